@@ -1,0 +1,83 @@
+"""confide: protect a microdata file, attack it as a well informed intruder, read who is at risk."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+try:
+    __version__ = version("confide")
+except PackageNotFoundError:  # run from a source tree that was not installed
+    __version__ = "0+source"
+
+_HOMES = {
+    "Attack": "confide.attack.attack",
+    "Bottomcode": "confide.protect.topcode",
+    "Calibration": "confide.measure.calibration",
+    "InputError": "confide.errors",
+    "Intruder": "confide.attack.intruder",
+    "Noise": "confide.protect.noise",
+    "Plan": "confide.protect.plan",
+    "Pram": "confide.protect.pram",
+    "Recode": "confide.protect.recode",
+    "Release": "confide.protect.release",
+    "Round": "confide.protect.rounding",
+    "Sample": "confide.protect.sample",
+    "Schema": "confide.frames",
+    "Swap": "confide.protect.swap",
+    "Topcode": "confide.protect.topcode",
+    "Uniform": "confide.attack.intruder",
+    "Unsure": "confide.attack.intruder",
+    "VariableSchema": "confide.frames",
+    "attach": "confide.frames",
+    "calibrate": "confide.measure.calibration",
+    "codebook": "confide.demo",
+    "demo": "confide.demo",
+    "read": "confide.frames",
+    "schema": "confide.frames",
+    "write": "confide.frames",
+}
+
+if TYPE_CHECKING:
+    from confide.attack.attack import Attack as Attack
+    from confide.attack.intruder import Intruder as Intruder
+    from confide.attack.intruder import Uniform as Uniform
+    from confide.attack.intruder import Unsure as Unsure
+    from confide.demo import codebook as codebook
+    from confide.demo import demo as demo
+    from confide.errors import InputError as InputError
+    from confide.frames import Schema as Schema
+    from confide.frames import VariableSchema as VariableSchema
+    from confide.frames import attach as attach
+    from confide.frames import read as read
+    from confide.frames import schema as schema
+    from confide.frames import write as write
+    from confide.measure.calibration import Calibration as Calibration
+    from confide.measure.calibration import calibrate as calibrate
+    from confide.protect.noise import Noise as Noise
+    from confide.protect.plan import Plan as Plan
+    from confide.protect.pram import Pram as Pram
+    from confide.protect.recode import Recode as Recode
+    from confide.protect.release import Release as Release
+    from confide.protect.rounding import Round as Round
+    from confide.protect.sample import Sample as Sample
+    from confide.protect.swap import Swap as Swap
+    from confide.protect.topcode import Bottomcode as Bottomcode
+    from confide.protect.topcode import Topcode as Topcode
+
+__all__ = [*_HOMES, "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    """Public names arrive on first use, so that `confide --help` need not load polars and numba."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'confide' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

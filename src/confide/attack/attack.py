@@ -1,0 +1,189 @@
+"""Attack: the result. Who could be recognised, with what probability."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from scipy.special import logsumexp
+
+from confide.attack.intruder import Intruder
+from confide.attack.posterior import Scene
+from confide.attack.targets import UNKNOWN
+from confide.errors import InputError
+from confide.frames.columns import F64, I64
+from confide.measure.calibration import Calibration, calibrate
+from confide.measure.identification import Summary, summarise
+
+if TYPE_CHECKING:
+    from confide.protect.release import Release
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """How one variable was treated: known or not, its kind and why, what the plan did, whether that is certain."""
+
+    variable: str
+    knowledge: str
+    kind: str
+    why: str
+    plan: str
+    evidence: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Attack:
+    """The posterior of every target, summarised per target (`units`) and per file (`summary`).
+
+    `units` has one row a target: `target` (its position), `candidates` (released rows that agree with all that is
+    certain), `p_true` (probability of its own record), `p_max` (largest probability), `n_max` (records that share
+    it), `hit` (its own among them), `as_likely` (other candidates at least as probable as its own), `rank` (1 +
+    records strictly above), `p_absent` (probability that it was not released), `status`. For a target that was not
+    released `p_true`, `rank` and `as_likely` are null; "contradiction" means that no record can be the target.
+
+    >>> import confide as cf
+    >>> release = cf.Plan([cf.Recode("age", width=5)], identifiers=["id"]).protect(cf.demo("heads"), seed=1)
+    >>> attack = cf.Intruder(knows=["sex", "race", "marital", "age"]).attack(release)
+    >>> attack.summary().unique_matches, attack.units.height
+    (96, 51016)
+    """
+
+    intruder: Intruder
+    release: Release
+    units: pl.DataFrame
+    truth: I64
+    treatments: Sequence[Treatment]
+    seconds: float
+    pairs: tuple[float, float]
+    _rows: I64 = field(repr=False)
+    _scenes: Sequence[tuple[I64, Scene]] = field(repr=False)
+    _log_scale: F64 = field(repr=False)
+
+    @classmethod
+    def of(
+        cls, intruder: Intruder, release: Release, truth: I64, own_row: I64, columns: dict[str, F64],
+        scenes: Sequence[tuple[I64, Scene]], treatments: Sequence[Treatment], seconds: float,
+        pairs: tuple[float, float],
+    ) -> Attack:  # fmt: skip
+        """Put the pieces together."""
+        certain = intruder.membership == "certain"
+        units, log_scale = make_units(columns, own_row, certain)
+        return cls(intruder, release, units, truth, treatments, seconds, pairs, own_row, scenes, log_scale)
+
+    def summary(self, threshold: float = 0.2) -> Summary:
+        """The file's risk: targets over a threshold, expected matches, unique matches (Reiter 2005, table 6).
+
+        >>> import confide as cf
+        >>> release = cf.Plan([], identifiers=["id"]).protect(cf.demo("heads"), seed=1)
+        >>> print(cf.Intruder(knows=["sex", "race", "marital", "age"]).attack(release).summary())
+        targets              51,016
+        over threshold 0.2    2,374
+        expected matches    2,543.0
+        unique matches          539
+        unique declared         539
+        false match rate       0.0%
+        """
+        return summarise(self.units, threshold)
+
+    def posterior(self, target: int) -> pl.DataFrame:
+        """All candidates of one target: `row` of `release.data` and probability `p`, the likeliest first.
+
+        >>> import confide as cf
+        >>> release = cf.Plan([], identifiers=["id"]).protect(cf.demo("heads"), seed=1)
+        >>> cf.Intruder(knows=["sex", "age", "state"]).attack(release).posterior(17).columns
+        ['row', 'p']
+        """
+        scene, i = self._find(target)
+        rows, parts = scene.log_weights(i)
+        p = self._probabilities(target, rows, parts)
+        order = np.lexsort((scene.rows[rows], -p))
+        return pl.DataFrame({"row": scene.rows[rows][order], "p": p[order]})
+
+    def explain(self, target: int, top: int = 3) -> Any:
+        """Why: each variable's evidence for the likeliest records, as factors relative to the average candidate.
+
+        >>> import confide as cf
+        >>> release = cf.Plan([cf.Swap("race", rate=0.3)], identifiers=["id"]).protect(cf.demo("heads"), seed=1)
+        >>> why = cf.Intruder(knows=["sex", "race", "age"]).attack(release).explain(17)
+        >>> why.frame.columns
+        ['row', 'p', 'part', 'factor']
+        """
+        from confide.attack.explain import explain
+
+        scene, i = self._find(target)
+        rows, parts = scene.log_weights(i)
+        own = int(self._rows[target])
+        return explain(scene, rows, parts, self._probabilities(target, rows, parts), own, top)
+
+    def calibration(self, bins: int = 10) -> Calibration:
+        """Claimed against true: of all targets whose best match is given 0.3, are 30 percent right?
+
+        >>> import confide as cf
+        >>> release = cf.Plan([cf.Swap("race", rate=0.3)], identifiers=["id"]).protect(cf.demo("heads"), seed=1)
+        >>> result = cf.Intruder(knows=["sex", "race", "age"]).attack(release).calibration()
+        >>> abs(result.z) < 4
+        True
+        """
+        if bool((self.truth == UNKNOWN).any()) or self.release.link is None:
+            raise InputError("Calibration needs the truth: give link= to Release.adopt, or truth= to attack.")
+        return calibrate(self.units, bins)
+
+    def _find(self, target: int) -> tuple[Scene, int]:
+        n = self.units.height
+        if isinstance(target, bool) or not isinstance(target, (int, np.integer)) or not 0 <= target < n:
+            raise InputError(f"target is a position from 0 to {n - 1}.")
+        for rows, scene in self._scenes:
+            at = np.flatnonzero(rows == target)
+            if len(at):
+                return scene, int(at[0])
+        raise InputError(f"Nothing is known of target {target}.")
+
+    def _probabilities(self, target: int, rows: I64, parts: dict[str, F64]) -> F64:
+        weights = np.sum(list(parts.values()), axis=0) if parts else np.zeros(len(rows))
+        if not len(rows) or not np.isfinite(weights).any():
+            return np.zeros(len(rows))
+        scale = self._log_scale[target]
+        return np.exp(weights - (scale if np.isfinite(scale) else logsumexp(weights)))
+
+    def __repr__(self) -> str:
+        from confide.show.tables import attack_text
+
+        return attack_text(self)
+
+
+def make_units(columns: dict[str, F64], own_row: I64, certain: bool) -> tuple[pl.DataFrame, F64]:
+    """From log weights to the table of targets; also each target's log of the sum of all weights."""
+    n_t, people = columns["n_t"], columns["people"]
+    # With N_t: prior 1/N_t, absence (N_t - n_t)/N_t; both multiplied by N_t here.
+    absent = np.zeros(len(n_t)) if certain else np.maximum(people - n_t, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        scale = np.logaddexp(columns["log_sum"], np.log(absent))
+        alive = np.isfinite(columns["log_sum"])
+        p_max = np.where(alive, np.exp(columns["log_max"] - scale), 0.0)
+        p_true = np.where(alive, np.exp(columns["log_true"] - scale), 0.0)
+        p_absent = np.where(alive, np.exp(np.log(absent) - scale), np.nan if certain else 1.0)
+    if certain:
+        p_absent = np.where(alive, 0.0, np.nan)
+    released, unknown = own_row >= 0, own_row == UNKNOWN
+    has_true = released & alive & np.isfinite(columns["log_true"])
+    hit = has_true & (columns["above"] == 0)
+    status = np.where(alive, "ok", np.where(n_t == 0, "no candidate", "contradiction"))
+    status = np.where(~alive & certain, "contradiction", status)
+    status = np.where(alive & ~released & ~unknown, "not released", status)
+    frame = pl.DataFrame({
+        "target": np.arange(len(n_t)), "candidates": n_t.astype(np.int64), "p_true": p_true, "p_max": p_max,
+        "n_max": np.where(alive, np.round(columns["n_max"]), 0).astype(np.int64), "hit": hit,
+        "as_likely": np.round(columns["likely"]).astype(np.int64), "rank": (1 + np.round(columns["above"])).astype(np.int64),
+        "p_absent": p_absent, "status": status,
+    })  # fmt: skip
+    mask = pl.Series(released)
+    ranked = pl.Series(has_true)
+    frame = frame.with_columns(
+        p_true=pl.when(mask).then(pl.col("p_true")), hit=pl.when(pl.Series(~unknown)).then(pl.col("hit")),
+        as_likely=pl.when(ranked).then(pl.col("as_likely")), rank=pl.when(ranked).then(pl.col("rank")),
+        p_absent=pl.col("p_absent").fill_nan(None),
+    )  # fmt: skip
+    return frame, scale

@@ -1,0 +1,129 @@
+"""Mistakes in the intruder's own values: a wrong category, a number that is off.
+
+A mistake blurs the target's side. For a variable released as it is, the evidence becomes Pr(x given z) / Pr(x),
+which needs no part A; for a perturbed one the likelihood is averaged over what the true value may be.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp
+
+from confide.errors import InputError
+from confide.frames.columns import F64, I64, Column, Records, codes_in
+from confide.protect.evidence import Likelihood, Normal, Table, take
+from confide.protect.mechanism import Chain, Mechanism, View, finite, fraction, positive
+
+LARGEST = 5_000_000
+"""Entries of the largest table of mistakes kept in memory."""
+
+
+def mistake_matrix(error: Any, column: Column) -> F64:
+    """Pr(intruder's category x given the true one y): rows y, columns x, over the column's code list."""
+    k = len(column.levels)
+    if isinstance(error, Mechanism):
+        fitted = error.fit(Records([column]), Records([column]), {})
+        every = Records([column.with_values(np.arange(k))])
+        like = fitted.evidence(View(every, {}, {}), (column.name,)).likelihood
+        t, z = like.target(every), like.record
+        return np.stack([np.exp(like.log(take(t, np.full(k, y)), z)) for y in range(k)])
+    if isinstance(error, (int, float)) and not isinstance(error, bool):
+        wrong = fraction(float(error), f'errors: "{column.name}"')
+        return (1 - wrong) * np.eye(k) + wrong * (1 - np.eye(k)) / max(k - 1, 1)
+    raise InputError(f'errors: "{column.name}" is categorical: give the probability of a mistake, or a Pram.')
+
+
+def mistaken_value(original: Column, released: Column, chain: Chain, error: Any) -> Likelihood:
+    """log Pr(x given z) - log Pr(x) for a variable that is kept, recoded or topcoded."""
+    present = ~original.missing
+    image = codes_in(chain.image(original), released)
+    if original.kind == "numeric":
+        sd = positive(finite(error, f'errors: "{original.name}"'), f'errors: "{original.name}"')
+        values, count = np.unique(original.values[present], return_counts=True)
+        if not chain.steps:
+            share = count / count.sum()
+            return Normal(
+                released.values, released.values, ~released.missing, sd,
+                lambda r: (r[original.name].values, ~r[original.name].missing),
+                lambda x: _log_smooth(x, values, share, sd),
+            )  # fmt: skip
+        return _banded(original, released, image, present, sd)
+    p_x = mistake_matrix(error, original)
+    return _crossed(original, released, image, present, p_x)
+
+
+def _log_smooth(x: F64, values: F64, share: F64, sd: float) -> F64:
+    """log Pr(x): the reference distribution with the mistake added."""
+    out = np.empty(len(x))
+    for i, part in enumerate(x):
+        out[i] = logsumexp(-0.5 * ((part - values) / sd) ** 2, b=share)
+    return out - np.log(sd * np.sqrt(2 * np.pi))
+
+
+def _size(released: Column) -> int:
+    return len(released.levels) if released.kind == "categorical" else len(np.unique(released.values[~released.missing]))
+
+
+def _crossed(original: Column, released: Column, image: I64, present: Any, p_x: F64) -> Table:
+    """Categories: Pr(x given z) = sum over y that become z of Pr(y given z) Pr(x given y)."""
+    size = _size(released)
+    joint = np.zeros((len(original.levels), size + 1))
+    np.add.at(joint, (original.values[present], image[present]), 1.0)
+    return _ratio_table(p_x.T @ joint, released, size, lambda r: codes_in(r[original.name], original))
+
+
+def _banded(original: Column, released: Column, image: I64, present: Any, sd: float) -> Table:
+    """Numbers released in bands: Pr(x given band), on a grid of x as fine as the variable itself."""
+    size = _size(released)
+    step = original.step or sd / 50
+    low, high = np.nanmin(original.values) - 6 * sd, np.nanmax(original.values) + 6 * sd
+    grid = np.arange(np.floor(low / step), np.ceil(high / step) + 1) * step
+    if len(grid) * (size + 1) > LARGEST:
+        grid = np.linspace(low, high, max(LARGEST // (size + 1), 2))
+    values, at = np.unique(original.values[present], return_inverse=True)
+    joint = np.zeros((len(values), size + 1))
+    np.add.at(joint, (at, image[present]), 1.0)
+    blur = np.exp(-0.5 * ((grid[:, None] - values) / sd) ** 2) / (sd * np.sqrt(2 * np.pi))
+
+    def rows(r: Records) -> I64:
+        x = r[original.name].values
+        near = np.clip(np.searchsorted(grid, x), 1, len(grid) - 1)
+        near = np.where(x - grid[near - 1] <= grid[near] - x, near - 1, near)
+        return np.where(np.isnan(x), -1, near).astype(np.int64)
+
+    return _ratio_table(blur @ joint, released, size, rows)
+
+
+def _ratio_table(weight: F64, released: Column, size: int, rows: Any) -> Table:
+    """Turn joint weights (x, z) into log Pr(x given z) - log Pr(x)."""
+    column = np.where(released.missing, size, codes_in(released, released))
+    total_z, total_x = weight.sum(axis=0, keepdims=True), weight.sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = weight / total_z * total_z.sum() / total_x
+        return Table(column, np.log(np.nan_to_num(ratio)), rows)
+
+
+def with_mistakes(like: Likelihood, error: Any, variable: str, reference: Records) -> Likelihood:
+    """A perturbed variable's likelihood given the intruder's own, possibly wrong, value."""
+    column = reference[variable]
+    if isinstance(like, Normal):
+        sd = positive(finite(error, f'errors: "{variable}"'), f'errors: "{variable}"')
+        wider = float(np.hypot(like.sd, sd))
+        return Normal(like.low, like.high, like.inside, wider, like.values, like.log_allowed)
+    if column.kind != "categorical":
+        raise InputError(f'errors: mistakes about the perturbed number "{variable}" are understood for added noise only.')
+    k = len(column.levels)
+    share = np.bincount(column.values[~column.missing], minlength=k).astype(float)
+    joint = share[:, None] * mistake_matrix(error, column)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_y_given_x = np.log(np.nan_to_num(joint / joint.sum(axis=0)))
+    every = Records([column.with_values(np.arange(k))])
+    t = like.target(every)
+    record = like.record
+    keys = np.stack([np.unique(v, return_inverse=True)[1] for v in record.values()], axis=1)
+    _, first, of = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    log_l = np.stack([like.log(t, take(record, np.full(k, j))) for j in first], axis=1)  # (y, distinct z)
+    log_p = logsumexp(log_y_given_x[:, :, None] + log_l[:, None, :], axis=0)
+    return Table(of.ravel().astype(np.int64), log_p, lambda r: codes_in(r[variable], column))

@@ -1,0 +1,186 @@
+"""Intruder: what somebody knows, and how they reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from confide.errors import InputError, did_you_mean, raise_all
+from confide.protect.mechanism import Mechanism, finite, names_of, positive
+from confide.protect.plan import Plan
+
+if TYPE_CHECKING:
+    from confide.attack.attack import Attack
+    from confide.protect.release import Release
+
+LEVELS = ("sdl", "average", "naive", "ignore", "exact")
+
+
+@dataclass(frozen=True, eq=False)
+class Unsure:
+    """The intruder does not know whether the target is in the file at all.
+
+    How many people in the population could be the target, N_t, comes from one of: `weights`, the released survey
+    weight, summed over the records that agree with the target; `population`, a frame of the population with the
+    known variables (one row a person, or a `count` column); `total`, the population's size, shared out over
+    blocks in proportion to the release.
+
+    >>> import confide as cf
+    >>> cf.Unsure(total=1_016_437)
+    Unsure(total=1016437)
+    """
+
+    weights: str | None = None
+    population: Any = None
+    total: float | None = None
+    count: str | None = None
+
+    def __post_init__(self) -> None:
+        given = [n for n in ("weights", "population", "total") if getattr(self, n) is not None]
+        if len(given) != 1:
+            raise InputError("Unsure takes exactly one of weights, population and total.")
+        if self.total is not None:
+            positive(self.total, "Unsure: total")
+        if self.count is not None and self.population is None:
+            raise InputError("Unsure: count names a column of population.")
+
+    def __repr__(self) -> str:
+        shown = {"weights": self.weights, "total": self.total, "count": self.count}
+        parts = [f"{k}={v!r}" for k, v in shown.items() if v is not None]
+        return f"Unsure({', '.join([*(['population=...'] if self.population is not None else []), *parts])})"
+
+
+@dataclass(frozen=True, eq=False)
+class Uniform:
+    """A belief that knows nothing but ranges: numbers uniform on theirs, categories all alike.
+
+    >>> import confide as cf
+    >>> cf.Uniform({"income": (0, 500_000)}).ranges
+    {'income': (0, 500000)}
+    """
+
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for v, pair in self.ranges.items():
+            if len(pair) != 2 or finite(pair[0], f"Uniform: {v}") >= finite(pair[1], f"Uniform: {v}"):
+                raise InputError(f'Uniform: the range of "{v}" must be (lowest, highest).')
+
+
+@dataclass(frozen=True, eq=False)
+class Intruder:
+    r"""What somebody knows about a target, and how much of the plan.
+
+    The identification probability of released record j is
+
+    .. math:: \Pr(J=j \mid t, Z) \propto \mathrm{prior}_j \cdot C_j \cdot B_j \cdot A_j
+
+    `knows`: variables whose true values the intruder has. `membership`: "certain" (the target is known to be
+    released), "in_file" (known to be surveyed) or `Unsure(...)`. `available`, `unavailable`, `others`: how the
+    parts C (known, perturbed), B (unknown, perturbed) and A (how common the record is) are computed:
+
+    - "sdl": with the plan and its parameters, but not the random draws;
+    - "average": with the plan the intruder `believes` in, else with each method's own documented guess;
+    - "naive": released values are taken as true (B and A are then left out);
+    - "ignore": the part is left out;
+    - "exact": as "sdl", and unknown variables that are released unaltered help to tell records apart (B and A).
+
+    `beliefs`: where the model of unknown values is fitted: "original" (prudent), "released", or `Uniform`.
+    `errors`: mistakes in the intruder's own values: a probability for a category, a standard deviation for a
+    number, or a `Pram`. `between`: variables known as intervals, as {"income": ("low", "high")}, two columns of
+    the targets (missing: no limit).
+
+    >>> import confide as cf
+    >>> cf.Intruder(knows=["sex", "age"]).others
+    'sdl'
+    >>> cf.Intruder(knows=["sex"], others="everything")
+    Traceback (most recent call last):
+    confide.errors.InputError: others must be one of sdl, average, naive, ignore, exact, not "everything".
+    """
+
+    knows: str | Sequence[str] = ()
+    membership: str | Unsure = "certain"
+    available: str = "sdl"
+    unavailable: str = "sdl"
+    others: str = "sdl"
+    beliefs: str | Uniform = "original"
+    believes: Sequence[Mechanism] = ()
+    errors: Mapping[str, Any] = field(default_factory=dict)
+    between: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "knows", names_of(self.knows, "knows") if self.knows else ())
+        problems = [
+            f'{part} must be one of {", ".join(LEVELS)}, not "{getattr(self, part)}".'
+            for part in ("available", "unavailable", "others")
+            if getattr(self, part) not in LEVELS
+        ]
+        if not isinstance(self.membership, Unsure) and self.membership not in ("certain", "in_file"):
+            problems.append('membership is "certain", "in_file" or Unsure(...).')
+        if not isinstance(self.beliefs, Uniform) and self.beliefs not in ("original", "released"):
+            problems.append('beliefs is "original", "released" or Uniform({...}).')
+        if (self.unavailable == "exact") != (self.others == "exact"):
+            problems.append('unavailable="exact" and others="exact" go together: both must see the same variables.')
+        twice = set(self.knows) & set(self.between)
+        if twice:
+            problems.append(f"{', '.join(sorted(twice))} is known exactly and as an interval; choose one.")
+        for v, pair in self.between.items():
+            if isinstance(pair, str) or len(tuple(pair)) != 2:
+                problems.append(f'between: "{v}" needs the names of two columns, (low, high).')
+        problems += [
+            f'errors: "{v}" is not among the known variables.{did_you_mean(v, self.knows)}'
+            for v in self.errors
+            if v not in self.knows
+        ]
+        raise_all(problems)
+        object.__setattr__(self, "believes", Plan(list(self.believes)).parts if self.believes else ())
+
+    @property
+    def levels(self) -> tuple[str, str, str]:
+        """Levels of C, B and A as used: a naive intruder leaves B and A out."""
+        if self.available == "naive":
+            return "naive", "ignore", "ignore"
+        b = "ignore" if self.unavailable == "naive" else self.unavailable
+        a = "ignore" if self.others == "naive" else self.others
+        return self.available, b, a
+
+    def attack(
+        self, release: Release, targets: Any = None, truth: Any = None, *, threads: int | None = None,
+        progress: bool | None = None,
+    ) -> Attack:  # fmt: skip
+        """Attack a release: the posterior of every target.
+
+        Default targets are the originals of all released rows (all original rows for `membership="in_file"`).
+        `targets` is a frame with the known variables; `truth` gives each target's original row, -1 for a person
+        who is not in the original file; it is found by identifiers where both files have them.
+        `threads` defaults to the machine's cores and never changes a result. `progress` shows a bar (default: on
+        a terminal).
+        """
+        from confide.attack.run import run_attack
+
+        return run_attack(self, release, targets, truth, threads=threads, progress=progress)
+
+    def sweep(
+        self, release: Release, believes: Mapping[str, Sequence[Mechanism]], threshold: float = 0.2, **options: Any
+    ) -> pl.DataFrame:
+        """How results depend on what an "average" intruder believes: one row of the file's risks per belief.
+
+        >>> import confide as cf
+        >>> release = cf.Plan([cf.Swap("race", rate=0.3)]).protect(cf.demo("heads").head(500), seed=1)
+        >>> who = cf.Intruder(knows=["sex", "race"], available="average", others="average")
+        >>> guesses = {f"{r:.0%}": [cf.Swap("race", rate=r)] for r in (0.1, 0.3)}
+        >>> who.sweep(release, guesses)["believes"].to_list()
+        ['10%', '30%']
+        """
+        if "average" not in (self.available, self.unavailable, self.others):
+            raise InputError('A sweep over beliefs needs a part at level "average"; this intruder has none.')
+        if not believes:
+            raise InputError("A sweep needs at least one plan to believe in.")
+        rows = []
+        for name, plan in believes.items():
+            attack = replace(self, believes=tuple(plan)).attack(release, **options)
+            rows.append({"believes": name, **attack.summary(threshold).to_dict()})
+        return pl.DataFrame(rows)

@@ -1,0 +1,230 @@
+"""From a release and an intruder to evidence: what is certain, what is uncertain, what is looked up.
+
+Everything here speaks in terms of `Evidence`; which method gave it is not known and not asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from confide.attack.errors import mistaken_value, with_mistakes
+from confide.attack.intruder import Intruder
+from confide.errors import InputError
+from confide.frames.columns import F64, I64, Bools, Column, Records, codes_in
+from confide.protect.compiled import Compiled
+from confide.protect.evidence import Evidence, Labels, Likelihood, Normal
+from confide.protect.mechanism import Chain, Fitted, View
+
+
+@dataclass(frozen=True, eq=False)
+class Certain:
+    """One certain label: a block key, and a predictor of what is not known."""
+
+    name: str
+    of: Callable[[Records], I64]
+    released: I64
+    size: int
+
+
+@dataclass(frozen=True, eq=False)
+class Uncertain:
+    """One random step in play. `variables` in play; `known[i]` whether the intruder has the value of variable i.
+
+    `like` serves C and B, `like_a` serves A (None: left out of A). `met` turns true values into those the step met.
+    `direct`: the intruder's value is not the true one (it may be mistaken), so `like` multiplies in by itself.
+    """
+
+    variables: tuple[str, ...]
+    known: tuple[bool, ...]
+    like: Likelihood
+    like_a: Likelihood | None
+    met: Callable[[Records], Records]
+    regions: Mapping[str, Labels] = field(default_factory=dict)
+    direct: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Knowledge:
+    """All that one intruder can use about targets that share a pattern of known variables."""
+
+    certain: tuple[Certain, ...]
+    uncertain: tuple[Uncertain, ...]
+    nearest: tuple[str, ...]
+    helpers: tuple[str, ...]
+    eligible: Bools
+    limits: Mapping[str, tuple[float, float]]
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """The files of one attack as arrays. `released` and `original` hold the same variables."""
+
+    intruder: Intruder
+    compiled: Compiled
+    original: Records
+    released: Records
+    believed: Mapping[int, Fitted]
+    blind: bool = False
+    """The plan is not known: every value may have been altered."""
+
+    def altered(self, v: str) -> bool:
+        """Whether a released value may differ at random from the true one."""
+        return self.blind or self.compiled.way(v).random is not None
+
+    @property
+    def view(self) -> View:
+        return self.compiled.view(self.released)
+
+
+def gather(case: Case, knows: tuple[str, ...], between: Mapping[str, tuple[float, float]]) -> Knowledge:
+    """The evidence for targets of whom exactly these variables are known."""
+    c, b, a = case.intruder.levels
+    certain: list[Certain] = []
+    nearest: list[str] = []
+    eligible = np.ones(case.released.n, dtype=bool)
+    uncertain: list[Uncertain] = []
+    random_known = [v for v in knows if case.altered(v)]
+    for v in knows:
+        if v in random_known:
+            continue
+        if v in case.intruder.errors:
+            uncertain.append(_mistaken(case, v))
+        else:
+            certain.append(_face_value(case, v))
+    for v, (low, high) in between.items():
+        if case.compiled.way(v).random is None or c == "naive":
+            eligible &= _meets(case, v, low, high)
+    if c == "naive":
+        for v in random_known:
+            _take_as_true(case, v, certain, nearest)
+        return Knowledge(tuple(certain), tuple(uncertain), tuple(nearest), (), eligible, {})
+    limits = {v: pair for v, pair in between.items() if case.compiled.way(v).random is not None}
+    for i in sorted({w.random for w in case.compiled.ways.values() if w.random is not None}):
+        _random_step(case, i, knows, limits, (c, b, a), certain, uncertain)
+    helpers: tuple[str, ...] = ()
+    if b == "exact":
+        kept = (v for v in case.released if case.compiled.way(v).random is None)
+        helpers = tuple(v for v in kept if v not in knows and v not in between)
+    return Knowledge(tuple(certain), tuple(uncertain), (), helpers, eligible, limits)
+
+
+def _random_step(
+    case: Case, i: int, knows: tuple[str, ...], limits: Mapping[str, Any], levels: tuple[str, str, str],
+    certain: list[Certain], uncertain: list[Uncertain],
+) -> None:  # fmt: skip
+    """Labels and likelihood of step i for what the intruder knows and does not know of its variables."""
+    c, b, a = levels
+    mine = tuple(v for v in case.compiled.steps[i].variables if v in case.released)
+    known = tuple(v for v in mine if v in knows)
+    unknown = tuple(v for v in mine if v not in knows)
+    in_play = (known if c != "ignore" else ()) + tuple(v for v in unknown if v in limits or b != "ignore")
+    if not mine:
+        return
+    view = case.view
+    evidence = _evidence(case, i, c if known else b if b != "ignore" else "sdl", view, tuple(v for v in mine if v in known or v in in_play))
+    for v in known:
+        if v in evidence.labels:
+            label = evidence.labels[v]
+            certain.append(Certain(v, _after_meeting(view, label.of), label.released, label.size))
+    if not in_play:
+        return
+    if set(in_play) != set(evidence.about):
+        evidence = _evidence(case, i, c if any(v in known for v in in_play) else b, view, in_play)
+    if evidence.likelihood is None:
+        return
+    like_a = None
+    if a != "ignore":
+        like_a = evidence.likelihood
+        if a == "average" or c == "average" or b == "average":
+            like_a = _evidence(case, i, a, view, in_play).likelihood
+    regions = {v: evidence.labels[v] for v in in_play if v not in known and v in evidence.labels}
+    like = evidence.likelihood
+    for v in in_play:
+        if v in case.intruder.errors and v in known:
+            like = with_mistakes(like, case.intruder.errors[v], v, view.met(case.original))
+    flags = tuple(v in known for v in in_play)
+    direct = like is not evidence.likelihood and not isinstance(like, Normal)
+    if direct and not all(flags):
+        raise InputError(f"errors: {', '.join(in_play)} were altered together; know all of them, or make no mistakes about them.")
+    uncertain.append(Uncertain(in_play, flags, like, like_a, view.met, regions, direct))
+
+
+def _evidence(case: Case, i: int, level: str, view: View, about: tuple[str, ...]) -> Evidence:
+    fitted = case.believed[i] if level == "average" else case.compiled.fitted[i]
+    order = tuple(v for v in case.compiled.steps[i].variables if v in about)
+    found: Evidence = fitted.evidence(view, order)
+    return found
+
+
+def _after_meeting(view: View, of: Callable[[Records], I64]) -> Callable[[Records], I64]:
+    return lambda records: of(view.met(records))
+
+
+def _face_value(case: Case, v: str, as_seen: Chain | None = None) -> Certain:
+    """The released value itself as a label: kept, recoded, topcoded, rounded; or taken as true by a naive intruder."""
+    z = case.released[v]
+    chain = case.compiled.way(v).after if as_seen is None else as_seen
+    size = len(z.levels) if z.kind == "categorical" else len(np.unique(z.values[~z.missing]))
+    # A missing value is a label of its own among records; a target with a missing value never gets here.
+    released = np.where(z.missing, size, codes_in(z, z))
+    return Certain(v, lambda records: _label_codes(chain.image(records[v]), z, size), released, size + 1)
+
+
+def _label_codes(column: Column, z: Column, size: int) -> I64:
+    return np.where(column.missing, size, codes_in(column, z))
+
+
+def _take_as_true(case: Case, v: str, certain: list[Certain], nearest: list[str]) -> None:
+    """A naive intruder's view of a perturbed variable: equal categories, nearest numbers."""
+    if case.released[v].kind == "numeric":
+        nearest.append(v)
+        return
+    way = case.compiled.way(v)
+    certain.append(_face_value(case, v, Chain((*way.before.steps, *way.after.steps))))
+
+
+def _meets(case: Case, v: str, low: float, high: float) -> Bools:
+    """Records whose released value allows a true value in [low, high]; missing ones do not."""
+    z = case.released[v]
+    chain = case.compiled.way(v).after
+    if z.kind == "categorical" and not chain.steps:
+        raise InputError(f'between: "{v}" is categorical; knowledge of it must be a value, not an interval.')
+    cell_low, cell_high = chain.cells(z)
+    with np.errstate(invalid="ignore"):
+        return np.asarray((cell_low <= high) & (cell_high > low) & ~z.missing)
+
+
+def _mistaken(case: Case, v: str) -> Uncertain:
+    """A variable that is released as it is, but of which the intruder's own value may be wrong."""
+    chain = case.compiled.way(v).after
+    like = mistaken_value(case.original[v], case.released[v], chain, case.intruder.errors[v])
+    return Uncertain((v,), (True,), like, None, lambda records: records, direct=True)
+
+
+def believed_steps(intruder: Intruder, compiled: Compiled, original: Records, released: Records) -> dict[int, Fitted]:
+    """Each random step as an "average" intruder imagines it, fitted to the release."""
+    if "average" not in intruder.levels:
+        return {}
+    stated = {v: step for step in intruder.believes for v in step.variables}
+    out: dict[int, Fitted] = {}
+    for i, step in enumerate(compiled.steps):
+        if step.role != "random":
+            continue
+        mine = {id(stated[v]): stated[v] for v in step.variables if v in stated}
+        if len(mine) > 1:
+            raise InputError(f"believes: {', '.join(step.variables)} were altered by one step; believe in one step for them.")
+        belief = next(iter(mine.values())) if mine else step.guess(released)
+        if set(belief.variables) != set(step.variables):
+            raise InputError(f"believes: the step must cover exactly {', '.join(step.variables)}, which were altered together.")
+        after = {v: compiled.way(v).after for v in step.variables}
+        visible = {v: released[v] if released[v].kind == original[v].kind else original[v] for v in released}
+        seen = Records([replace(c, special=original[c.name].special) for c in visible.values()])
+        out[i] = belief.fit(seen, seen, after)
+    unknown = [v for v in stated if compiled.way(v).random is None]
+    if unknown:
+        raise InputError(f'believes: the plan does not alter "{unknown[0]}" at random.')
+    return out

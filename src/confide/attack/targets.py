@@ -1,0 +1,126 @@
+"""Who is attacked, what is known of each, and which released row is theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from confide.attack.intruder import Intruder
+from confide.errors import InputError, did_you_mean, raise_all
+from confide.frames import to_polars
+from confide.frames.columns import F64, I64, Records, encode_column
+
+if TYPE_CHECKING:
+    from confide.protect.release import Release
+
+UNKNOWN = -2
+"""Truth of a target of whom it is not known whether and where it is in the original file."""
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """`records`: known values. `truth`: original row, -1 for nobody there, -2 where unknown. `low`, `high`: intervals."""
+
+    records: Records
+    truth: I64
+    low: Mapping[str, F64]
+    high: Mapping[str, F64]
+
+    def patterns(self, knows: tuple[str, ...]) -> Iterator[tuple[I64, tuple[str, ...], dict[str, tuple[float, float]]]]:
+        """Targets that share what is known: their rows, the variables known as values, those known as intervals."""
+        n = self.records.n
+        absent = [self.records[v].missing for v in knows]
+        keys: list[Any] = [np.packbits(np.stack(absent), axis=0)[i] for i in range((len(absent) + 7) // 8)] if absent else []
+        for v in self.low:
+            keys += [np.unique(self.low[v], return_inverse=True)[1], np.unique(self.high[v], return_inverse=True)[1]]
+        if not keys:
+            if n:
+                yield np.arange(n), knows, {}
+            return
+        _, of = np.unique(np.stack(keys, axis=1), axis=0, return_inverse=True)
+        of = of.ravel()
+        order = np.argsort(of, kind="stable")
+        for rows in np.split(order, np.flatnonzero(np.diff(of[order])) + 1):
+            first = int(rows[0])
+            known = tuple(v for v, miss in zip(knows, absent, strict=True) if not miss[first])
+            between = {v: (float(self.low[v][first]), float(self.high[v][first])) for v in self.low}
+            yield rows, known, {v: p for v, p in between.items() if p != (-np.inf, np.inf)}
+
+
+def default_rows(intruder: Intruder, release: Release) -> I64:
+    """Original rows attacked when nobody names targets: as the membership prior says (methods, calibration)."""
+    if release.link is None or intruder.membership == "in_file":
+        return np.arange(release.original.height, dtype=np.int64)
+    return np.sort(release.link)
+
+
+def gather_targets(
+    intruder: Intruder, release: Release, original: Records, targets: Any, truth: Any
+) -> Targets:
+    """Targets as arrays of the same kinds as the original file."""
+    names = (*intruder.knows, *intruder.between)
+    if targets is None:
+        if truth is not None:
+            raise InputError("truth goes with targets; the default targets know theirs.")
+        rows = default_rows(intruder, release)
+        if intruder.between:
+            raise InputError("between names columns of targets=...; give the targets.")
+        own = rows if release.link is not None else np.full(len(rows), UNKNOWN)
+        return Targets(original.select(names).take(rows), own, {}, {})
+    frame = to_polars(targets, "targets")
+    wanted = [*intruder.knows, *(c for pair in intruder.between.values() for c in pair)]
+    raise_all(
+        f'targets: there is no column "{v}".{did_you_mean(v, frame.columns)}' for v in wanted if v not in frame.columns
+    )
+    columns = [encode_column(frame.get_column(v), original[v].kind, special=original[v].special) for v in intruder.knows]
+    low, high = {}, {}
+    for v, (a, b) in intruder.between.items():
+        low[v], high[v] = _limit(frame, a, -np.inf), _limit(frame, b, np.inf)
+        if bool((low[v] > high[v]).any()):
+            raise InputError(f'between: {int((low[v] > high[v]).sum())} targets have a low end above the high end of "{v}".')
+    return Targets(Records(columns, n=frame.height), _truth(release, frame, truth), low, high)
+
+
+def _limit(frame: pl.DataFrame, name: str, missing: float) -> F64:
+    values = encode_column(frame.get_column(name), "numeric").values
+    return np.where(np.isnan(values), missing, values)
+
+
+def _truth(release: Release, frame: pl.DataFrame, truth: Any) -> I64:
+    n = release.original.height
+    if truth is None:
+        return _by_identifiers(release, frame)
+    rows = np.asarray(truth.to_numpy() if hasattr(truth, "to_numpy") else truth)
+    if rows.shape != (frame.height,) or not np.issubdtype(rows.dtype, np.integer):
+        raise InputError(f"truth must give one original row number for each of the {frame.height} targets (-1: not there).")
+    if len(rows) and (rows.min() < -1 or rows.max() >= n):
+        raise InputError(f"truth points outside the original file, whose rows are 0 to {n - 1} (-1: not there).")
+    return rows.astype(np.int64)
+
+
+def _by_identifiers(release: Release, frame: pl.DataFrame) -> I64:
+    """Original rows of targets that carry the file's identifiers; unknown where they do not."""
+    names = [] if release.plan is None else [v for v in release.plan.identifiers if v in frame.columns]
+    if not names:
+        return np.full(frame.height, UNKNOWN, dtype=np.int64)
+    index = release.original.select(names).with_row_index("__row")
+    if index.select(names).is_duplicated().any():
+        raise InputError(f"The identifier {', '.join(names)} is not unique in the original file; give truth= instead.")
+    try:
+        found = frame.select(names).join(index, on=names, how="left", maintain_order="left")["__row"]
+    except pl.exceptions.PolarsError:
+        raise InputError(f"The identifier {', '.join(names)} has another type in targets than in the original file.") from None
+    return found.cast(pl.Int64).fill_null(-1).to_numpy().astype(np.int64)
+
+
+def released_row(release: Release, truth: I64) -> I64:
+    """The released row of each target, -1 where it was not released, -2 where unknown."""
+    if release.link is None:
+        return np.full(len(truth), UNKNOWN, dtype=np.int64)
+    place = np.full(release.original.height, -1, dtype=np.int64)
+    place[release.link] = np.arange(len(release.link))
+    return np.where(truth >= 0, place[np.maximum(truth, 0)], truth)

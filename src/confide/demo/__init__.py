@@ -1,0 +1,67 @@
+"""Shipped data to try things on: householders of the American Community Survey 2024, public domain."""
+
+from __future__ import annotations
+
+import io
+from importlib.resources import files
+
+import polars as pl
+
+from confide.demo.codebook import FILES, Variable
+from confide.errors import InputError, did_you_mean
+from confide.frames.schema import Schema, VariableSchema, attach
+
+__all__ = ["codebook", "demo"]
+
+
+def demo(name: str = "heads") -> pl.DataFrame:
+    """A shipped data set: "heads", or "heads_population", the counts of the frame it was drawn from.
+
+    "heads" has 51,016 householders; the other has, for each cell of six keys, the householders in the frame
+    of 1,016,437 and in the sample. Categories are Enums with every label of the code list in the order of the
+    codes; whole numbers are Int64. The attached schema keeps labels and the codes of the source.
+
+    >>> heads = demo("heads")
+    >>> heads.shape, heads["sex"].dtype.categories.to_list()
+    ((51016, 15), ['male', 'female'])
+    """
+    file, variables = _entry(name)
+    raw = pl.read_parquet(io.BytesIO((files("confide.demo") / "data" / file).read_bytes()))
+    frame = pl.DataFrame([_readable(raw[v.name], v) for v in variables])
+    return attach(frame, Schema({v.name: _described(v) for v in variables}))
+
+
+def codebook(name: str = "heads") -> pl.DataFrame:
+    """What a shipped data set holds, one row a variable: its label, its kind, its values in words.
+
+    >>> codebook("heads").row(1)
+    ('sex', 'sex of the householder', 'categorical', '1 male; 2 female')
+    """
+    _, variables = _entry(name)
+    return pl.DataFrame(
+        [(v.name, v.label, v.kind, v.describe()) for v in variables],
+        schema=["variable", "label", "kind", "values"],
+        orient="row",
+    )
+
+
+def _entry(name: str) -> tuple[str, tuple[Variable, ...]]:
+    if name not in FILES:
+        known = ", ".join(f'"{n}"' for n in FILES)
+        hint = did_you_mean(name, FILES)
+        near = hint if "Did you mean" in hint else ""
+        raise InputError(f'There is no demo data named "{name}"; there are {known}.{near}')
+    return FILES[name]
+
+
+def _readable(values: pl.Series, variable: Variable) -> pl.Series:
+    if variable.codes:
+        labels = list(variable.codes.values())
+        return values.replace_strict(list(variable.codes), labels, return_dtype=pl.Enum(labels))
+    return values.cast(pl.Int64) if values.dtype.is_integer() else values
+
+
+def _described(variable: Variable) -> VariableSchema:
+    measure = "nominal" if variable.kind in ("categorical", "identifier") else "scale"
+    labels: dict[int | float | str, str] = dict(variable.codes.items())
+    return VariableSchema(variable.name, variable.label, labels, measure=measure)

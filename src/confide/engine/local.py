@@ -1,0 +1,57 @@
+"""Run pieces of work on threads. Knows no statistics; results never depend on the number of threads."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from typing import Any
+
+from confide.errors import InputError
+
+
+def thread_count(threads: int | None) -> int:
+    """The number of threads to use: what was asked for, else the cores this process may use."""
+    if threads is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+        raise InputError("threads must be a whole number from 1 upwards.")
+    return threads
+
+
+def run_pieces(
+    work: Callable[[int, int], None], pieces: Sequence[tuple[int, int]], threads: int, done: Callable[[int], None]
+) -> None:
+    """Call `work(first, last)` for every piece; `done` hears how many items each finished piece held."""
+    if threads == 1 or len(pieces) <= 1:
+        for first, last in pieces:
+            work(first, last)
+            done(last - first)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        running = {pool.submit(work, a, b): b - a for a, b in pieces}
+        try:
+            for future in as_completed(running):
+                future.result()
+                done(running[future])
+        except BaseException:
+            for future in running:
+                future.cancel()
+            raise
+
+
+@contextmanager
+def progress_bar(what: str, total: int, show: bool | None) -> Iterator[Callable[[int], None]]:
+    """A bar on a terminal (standard error); silence in a pipe. Yields a function that advances it."""
+    if show is False or (show is None and not sys.stderr.isatty()) or total < 1:
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns: tuple[Any, ...] = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda n: bar.advance(task, n)

@@ -1,0 +1,42 @@
+"""The two families of errors: the user's (bad input, with a sentence that helps) and ours (a bug)."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class ConfideError(Exception):
+    """Base of every error that confide raises on purpose."""
+
+
+class InputError(ConfideError, ValueError):
+    """Something the caller gave cannot be used. The message says what, where, and what would be right.
+
+    Messages name columns, types and counts; they never contain a value of the data.
+    """
+
+
+class InternalError(ConfideError, RuntimeError):
+    """A state that should be impossible: a bug in confide, not in the data."""
+
+
+def raise_all(problems: Iterable[str], heading: str = "") -> None:
+    """Raise one `InputError` that lists every problem, so that a user meets them all at once."""
+    found = list(problems)
+    if not found:
+        return
+    if len(found) == 1 and not heading:
+        raise InputError(found[0])
+    lines = "\n".join(f"  - {p}" for p in found)
+    raise InputError(f"{heading or 'Several things are wrong:'}\n{lines}")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A hint such as ' Did you mean "race"?', or the names there are, or nothing."""
+    names = [str(k) for k in known]
+    close = difflib.get_close_matches(str(name), names, n=1)
+    if close:
+        return f' Did you mean "{close[0]}"?'
+    shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+    return f" There are: {shown}." if names else ""

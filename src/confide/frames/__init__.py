@@ -1,0 +1,27 @@
+"""Files and frames: read and write them, accept pandas, polars and arrow, keep what a file says of itself."""
+
+from confide.frames.atomic import atomic_write
+from confide.frames.door import give_back, to_polars
+from confide.frames.files import read, write
+from confide.frames.schema import (
+    Schema,
+    VariableSchema,
+    attach,
+    schema,
+    schema_from_dict,
+    schema_to_dict,
+)
+
+__all__ = [
+    "Schema",
+    "VariableSchema",
+    "atomic_write",
+    "attach",
+    "give_back",
+    "read",
+    "schema",
+    "schema_from_dict",
+    "schema_to_dict",
+    "to_polars",
+    "write",
+]

@@ -1,0 +1,260 @@
+"""What the rest of confide computes with: each variable as one array, with its kind.
+
+A frame is encoded once, at the door. A *categorical* variable becomes integer codes into a tuple of levels
+(-1 is missing); a *numeric* variable becomes float64 (NaN is missing). Nothing downstream reads a data frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from confide.errors import InputError, did_you_mean, raise_all
+
+Kind = Literal["categorical", "numeric"]
+F64 = NDArray[np.float64]
+I64 = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+FEW = 20
+"""An integer column with at most this many distinct values is taken as coded categories."""
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One variable of n records.
+
+    `values`: float64 (numeric, NaN missing) or int64 codes into `levels` (categorical, -1 missing), shape (n,).
+    `step`: the precision of a numeric variable (1 for whole numbers, 0.01 for cents, 0 for a continuum).
+    `special`: numbers that stand for an answer ("refused"), left alone by numeric methods.
+    `why`: how the kind was decided, for printouts.
+    """
+
+    name: str
+    kind: Kind
+    values: NDArray[Any]
+    dtype: pl.DataType
+    levels: tuple[Any, ...] = ()
+    step: float = 0.0
+    special: tuple[float, ...] = ()
+    why: str = ""
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def missing(self) -> Bools:
+        """Where the value is missing, shape (n,)."""
+        if self.kind == "numeric":
+            return np.isnan(self.values)
+        return np.asarray(self.values < 0)
+
+    def take(self, rows: I64) -> Column:
+        """The same variable for the rows given."""
+        return replace(self, values=self.values[rows])
+
+    def with_values(self, values: NDArray[Any]) -> Column:
+        """The same variable with other values."""
+        return replace(self, values=values)
+
+
+class Records(Mapping[str, Column]):
+    """Columns of equal length, by name. `rows` are positions in the file that the records were taken from."""
+
+    def __init__(self, columns: Iterable[Column], n: int | None = None, rows: I64 | None = None) -> None:
+        self._columns = {c.name: c for c in columns}
+        lengths = {len(c) for c in self._columns.values()}
+        self.n = n if n is not None else (lengths.pop() if lengths else 0)
+        self.rows = np.arange(self.n, dtype=np.int64) if rows is None else rows
+
+    def __getitem__(self, name: str) -> Column:
+        return self._columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def take(self, rows: I64) -> Records:
+        """The same variables for the rows given."""
+        return Records((c.take(rows) for c in self._columns.values()), n=len(rows), rows=self.rows[rows])
+
+    def select(self, names: Iterable[str]) -> Records:
+        """Only the variables named."""
+        return Records((self._columns[v] for v in names), n=self.n, rows=self.rows)
+
+    def replaced(self, columns: Iterable[Column]) -> Records:
+        """The same records with some variables replaced or added."""
+        return Records((self._columns | {c.name: c for c in columns}).values(), n=self.n, rows=self.rows)
+
+
+def encode(
+    frame: pl.DataFrame,
+    names: Iterable[str] | None = None,
+    *,
+    categorical: Iterable[str] = (),
+    numeric: Iterable[str] = (),
+    special: Mapping[str, Sequence[float]] | None = None,
+    labelled: Iterable[str] = (),
+) -> Records:
+    """Turn columns of a frame into arrays, deciding each variable's kind where the caller did not."""
+    named_c, named_n, labels = set(categorical), set(numeric), set(labelled)
+    problems: list[str] = []
+    columns: list[Column] = []
+    for name in frame.columns if names is None else names:
+        if name not in frame.columns:
+            problems.append(f'There is no column "{name}".{did_you_mean(name, frame.columns)}')
+            continue
+        s = frame.get_column(name)
+        if s.dtype.is_nested() or s.dtype in (pl.Object, pl.Binary):
+            problems.append(f'Column "{name}" has type {s.dtype}, which is neither a number nor a category.')
+            continue
+        asked: Kind | None = "categorical" if name in named_c else "numeric" if name in named_n else None
+        codes = tuple(float(x) for x in (special or {}).get(name, ()))
+        try:
+            columns.append(encode_column(s, asked, labelled=name in labels, special=codes))
+        except InputError as e:
+            problems.append(str(e))
+    raise_all(problems)
+    return Records(columns, n=frame.height)
+
+
+def encode_column(
+    s: pl.Series, asked: Kind | None = None, *, labelled: bool = False, special: tuple[float, ...] = ()
+) -> Column:
+    """One polars series as a `Column`."""
+    kind, why = (asked, "named") if asked else _infer(s, labelled)
+    if kind == "categorical":
+        return _categorical(s, why)
+    if not (s.dtype.is_numeric() or s.dtype.is_temporal() or s.dtype in (pl.Boolean, pl.Null)):
+        raise InputError(
+            f'Column "{s.name}" holds {s.dtype} and is asked for as a number. Turn it into numbers first, '
+            "or treat it as categorical."
+        )
+    physical = s.to_physical() if s.dtype.is_temporal() else s
+    values = physical.cast(pl.Float64).to_numpy(allow_copy=True).astype(np.float64, copy=True)
+    values[physical.is_null().to_numpy()] = np.nan
+    infinite = int(np.isinf(values).sum())
+    if infinite:
+        raise InputError(f'Column "{s.name}" holds {infinite} infinite values: make them missing or give numbers.')
+    whole = s.dtype.is_integer() or s.dtype.is_temporal()
+    return Column(
+        s.name, "numeric", values, s.dtype, step=1.0 if whole else precision(values), special=special, why=why
+    )
+
+
+def _infer(s: pl.Series, labelled: bool) -> tuple[Kind, str]:
+    if s.dtype == pl.Boolean:
+        return "categorical", "true or false"
+    if isinstance(s.dtype, (pl.Enum, pl.Categorical)):
+        return "categorical", "categories"
+    if s.dtype in (pl.String, pl.Null):
+        return "categorical", "text" if s.dtype == pl.String else "all missing"
+    if labelled:
+        return "categorical", "value labels"
+    if s.dtype.is_temporal():
+        return "numeric", "dates"
+    distinct = s.drop_nulls().unique()
+    few = len(distinct) <= FEW and (len(distinct) <= 10 or len(distinct) * 5 <= len(s))
+    if few and len(distinct):
+        whole = s.dtype.is_integer() or bool((distinct.cast(pl.Float64).fill_nan(0.0).round(0) == distinct).all())
+        if whole:
+            return "categorical", f"whole numbers, {len(distinct)} values"
+    return "numeric", "numbers"
+
+
+def _categorical(s: pl.Series, why: str) -> Column:
+    if isinstance(s.dtype, pl.Enum):
+        levels = tuple(s.dtype.categories.to_list())
+        physical = s.to_physical().cast(pl.Int64).fill_null(-1)
+        return Column(s.name, "categorical", physical.to_numpy().astype(np.int64), s.dtype, levels, why=why)
+    plain = s.cast(pl.String) if isinstance(s.dtype, pl.Categorical) else s
+    if plain.dtype.is_float():
+        plain = plain.fill_nan(None)
+    unique = plain.drop_nulls().unique().sort()
+    table = pl.DataFrame({"v": unique, "code": np.arange(len(unique), dtype=np.int64)})
+    joined = pl.DataFrame({"v": plain}).join(table, on="v", how="left", maintain_order="left")
+    codes = joined["code"].fill_null(-1).to_numpy().astype(np.int64)
+    dtype = pl.String() if isinstance(s.dtype, pl.Categorical) else s.dtype
+    return Column(s.name, "categorical", codes, dtype, tuple(unique.to_list()), why=why)
+
+
+def precision(values: F64) -> float:
+    """The decimal unit that all values are multiples of: 1, 0.1, ... 1e-6; 0 where there is none.
+
+    >>> import numpy as np
+    >>> precision(np.array([1.25, 2.5])), precision(np.array([1.0, 7.0])), precision(np.array([np.pi]))
+    (0.01, 1.0, 0.0)
+    """
+    v = values[~np.isnan(values)]
+    for digits in range(7):
+        scaled = v * 10.0**digits
+        if np.all(np.abs(scaled - np.round(scaled)) <= 1e-9 * np.maximum(1.0, np.abs(scaled))):
+            return float(10.0**-digits)
+    return 0.0
+
+
+def decode(column: Column) -> pl.Series:
+    """A `Column` as a polars series of the type it came from."""
+    if column.kind == "categorical":
+        codes = pl.Series(column.name, column.values, dtype=pl.Int64)
+        index = codes.set(codes < 0, None)
+        return pl.Series(column.name, list(column.levels), dtype=column.dtype).gather(index).alias(column.name)
+    s = pl.Series(column.name, column.values).fill_nan(None)
+    if column.dtype.is_integer() or column.dtype.is_temporal():
+        whole = s.round(0).cast(pl.Int64)
+        return whole.cast(column.dtype) if column.dtype.is_integer() else whole.cast(column.dtype)
+    return s.cast(column.dtype) if column.dtype.is_float() else s
+
+
+def codes_in(column: Column, reference: Column) -> I64:
+    """Each value's code in the reference's list of distinct values; -1 where missing or not there, shape (n,).
+
+    For a categorical reference the list is its levels; for a numeric one its sorted distinct values.
+    """
+    if reference.kind == "numeric":
+        if column.kind != "numeric":
+            raise InputError(f'"{column.name}" is numeric in one file and categorical in the other.')
+        known = np.unique(reference.values[~np.isnan(reference.values)])
+        return codes_of_numbers(column.values, known)
+    if column.kind == "numeric":
+        values = decode(column).to_list()
+        place = {level: i for i, level in enumerate(reference.levels)}
+        return np.array([-1 if v is None else place.get(v, -1) for v in values], dtype=np.int64)
+    if column.levels == reference.levels:
+        return np.asarray(column.values)
+    place = {level: i for i, level in enumerate(reference.levels)}
+    table = np.array([place.get(level, -1) for level in column.levels] + [-1], dtype=np.int64)
+    return table[column.values]
+
+
+def codes_of_numbers(values: F64, known: F64) -> I64:
+    """Position of each value in a sorted array of distinct numbers, -1 where it is not there."""
+    if not len(known):
+        return np.full(len(values), -1, dtype=np.int64)
+    at = np.clip(np.searchsorted(known, values), 0, len(known) - 1)
+    return np.where(known[at] == values, at, -1).astype(np.int64)
+
+
+def combine(codes: Sequence[I64], sizes: Sequence[int]) -> I64:
+    """Several codes as one dense code, in order of first variable, then second, ...; shape (n,).
+
+    Codes lie in -1..size-1. The result is compact only through `np.unique`; callers do that.
+    """
+    total = np.zeros(len(codes[0]) if codes else 0, dtype=np.int64)
+    span = 1
+    for c, size in zip(codes, sizes, strict=True):
+        width = size + 1
+        if span > 2**62 // max(width, 1):
+            _, total = np.unique(total, return_inverse=True)
+            total = total.astype(np.int64)
+            span = int(total.max()) + 1 if len(total) else 1
+        total = total * width + (c + 1)
+        span *= width
+    return total

@@ -1,0 +1,166 @@
+"""A plan met with data: every step fitted, every variable's way through the plan known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from confide.errors import InputError, raise_all
+from confide.frames.columns import I64, Column, Kind, Records
+from confide.protect.mechanism import Chain, Fitted, Mechanism, View
+from confide.protect.seeds import stream
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """One variable's way: coarsenings before its random step, the step's position (or None), coarsenings after."""
+
+    before: Chain = field(default_factory=Chain)
+    random: int | None = None
+    after: Chain = field(default_factory=Chain)
+
+
+@dataclass(frozen=True, eq=False)
+class Compiled:
+    """`steps`: the plan's parts in order; `fitted`: what each learnt (None for one that only coarsens)."""
+
+    steps: tuple[Mechanism, ...]
+    ways: Mapping[str, Way]
+    fitted: tuple[Any, ...]
+
+    def way(self, variable: str) -> Way:
+        return self.ways.get(variable, Way())
+
+    def view(self, released: Records) -> View:
+        """What evidence may read."""
+        return View(
+            released,
+            {v: w.before for v, w in self.ways.items() if w.before.steps},
+            {v: w.after for v, w in self.ways.items() if w.after.steps},
+        )
+
+    def released_form(self, column: Column) -> Column:
+        """A true column as it would look released if its random step did nothing."""
+        way = self.way(column.name)
+        return way.after.image(way.before.image(column))
+
+
+def check_steps(steps: Sequence[Mechanism]) -> list[str]:
+    """What is wrong with the order and the combination of steps, in sentences."""
+    problems: list[str] = []
+    random_at: dict[str, int] = {}
+    for i, step in enumerate(steps):
+        for v in step.variables:
+            if step.role == "random":
+                if v in random_at:
+                    problems.append(
+                        f'"{v}" is altered at random twice, by {_named(steps[random_at[v]])} and {_named(step)}: the '
+                        "second would hide what the first did from any honest risk measure. Keep one of them."
+                    )
+                random_at.setdefault(v, i)
+        for v in step.needs:
+            later = [s for s in steps[i + 1 :] if v in s.variables]
+            if later and step.role == "random":
+                problems.append(
+                    f'{_named(step)} reads "{v}", which {_named(later[0])} changes afterwards, so users of the release '
+                    f'could not tell the groups. Move {_named(later[0])} before it.'
+                )
+    return problems
+
+
+def _named(step: Mechanism) -> str:
+    return f"{type(step).__name__}({', '.join(step.variables)})"
+
+
+def wanted_kinds(steps: Sequence[Mechanism], named: Mapping[str, Kind]) -> tuple[dict[str, Kind], list[str]]:
+    """The kind in which each variable enters the plan: named by the user, or required by its first step."""
+    kinds: dict[str, Kind] = dict(named)
+    problems = []
+    for step in steps:
+        for v, kind in step.kinds().items():
+            if v in named and named[v] != kind and all(v not in s.variables for s in steps[: steps.index(step)]):
+                problems.append(f'{_named(step)} needs "{v}" to be {kind}, but the plan names it {named[v]}.')
+            kinds.setdefault(v, kind)
+    return kinds, problems
+
+
+def fit_coarsenings(steps: Sequence[Mechanism], original: Records) -> dict[str, Way]:
+    """Every variable's way, its coarsenings fitted on the values as they come."""
+    ways: dict[str, Way] = {}
+    problems: list[str] = []
+    for v in dict.fromkeys(v for s in steps for v in s.variables):
+        column = original[v]
+        before: list[Any] = []
+        after: list[Any] = []
+        at: int | None = None
+        for i, step in enumerate(steps):
+            if v not in step.variables:
+                continue
+            kind = step.kinds().get(v)
+            if kind is not None and column.kind != kind:
+                problems.append(
+                    f'{_named(step)} needs "{v}" to be {kind}, but it is {column.kind} at that point'
+                    + (" (an earlier step made categories)." if before or after else ".")
+                )
+                break
+            if step.role == "random":
+                at = i
+                continue
+            try:
+                fitted = step.fit(original, original.replaced([column]), {})
+                column = fitted.image(column)
+            except InputError as e:
+                problems.append(str(e))
+                break
+            (before if at is None else after).append(fitted)
+        if at is None:
+            before, after = [], before
+        ways[v] = Way(Chain(tuple(before)), at, Chain(tuple(after)))
+    raise_all(problems)
+    return ways
+
+
+def run(
+    steps: Sequence[Mechanism], original: Records, seed: int | None
+) -> tuple[Compiled, Records, I64]:
+    """Fit and apply every step in order. With seed None (a release made elsewhere) nothing random is drawn.
+
+    Returns the compiled plan, the records after all steps, and the original row of each.
+    """
+    ways = fit_coarsenings(steps, original)
+    current, base = original, original
+    fitted: list[Any] = []
+    seen: dict[str, int] = {}
+    for i, step in enumerate(steps):
+        if step.role == "coarsen":
+            fitted.append(None)
+            (v,) = step.variables
+            current = current.replaced([_coarsening(ways[v], steps, i, v).image(current[v])])
+            continue
+        after = {v: ways[v].after for v in step.variables if ways[v].random == i}
+        part: Fitted = step.fit(base, current, after)
+        fitted.append(part)
+        occurrence = seen.get(step.stream, 0)
+        seen[step.stream] = occurrence + 1
+        if seed is None:
+            continue
+        made = part.apply(base, current, stream(seed, step.stream, occurrence))
+        current = current.replaced(made.columns)
+        if made.rows is not None:
+            current, base = current.take(made.rows), base.take(made.rows)
+    return Compiled(tuple(steps), ways, tuple(fitted)), current, current.rows
+
+
+def _coarsening(way: Way, steps: Sequence[Mechanism], i: int, variable: str) -> Any:
+    """The fitted coarsening that stands for step i of the plan."""
+    mine = [k for k, s in enumerate(steps) if variable in s.variables and s.role == "coarsen"]
+    chain = (*way.before.steps, *way.after.steps)
+    return chain[mine.index(i)]
+
+
+def shuffled(n: int, seed: int) -> I64:
+    """A random order of the released rows, from a stream of its own."""
+    return stream(seed, "shuffle").permutation(n).astype(np.int64)

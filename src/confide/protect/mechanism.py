@@ -1,0 +1,182 @@
+"""The seam: what a protection method must offer. One file a method, `apply` beside `evidence`.
+
+A mechanism is a frozen statement (`Swap("race", rate=0.3)`). `fit` looks at the data and gives a `Fitted`, which
+can be applied (the agency's side) and asked for evidence (the intruder's side). Nothing outside a method's own
+file knows its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+
+from confide.errors import InputError
+from confide.frames.columns import F64, I64, Column, Kind, Records
+from confide.protect.evidence import Evidence
+
+
+@dataclass(frozen=True, eq=False)
+class Applied:
+    """What a step made: columns that replace the current ones, and, for a step that selects, the rows it keeps."""
+
+    columns: Sequence[Column] = ()
+    rows: I64 | None = None
+
+
+class Coarsening(Protocol):
+    """A deterministic step on one variable, seen from both sides."""
+
+    def image(self, column: Column) -> Column:
+        """What true values become."""
+        ...
+
+    def cells(self, column: Column) -> tuple[F64, F64]:
+        """For each released value the interval [low, high) of numbers that become it."""
+        ...
+
+    def back(self, low: F64, high: F64) -> tuple[F64, F64]:
+        """The interval of numbers whose image lies in [low, high); for steps that keep numbers numbers."""
+        ...
+
+    def tails(self) -> tuple[float, ...]:
+        """Where a numeric image stops growing: a topcode's limit."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """Coarsenings one after another; the empty chain leaves values as they are."""
+
+    steps: tuple[Coarsening, ...] = ()
+
+    def image(self, column: Column) -> Column:
+        for step in self.steps:
+            column = step.image(column)
+        return column
+
+    def cells(self, column: Column) -> tuple[F64, F64]:
+        if not self.steps:
+            return column.values, np.nextafter(column.values, np.inf)
+        low, high = self.steps[-1].cells(column)
+        for step in reversed(self.steps[:-1]):
+            low, high = step.back(low, high)
+        return low, high
+
+    def tails(self) -> tuple[float, ...]:
+        return tuple(x for s in self.steps for x in s.tails())
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """What an intruder's evidence may read: the released records and the plan around one random step.
+
+    `released`: the r records. `before`, `after`: per variable the coarsenings before and after the random step
+    (all of them in `after` where there is none).
+    """
+
+    released: Records
+    before: Mapping[str, Chain]
+    after: Mapping[str, Chain]
+
+    def met(self, records: Records) -> Records:
+        """True values in the form in which the random step met them."""
+        changed = [c.image(records[v]) for v, c in self.before.items() if c.steps and v in records]
+        return records.replaced(changed)
+
+    def chain_after(self, variable: str) -> Chain:
+        return self.after.get(variable, Chain())
+
+
+@runtime_checkable
+class Fitted(Protocol):
+    """A mechanism with what it learnt from the data."""
+
+    def apply(self, original: Records, current: Records, rng: np.random.Generator) -> Applied: ...
+
+    def evidence(self, view: View, about: tuple[str, ...]) -> Evidence: ...
+
+
+@runtime_checkable
+class Mechanism(Protocol):
+    """What a user states.
+
+    `variables`: the columns it replaces (none for a step that selects rows). `needs`: columns it reads and leaves
+    alone. `stream`: the key of its random numbers. `method`: its name in plan files.
+    `role`: "coarsen" (deterministic, `fit` gives a `Coarsening`), "random" or "select".
+    """
+
+    method: ClassVar[str]
+    role: ClassVar[str]
+
+    @property
+    def variables(self) -> tuple[str, ...]: ...
+
+    @property
+    def needs(self) -> tuple[str, ...]: ...
+
+    @property
+    def stream(self) -> str: ...
+
+    def kinds(self) -> Mapping[str, Kind]:
+        """The kinds it requires of its variables."""
+        ...
+
+    def parts(self) -> Sequence[Mechanism]:
+        """Itself, or the independent steps it stands for."""
+        ...
+
+    def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> Any: ...
+
+    def guess(self, released: Records) -> Mechanism:
+        """What someone who knows the method but not its parameters would assume."""
+        ...
+
+
+REGISTRY: dict[str, type[Any]] = {}
+"""Methods by their name in plan files; a method's file adds itself with `@registered`."""
+
+
+def registered(cls: type[Any]) -> type[Any]:
+    """Make a mechanism known to plan files under its `method` name."""
+    REGISTRY[cls.method] = cls
+    return cls
+
+
+def names_of(value: str | Sequence[str], what: str) -> tuple[str, ...]:
+    """One name or several, as a tuple; refused when empty, repeated or not text."""
+    names = (value,) if isinstance(value, str) else tuple(value)
+    if not names or not all(isinstance(v, str) and v for v in names):
+        raise InputError(f"{what} takes the name of a column, or a list of names.")
+    if len(set(names)) < len(names):
+        raise InputError(f"{what} names a column twice: {', '.join(sorted({v for v in names if names.count(v) > 1}))}.")
+    return names
+
+
+def fraction(value: float, what: str) -> float:
+    """A share between 0 and 1; a percentage is refused with the fraction to write."""
+    number = finite(value, what)
+    if number > 1 and number <= 100:
+        raise InputError(f"{what} is a fraction between 0 and 1; for {number:g} percent write {number / 100:g}.")
+    if not 0 <= number <= 1:
+        raise InputError(f"{what} is a fraction between 0 and 1, not {number:g}.")
+    return number
+
+
+def finite(value: float, what: str) -> float:
+    """A finite number."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise InputError(f"{what} must be a number, not {type(value).__name__}.")
+    if not np.isfinite(value):
+        raise InputError(f"{what} must be a finite number, not {value}.")
+    return float(value)
+
+
+def positive(value: float, what: str) -> float:
+    """A finite number above zero."""
+    number = finite(value, what)
+    if number <= 0:
+        raise InputError(f"{what} must be above zero, not {number:g}.")
+    return number

@@ -1,0 +1,402 @@
+"""Noise: add normal noise to numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from confide.errors import InputError, raise_all
+from confide.frames.columns import F64, I64, Bools, Column, Kind, Records
+from confide.protect.correlated import CorrelatedNormal
+from confide.protect.evidence import Evidence, Labels, Normal, log_cell
+from confide.protect.mechanism import Applied, Chain, Mechanism, View, finite, names_of, positive, registered
+
+MISSING, INSIDE, BELOW, ABOVE, SPECIAL = range(5)
+"""Labels of a noisy variable: what an intruder can tell with certainty. Each special value has its own, from SPECIAL on."""
+
+
+@registered
+@dataclass(frozen=True)
+class Noise:
+    r"""Add normal noise with mean 0 to numbers.
+
+    Give `sd`, or `relative`: that many times the standard deviation of the values that are altered. Results are
+    rounded to the variable's own precision (whole numbers stay whole) and drawn again until they lie inside
+    `bounds` and are not a value that is kept. Values outside the bounds are left alone, and refused unless a later
+    step covers them, as ``Topcode(at=upper bound)`` does. `keep_zeros` leaves zeros alone and makes no new ones.
+    Missing values stay missing.
+
+    A released value z then has, for a true value y inside the bounds, the probability
+
+    .. math:: \frac{\Phi((z+h-y)/s)-\Phi((z-h-y)/s)}{\sum_{v\ \mathrm{allowed}} \Phi((v+h-y)/s)-\Phi((v-h-y)/s)}
+
+    with 2h the precision; for a continuum the density of the truncated normal.
+
+    Several variables get independent noise, or with `correlation` (a number, a matrix, or "data" for the
+    correlation of the data themselves) joint noise. `sequential=True` lets noise cross a later topcode.
+
+    >>> import confide as cf
+    >>> cf.Noise("income", sd=1_000, keep_zeros=True).variables
+    ('income',)
+    >>> cf.Noise("income", sd=-5)
+    Traceback (most recent call last):
+    confide.errors.InputError: Noise("income"): sd must be above zero, not -5.
+    """
+
+    what: str | Sequence[str]
+    sd: float | Mapping[str, float] | None = field(default=None, hash=False)
+    relative: float | None = None
+    bounds: Any = field(default=None, hash=False)
+    keep_zeros: bool = False
+    correlation: Any = field(default=None, hash=False, compare=False)
+    sequential: bool = False
+
+    method: ClassVar[str] = "noise"
+    role: ClassVar[str] = "random"
+
+    def __post_init__(self) -> None:
+        names = names_of(self.what, "Noise")
+        where = f'Noise("{", ".join(names)}")'
+        object.__setattr__(self, "what", names)
+        if (self.sd is None) == (self.relative is None):
+            raise InputError(f"{where} takes either sd or relative.")
+        if self.relative is not None and positive(self.relative, f"{where}: relative") > 10:
+            raise InputError(
+                f"{where}: relative is a multiple of the standard deviation; for {self.relative:g} percent of it "
+                f"write {self.relative / 100:g}."
+            )
+        for v in names:
+            if self.sd is not None:
+                positive(self._of(self.sd, v, f"{where}: sd"), f"{where}: sd")
+            self._limits(v)
+        if self.correlation is not None and len(names) < 2:
+            raise InputError(f"{where}: correlation needs two or more variables.")
+        if self.correlation is not None and not isinstance(self.correlation, str):
+            object.__setattr__(self, "correlation", _correlation(self.correlation, len(names), where))
+        elif self.correlation not in (None, "data"):
+            raise InputError(f'{where}: correlation is a number, a matrix or "data".')
+
+    @staticmethod
+    def _of(given: Any, variable: str, what: str) -> Any:
+        if isinstance(given, Mapping):
+            if variable not in given:
+                raise InputError(f'{what} says nothing about "{variable}".')
+            return given[variable]
+        return given
+
+    def _limits(self, variable: str) -> tuple[float, float]:
+        where = f'Noise("{variable}"): bounds'
+        given = self.bounds.get(variable) if isinstance(self.bounds, Mapping) else self.bounds
+        if given is None:
+            return -np.inf, np.inf
+        if not isinstance(given, Sequence) or len(given) != 2:
+            raise InputError(f"{where} is a pair (lowest, highest); None for no limit.")
+        low = -np.inf if given[0] is None else finite(given[0], where)
+        high = np.inf if given[1] is None else finite(given[1], where)
+        if low >= high:
+            raise InputError(f"{where} must be (lowest, highest), but {low:g} is not below {high:g}.")
+        return low, high
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return tuple(self.what)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def stream(self) -> str:
+        return "Noise:" + "+".join(self.what)
+
+    def kinds(self) -> Mapping[str, Kind]:
+        return dict.fromkeys(self.variables, "numeric")
+
+    def parts(self) -> Sequence[Mechanism]:
+        if self.correlation is not None:
+            return (self,)
+        return tuple(replace(self, what=(v,), sd=self._of(self.sd, v, "sd")) for v in self.variables)
+
+    def guess(self, released: Records) -> Mechanism:  # noqa: ARG002 - relative noise is fitted to what is released
+        """Someone who knows only that noise was added assumes a tenth of the released standard deviation."""
+        return replace(self, sd=None, relative=0.10)
+
+    def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _FittedNoise:  # noqa: ARG002
+        spans = []
+        for v in self.variables:
+            low, high = self._limits(v)
+            sd = None if self.sd is None else float(self._of(self.sd, v, "sd"))
+            chain = after.get(v, Chain())
+            spans.append(Span.of(current[v], (low, high), self.keep_zeros, sd, self.relative, chain, self.sequential))
+        rho = None
+        if self.correlation is not None:
+            rho = _data_correlation(current, spans) if isinstance(self.correlation, str) else np.array(self.correlation)
+        return _FittedNoise(tuple(spans), rho)
+
+
+def _correlation(given: Any, d: int, where: str) -> tuple[tuple[float, ...], ...]:
+    rho = np.asarray(given, dtype=float)
+    if rho.ndim == 0:
+        rho = np.where(np.eye(d, dtype=bool), 1.0, float(rho))
+    if rho.shape != (d, d) or not np.allclose(rho, rho.T) or not np.allclose(np.diag(rho), 1):
+        raise InputError(f"{where}: correlation must be a symmetric {d} x {d} matrix with ones on the diagonal.")
+    if np.linalg.eigvalsh(rho).min() <= 1e-9:
+        raise InputError(f"{where}: correlation must be positive definite.")
+    return tuple(map(tuple, rho.tolist()))
+
+
+def _data_correlation(current: Records, spans: Sequence[Span]) -> F64:
+    both = np.logical_and.reduce([s.label(current[s.variable]) == INSIDE for s in spans])
+    if both.sum() < 3:
+        raise InputError('Noise: correlation="data" needs at least three records in which all variables are altered.')
+    rho = np.corrcoef([current[s.variable].values[both] for s in spans])
+    shrunk: F64 = 0.999 * rho + 0.001 * np.eye(len(spans))  # keeps it positive definite for collinear columns
+    return shrunk
+
+
+@dataclass(frozen=True, eq=False)
+class Span:
+    """Where one variable's noise lives: which values are altered, what may be drawn, and with which sd.
+
+    [low, high] with open ends where a later step gives the limit itself to what lies beyond it; `special` are
+    values kept as they are; `step` is the precision, 0 for a continuum.
+    """
+
+    variable: str
+    low: float
+    high: float
+    low_open: bool
+    high_open: bool
+    special: tuple[float, ...]
+    step: float
+    sd: float
+
+    @classmethod
+    def of(
+        cls, column: Column, bounds: tuple[float, float], keep_zeros: bool, sd: float | None, relative: float | None,
+        after: Chain, sequential: bool,
+    ) -> Span:  # fmt: skip
+        low, high = bounds
+        gap = column.step if column.step else 1e-9
+        special = tuple(sorted({*column.special, *((0.0,) if keep_zeros else ())}))
+        low_open = np.isfinite(low) and _merged(column, after, low, low - max(gap, abs(low) * 1e-9))
+        high_open = np.isfinite(high) and _merged(column, after, high, high + max(gap, abs(high) * 1e-9))
+        draft = cls(column.name, low, high, bool(low_open), bool(high_open), special, column.step, 1.0)
+        draft._check(column, after, sequential)
+        y = column.values[draft.label(column) == INSIDE]
+        if not len(y):
+            raise InputError(f'Noise("{column.name}"): no value would be altered (missing, kept or outside the bounds).')
+        if sd is None:
+            assert relative is not None
+            spread = float(np.std(y, ddof=1)) if len(y) > 1 else 0.0
+            if spread == 0:
+                raise InputError(f'Noise("{column.name}"): the altered values are constant, so relative noise is zero; give sd.')
+            sd = relative * spread
+        return replace(draft, sd=sd)
+
+    def label(self, column: Column) -> I64:
+        """What is certain about true (or noisy, uncoarsened) values, shape (n,)."""
+        y = column.values
+        with np.errstate(invalid="ignore"):
+            below = (y <= self.low) if self.low_open else (y < self.low)
+            above = (y >= self.high) if self.high_open else (y > self.high)
+        out = np.where(below, BELOW, np.where(above, ABOVE, INSIDE))
+        for i, s in enumerate(self.special):
+            out[y == s] = SPECIAL + i
+        out[np.isnan(y)] = MISSING
+        return out.astype(np.int64)
+
+    def _check(self, column: Column, after: Chain, sequential: bool) -> None:
+        problems = []
+        label = self.label(column)
+        for side, limit, name in ((BELOW, self.low, "Bottomcode"), (ABOVE, self.high, "Topcode")):
+            count = int((label == side).sum())
+            open_ = self.low_open if side == BELOW else self.high_open
+            if count and not open_:
+                problems.append(
+                    f'Noise("{self.variable}"): {count} values lie beyond the bound {limit:g} and would be released '
+                    f'unaltered. Add {name}("{self.variable}", at={limit:g}) after the noise, or widen the bounds.'
+                )
+        crossing = [w for w in after.tails() if self.low < w < self.high]
+        if crossing and not sequential:
+            problems.append(
+                f'Noise("{self.variable}") crosses the limit {crossing[0]:g} of a later step, which would leave values '
+                f"near it badly protected. Give bounds that end at {crossing[0]:g}, or sequential=True."
+            )
+        merged = [s for s in self.special if self._swallowed(column, after, s)]
+        if merged:
+            problems.append(
+                f'Noise("{self.variable}"): a later step merges noisy values with those that are kept (zeros, answer '
+                "codes). Round or recode before the noise, or do without keep_zeros."
+            )
+        raise_all(problems)
+
+    def _swallowed(self, column: Column, after: Chain, special: float) -> bool:
+        if not after.steps:
+            return False
+        gap = column.step if column.step else max(abs(special) * 1e-9, 1e-9)
+        near = [x for x in (special - gap, special + gap) if self.low <= x <= self.high]
+        return any(_merged(column, after, special, x) for x in near)
+
+    def edges(self) -> tuple[float, float]:
+        """Outer edges of the rounding cells of all values that may be drawn."""
+        if not self.step:
+            return self.low, self.high
+        first = np.ceil(np.round(self.low / self.step, 9)) if np.isfinite(self.low) else -np.inf
+        last = np.floor(np.round(self.high / self.step, 9)) if np.isfinite(self.high) else np.inf
+        if self.low_open and first * self.step <= self.low:
+            first += 1
+        if self.high_open and last * self.step >= self.high:
+            last -= 1
+        return (first - 0.5) * self.step, (last + 0.5) * self.step
+
+    def log_allowed(self, y: F64) -> F64:
+        """Log of the area of all values that may be drawn around y, shape (n,)."""
+        low, high = self.edges()
+        if np.isinf(low) and np.isinf(high) and not (self.step and self.special):
+            return np.zeros(len(y))
+        area = np.exp(log_cell(np.full(len(y), low), np.full(len(y), high), y, self.sd))
+        for s in self.special:
+            if self.step and low < s < high:
+                area -= np.exp(log_cell(np.full(len(y), s - self.step / 2), np.full(len(y), s + self.step / 2), y, self.sd))
+        with np.errstate(divide="ignore"):
+            return np.log(np.maximum(area, 0.0))
+
+    def draw(self, y: F64, rng: np.random.Generator) -> F64:
+        """Noisy values at the variable's precision, drawn again until allowed, shape (n,)."""
+        low, high = self.edges()
+        a, b = ndtr((low - y) / self.sd), ndtr((high - y) / self.sd)
+        z = np.full(len(y), np.nan)
+        todo = np.arange(len(y))
+        for _ in range(10_000):
+            u = rng.random(len(todo))
+            drawn = y[todo] + self.sd * ndtri(a[todo] + u * (b[todo] - a[todo]))
+            drawn = self.rounded(np.clip(drawn, low, high))
+            z[todo] = drawn
+            todo = todo[~self.allowed(drawn)]
+            if not len(todo):
+                return z
+        raise InputError(f'Noise("{self.variable}"): the bounds leave almost nothing to draw; widen them.')
+
+    def rounded(self, z: F64) -> F64:
+        if not self.step:
+            return z
+        digits = max(0, round(-np.log10(self.step)))
+        return np.round(np.floor(z / self.step + 0.5) * self.step, digits)
+
+    def allowed(self, z: F64) -> Bools:
+        low, high = self.edges()
+        ok = np.isfinite(z) & (z >= low) & (z <= high)
+        if self.step:
+            ok &= (z > low) & (z < high)
+        return ok & ~np.isin(z, self.special)
+
+    def cells(self, z: Column, after: Chain) -> tuple[F64, F64, I64]:
+        """Per released value: the drawn values that lead to it (low, high), and its certain label."""
+        low, high = after.cells(z)
+        label = np.full(len(z), INSIDE, dtype=np.int64)
+        with np.errstate(invalid="ignore"):
+            label[(low > self.high) | (self.high_open & (low >= self.high))] = ABOVE
+            label[(high <= self.low) | (self.low_open & (np.nextafter(high, -np.inf) <= self.low))] = BELOW
+        for i, s in enumerate(self.special):
+            label[(low <= s) & (s < high) & _same_image(z, after, s)] = SPECIAL + i
+        label[z.missing] = MISSING
+        if self.step:
+            with np.errstate(invalid="ignore"):
+                first = np.ceil(np.round(low / self.step, 6))
+                last = np.maximum(np.ceil(np.round(high / self.step, 6)) - 1, first)
+            low, high = (first - 0.5) * self.step, (last + 0.5) * self.step
+        elif not after.steps:
+            high = low
+        if after.steps:
+            edge_low, edge_high = self.edges()
+            low, high = np.clip(low, edge_low, edge_high), np.clip(high, edge_low, edge_high)
+        return low, high, label
+
+
+def _merged(column: Column, after: Chain, a: float, b: float) -> bool:
+    """Whether a later step releases two numbers as the same value."""
+    if not after.steps:
+        return False
+    image = after.image(replace(column, values=np.array([a, b]), special=()))
+    return bool(image.values[0] == image.values[1])
+
+
+def _same_image(z: Column, after: Chain, special: float) -> Bools:
+    """Where a released value is the form in which a kept value is released."""
+    if z.kind == "numeric":
+        return np.asarray(z.values == special)
+    return np.array([*(level == f"{special:g}" for level in z.levels), False])[z.values]
+
+
+@dataclass(frozen=True, eq=False)
+class _FittedNoise:
+    """`rho`: correlation of the noise, None where independent."""
+
+    spans: tuple[Span, ...]
+    rho: F64 | None
+
+    def apply(self, original: Records, current: Records, rng: np.random.Generator) -> Applied:  # noqa: ARG002
+        if self.rho is not None:
+            return Applied(self._apply_jointly(current, rng))
+        (span,) = self.spans
+        column = current[span.variable]
+        inside = span.label(column) == INSIDE
+        values = column.values.copy()
+        values[inside] = span.draw(values[inside], rng)
+        return Applied([column.with_values(values)])
+
+    def _apply_jointly(self, current: Records, rng: np.random.Generator) -> list[Column]:
+        columns = [current[s.variable] for s in self.spans]
+        inside = np.stack([s.label(c) == INSIDE for s, c in zip(self.spans, columns, strict=True)])
+        y = np.stack([c.values for c in columns])
+        z, todo = y.copy(), np.arange(y.shape[1])
+        root = np.linalg.cholesky(self.rho)  # type: ignore[arg-type]
+        for _ in range(10_000):
+            noise = root @ rng.standard_normal((len(columns), len(todo)))
+            ok = np.ones(len(todo), dtype=bool)
+            for i, s in enumerate(self.spans):
+                at = inside[i, todo]
+                drawn = s.rounded(y[i, todo] + s.sd * noise[i])
+                z[i, todo] = np.where(at, drawn, y[i, todo])
+                ok &= ~at | s.allowed(drawn)
+            todo = todo[~ok]
+            if not len(todo):
+                return [c.with_values(v) for c, v in zip(columns, z, strict=True)]
+        raise InputError("Noise: the bounds leave almost nothing to draw jointly; widen them.")
+
+    def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
+        spans = [s for s in self.spans if s.variable in about]
+        seen = [s.cells(view.released[s.variable], view.chain_after(s.variable)) for s in spans]
+        labels = {
+            s.variable: Labels(_labeller(s), label, SPECIAL + len(s.special))
+            for s, (_, _, label) in zip(spans, seen, strict=True)
+        }
+        if len(spans) == 1:
+            (span,), ((low, high, label),) = spans, seen
+            normal = Normal(low, high, label == INSIDE, span.sd, _values(span), span.log_allowed)
+            return Evidence(about, labels, normal)
+        index = [self.spans.index(s) for s in spans]
+        assert self.rho is not None
+        rho = self.rho[np.ix_(index, index)]
+        joint = CorrelatedNormal(
+            tuple(s.variable for s in spans), [c[:2] for c in seen], np.stack([c[2] == INSIDE for c in seen]),
+            np.array([s.sd for s in spans]), rho, [_values(s) for s in spans], [s.edges() for s in spans],
+        )  # fmt: skip
+        return Evidence(about, labels, joint)
+
+
+def _labeller(span: Span) -> Callable[[Records], I64]:
+    return lambda records: span.label(records[span.variable])
+
+
+def _values(span: Span) -> Callable[[Records], tuple[F64, Bools]]:
+    def of(records: Records) -> tuple[F64, Bools]:
+        column = records[span.variable]
+        return column.values, span.label(column) == INSIDE
+
+    return of

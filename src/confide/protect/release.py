@@ -1,0 +1,130 @@
+"""Release: what a plan made. The public data, and, privately, the truth behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from confide.errors import InputError, raise_all
+from confide.frames import attach, give_back, schema, to_polars
+from confide.frames.columns import I64, Records, codes_in, encode
+from confide.protect.compiled import Compiled, run
+
+if TYPE_CHECKING:
+    from confide.protect.plan import Plan
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Release:
+    """The public data of a plan, beside what only the agency holds.
+
+    `data`: public, shuffled rows, no identifiers, in the caller's frame type. Private: `link` (the original row,
+    0-based, of each released row; None where unknown), `seed`, `original`, `compiled` (what each step learnt).
+
+    >>> import confide as cf
+    >>> release = cf.Plan([cf.Topcode("age", at=85)], identifiers=["id"]).protect(cf.demo("heads"), seed=1)
+    >>> release
+    Release: 51,016 rows, 14 variables; 1 step; made with a private seed
+    """
+
+    plan: Plan | None
+    data: Any
+    frame: pl.DataFrame
+    original: pl.DataFrame = field(repr=False)
+    link: I64 | None
+    seed: int | None
+    compiled: Compiled | None
+
+    @classmethod
+    def made(
+        cls, plan: Plan, compiled: Compiled, original: pl.DataFrame, released: pl.DataFrame, link: I64, seed: int,
+        like: Any,
+    ) -> Release:  # fmt: skip
+        """A release that this program made."""
+        held = schema(like)
+        for frame in (original, released):
+            attach(frame, held)
+        public = give_back(released, like)
+        attach(public, held)
+        return cls(plan, public, released, original, link, seed, compiled)
+
+    @classmethod
+    def adopt(cls, original: Any, released: Any, plan: Plan | None = None, link: Any = None) -> Release:
+        """A release made by another tool, so that it can be attacked.
+
+        `plan` says what was done (None: unknown, only naive intruders can be asked); `link` gives the original
+        row of each released row (None: unknown, so there is no truth to compare with). The released values are
+        checked against the plan: a value that the plan cannot produce is refused.
+
+        >>> import confide as cf, polars as pl
+        >>> y = pl.DataFrame({"age": [31, 42, 57]})
+        >>> z = pl.DataFrame({"age": ["30 to 39", "40 to 49", "50 to 59"]})
+        >>> cf.Release.adopt(y, z, cf.Plan([cf.Recode("age", width=10)]), link=[0, 1, 2])
+        Release: 3 rows, 1 variables; 1 step; made elsewhere
+        """
+        y, z = to_polars(original, "original"), to_polars(released, "released")
+        if not z.height or not y.height:
+            raise InputError("An adopted release needs at least one original and one released row.")
+        rows = _checked_link(link, y.height, z.height)
+        compiled = None
+        if plan is not None:
+            plan.check(y)
+            raise_all(
+                f'The released file still holds the identifier "{v}".' for v in plan.identifiers if v in z.columns
+            )
+            compiled, _, _ = run(plan.parts, plan.encode(y, original), None)
+            _check_labels(plan, compiled, y, z, rows, original)
+        return cls(plan, released, z, y, rows, None, compiled)
+
+    @property
+    def public_variables(self) -> tuple[str, ...]:
+        """The released columns."""
+        return tuple(self.frame.columns)
+
+    def __repr__(self) -> str:
+        steps = 0 if self.plan is None else len(self.plan.steps)
+        how = "made elsewhere" if self.seed is None else "made with a private seed"
+        plural = "" if steps == 1 else "s"
+        return f"Release: {self.frame.height:,} rows, {self.frame.width} variables; {steps} step{plural}; {how}"
+
+
+def _checked_link(link: Any, n: int, r: int) -> I64 | None:
+    if link is None:
+        return None
+    rows = np.asarray(link)
+    if rows.shape != (r,) or not np.issubdtype(rows.dtype, np.integer):
+        raise InputError(f"link must give one original row number for each of the {r} released rows.")
+    if len(rows) and (rows.min() < 0 or rows.max() >= n):
+        raise InputError(f"link points outside the original file, whose rows are 0 to {n - 1}.")
+    if len(np.unique(rows)) < len(rows):
+        raise InputError("link gives the same original row to more than one released row.")
+    return rows.astype(np.int64)
+
+
+def _check_labels(
+    plan: Plan, compiled: Compiled, y: pl.DataFrame, z: pl.DataFrame, rows: I64 | None, source: Any
+) -> None:
+    """Refuse released values that contradict the plan: the risk measured would be of another release."""
+    problems = []
+    original: Records = plan.encode(y, source)
+    for v in compiled.ways:
+        if v not in z.columns:
+            continue
+        expected = compiled.released_form(original[v])
+        try:
+            released = encode(z, [v], **{expected.kind: [v]})[v]  # type: ignore[arg-type]
+        except InputError as e:
+            problems.append(str(e))
+            continue
+        if compiled.way(v).random is None and rows is not None:
+            wrong = int((codes_in(released, expected) != codes_in(expected, expected)[rows]).sum())
+            if wrong:
+                problems.append(f'"{v}": {wrong} of {len(rows)} released values are not what the plan makes of the original.')
+        elif expected.kind == "categorical":
+            strange = int(((codes_in(released, expected) < 0) & ~released.missing).sum())
+            if strange:
+                problems.append(f'"{v}": {strange} of {z.height} released values are categories the plan cannot produce.')
+    raise_all(problems, "The released file does not fit the plan:")

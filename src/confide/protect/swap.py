@@ -1,0 +1,231 @@
+"""Swap: exchange values between pairs of records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from confide.errors import InputError
+from confide.frames.columns import F64, I64, Bools, Kind, Records
+from confide.protect.evidence import Evidence, Match, Table
+from confide.protect.levels import joint_codes
+from confide.protect.mechanism import (
+    Applied,
+    Chain,
+    Mechanism,
+    View,
+    fraction,
+    names_of,
+    registered,
+)
+from confide.protect.targeting import TargetedPolicy, group_codes
+
+
+@registered
+@dataclass(frozen=True)
+class Swap:
+    r"""Exchange values between randomly paired records.
+
+    Of n records 2 floor(rate n / 2) are chosen and paired at random; each pair exchanges its values. With
+    `within`, pairs are formed inside groups. The chance that a true category a is released as b is
+
+    .. math:: L_{ab} = (1-\pi) 1[a=b] + \pi \frac{n_b - 1[a=b]}{n-1}
+
+    with :math:`\pi` the share actually chosen and :math:`n_b` the count of b, which a swap does not change.
+    Missing values take part as a category of their own.
+
+    Several variables are exchanged jointly (one pairing), or, with `jointly=False`, by a pairing each.
+    `force` names records (positions, or a true-or-false column) that are always among those chosen: "judicious
+    swapping". `candidates="unique"` with `keys` and `within` is the targeted policy: a record that is alone with
+    its keys in its area exchanges, with probability `rate`, with a record of the same keys in another area.
+    `simulate=100` estimates L as print does, by swapping the released file again that often.
+
+    >>> import confide as cf
+    >>> cf.Swap("race", rate=0.30).variables
+    ('race',)
+    >>> cf.Swap("race", rate=30)
+    Traceback (most recent call last):
+    confide.errors.InputError: Swap("race"): rate is a fraction between 0 and 1; for 30 percent write 0.3.
+    """
+
+    what: str | Sequence[str]
+    rate: float
+    within: str | Sequence[str] = ()
+    jointly: bool = True
+    force: str | Sequence[int] | None = None
+    keys: str | Sequence[str] = ()
+    candidates: str | None = None
+    simulate: int = 0
+
+    method: ClassVar[str] = "swap"
+    role: ClassVar[str] = "random"
+
+    def __post_init__(self) -> None:
+        names = names_of(self.what, "Swap")
+        where = f'Swap("{", ".join(names)}")'
+        object.__setattr__(self, "what", names)
+        fraction(self.rate, f"{where}: rate")
+        for name in ("within", "keys"):
+            given = getattr(self, name)
+            object.__setattr__(self, name, names_of(given, f"{where}: {name}") if given else ())
+        if self.force is not None and not isinstance(self.force, str):
+            object.__setattr__(self, "force", tuple(int(i) for i in self.force))
+            if min(self.force, default=0) < 0:  # type: ignore[type-var]
+                raise InputError(f"{where}: force takes row positions from 0 upwards.")
+        if self.candidates not in (None, "unique"):
+            raise InputError(f'{where}: candidates is None or "unique".')
+        if self.candidates and not (self.keys and self.within):
+            raise InputError(f'{where}: candidates="unique" needs keys=[...] and within= (the area).')
+        if self.keys and not self.candidates:
+            raise InputError(f'{where}: keys go with candidates="unique".')
+        if self.candidates and (self.force is not None or self.simulate):
+            raise InputError(f'{where}: candidates="unique" takes neither force nor simulate.')
+        both = set(names) & (set(self.within) | set(self.keys))
+        if both:
+            raise InputError(f"{where}: {', '.join(sorted(both))} cannot be swapped and held fixed at once.")
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return tuple(self.what)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        forced = (self.force,) if isinstance(self.force, str) else ()
+        return tuple(dict.fromkeys((*self.within, *self.keys, *forced)))
+
+    @property
+    def stream(self) -> str:
+        return "Swap:" + "+".join(self.what)
+
+    def kinds(self) -> Mapping[str, Kind]:
+        return {}
+
+    def parts(self) -> Sequence[Mechanism]:
+        if self.jointly:
+            return (self,)
+        return tuple(replace(self, what=(v,), jointly=True) for v in self.what)
+
+    def guess(self, released: Records) -> Mechanism:  # noqa: ARG002 - a swap leaves no trace in the margins
+        """Someone who knows only that values were swapped assumes 10 percent, file-wide."""
+        return Swap(self.what, rate=0.10)
+
+    def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _FittedSwap:  # noqa: ARG002
+        for v in self.variables:
+            if bool(current[v].missing.all()):
+                raise InputError(f'Swap("{v}"): the column is missing in every record; there is nothing to swap.')
+        return _FittedSwap(self, self._forced(original))
+
+    def _forced(self, original: Records) -> Bools:
+        """Which records are always chosen; positions are those of the whole file, also after a `Sample`."""
+        if isinstance(self.force, str):
+            column = original[self.force]
+            if column.kind != "categorical":
+                raise InputError(f'Swap: force="{self.force}" must be a true-or-false column.')
+            no = ("false", "no", "0", "0.0")
+            true = np.array([bool(v) and str(v).lower() not in no for v in column.levels] + [False])
+            return np.asarray(true[column.values])
+        if self.force is None:
+            return np.zeros(original.n, dtype=bool)
+        return np.isin(original.rows, np.asarray(self.force, dtype=np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class _FittedSwap:
+    """`forced`: the records always chosen, shape (n,), private."""
+
+    swap: Swap
+    forced: Bools
+
+    def apply(self, original: Records, current: Records, rng: np.random.Generator) -> Applied:  # noqa: ARG002
+        partner = self._partners(current, rng)
+        return Applied([current[v].with_values(current[v].values[partner]) for v in self.swap.variables])
+
+    def _partners(self, current: Records, rng: np.random.Generator) -> I64:
+        if self.swap.candidates:
+            return TargetedPolicy.of(current, self.swap.keys, self.swap.within).draw(self.swap.rate, rng)
+        groups = group_codes(current, self.swap.within)
+        return random_partners(groups, self.swap.rate, self.forced, rng)
+
+    def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
+        code, of, size = joint_codes(view.released, about, view.chain_after)
+        if self.swap.candidates:
+            same, diff = self._targeted(view, code, size)
+        elif self.swap.simulate:
+            return Evidence(about, likelihood=self._simulated(view, code, size, of))
+        else:
+            same, diff = self._closed_form(view, code, size)
+        return Evidence(about, likelihood=Match(code, same, diff, of))
+
+    def _groups(self, view: View) -> I64:
+        """Groups as the intruder sees them: one group where a grouping variable is not released."""
+        if all(v in view.released for v in self.swap.within):
+            return group_codes(view.released, self.swap.within)
+        return np.zeros(view.released.n, dtype=np.int64)
+
+    def _closed_form(self, view: View, code: I64, size: int) -> tuple[F64, F64]:
+        groups = self._groups(view)
+        n_g = np.bincount(groups)
+        rate_g = self._effective(n_g)
+        pair = groups * size + code
+        n_b = np.bincount(pair, minlength=len(n_g) * size)[pair].astype(float)
+        n, rate = n_g[groups].astype(float), rate_g[groups]
+        others = np.maximum(n - 1, 1)
+        with np.errstate(divide="ignore"):
+            same = np.log((1 - rate) + rate * (n_b - 1) / others)
+            diff = np.log(rate * n_b / others)
+        return same, diff
+
+    def _effective(self, n_g: I64) -> F64:
+        """The share of each group that is chosen; forced records raise the average that an intruder can know."""
+        chosen = 2 * np.floor(np.floor(self.swap.rate * n_g) / 2)
+        extra = self.forced.sum() + self.forced.sum() % 2
+        if len(n_g) == 1:
+            chosen = np.maximum(chosen, min(extra, 2 * (n_g[0] // 2)))
+        return np.where(n_g > 1, chosen / np.maximum(n_g, 1), 0.0)
+
+    def _targeted(self, view: View, code: I64, size: int) -> tuple[F64, F64]:
+        needed = (*self.swap.keys, *self.swap.within)
+        missing = [v for v in needed if v not in view.released]
+        if missing:
+            raise InputError(f"The targeted swap can be undone only where keys and area are released: {', '.join(missing)} is not.")
+        policy = TargetedPolicy.of(view.released, self.swap.keys, self.swap.within)
+        rate, share = policy.exchange_rates(self.swap.rate), policy.shares(code, size)
+        with np.errstate(divide="ignore"):
+            return np.log(1 - rate + rate * share), np.log(rate * share)
+
+    def _simulated(self, view: View, code: I64, size: int, of: object) -> Table:
+        """Print's way (Reiter 2005, 4.2.1): swap the released file again and average the transition matrices."""
+        groups, rng = self._groups(view), np.random.default_rng(20050)
+        counts = np.zeros((size, size))
+        nobody = np.zeros(view.released.n, dtype=bool)
+        for _ in range(self.swap.simulate):
+            partner = random_partners(groups, self.swap.rate, nobody, rng)
+            counts += np.bincount(code * size + code[partner], minlength=size * size).reshape(size, size)
+        with np.errstate(divide="ignore"):
+            log_p = np.log(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))
+        return Table(code, log_p, of)  # type: ignore[arg-type]
+
+
+def random_partners(groups: I64, rate: float, forced: Bools, rng: np.random.Generator) -> I64:
+    """Each record's partner (itself where it is not chosen), pairs formed inside groups, shape (n,)."""
+    n = len(groups)
+    # A random order inside each group, forced records first: the head of each group is chosen.
+    order = np.lexsort((rng.random(n), ~forced, groups))
+    sizes = np.bincount(groups)
+    start = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    forced_in = np.bincount(groups, weights=forced, minlength=len(sizes))
+    want = np.maximum(np.floor(rate * sizes), forced_in + forced_in % 2)
+    chosen = 2 * np.floor(np.minimum(want, sizes) / 2)
+    g = groups[order]
+    place = np.arange(n) - start[g]
+    head = order[place < chosen[g]]
+    # The head is sorted forced first; pair at random within it.
+    g_head = groups[head]
+    head = head[np.lexsort((rng.random(len(head)), g_head))]
+    partner = np.arange(n)
+    a, b = head[0::2], head[1::2]
+    partner[a], partner[b] = b, a
+    return partner
