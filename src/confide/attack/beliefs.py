@@ -27,7 +27,7 @@ FINE = 100
 BINS = 32
 LARGE = 150
 """Beyond this many classes a regression is not worth its cost: each cell's own counts, drawn towards the file's."""
-PENALTY = 0.05
+PENALTY = 1.0
 """Ridge on the coefficients of both regressions, in units of one record."""
 
 
