@@ -34,6 +34,7 @@ _HOMES = {
     "codebook": "confide.demo",
     "demo": "confide.demo",
     "read": "confide.frames",
+    "replay": "confide.protect.record",
     "schema": "confide.frames",
     "write": "confide.frames",
 }
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from confide.protect.plan import Plan as Plan
     from confide.protect.pram import Pram as Pram
     from confide.protect.recode import Recode as Recode
+    from confide.protect.record import replay as replay
     from confide.protect.release import Release as Release
     from confide.protect.rounding import Round as Round
     from confide.protect.sample import Sample as Sample

@@ -75,13 +75,14 @@ class _Run:
         keys: list[NDArray[Any]] = [s.block_t[met]]
         late: list[NDArray[Any]] = []
         for i, (u, t) in enumerate(zip(s.uncertain, s.known_t, strict=True)):
-            if t is not None:
-                (late if s.numeric[i] else keys).extend(v[met] for v in t.values())
+            if t is not None and not s.numeric[i]:
+                keys += [v[met] for v in t.values()]
             if s.mixture and not s.numeric[i]:
                 values = u.met(s.targets)
                 for v, known in zip(u.variables, u.known, strict=True):
                     if known and v in s.classes.columns:
                         keys.append(level_codes(values[v], s.classes.columns[v])[0][met])
+        late += [v[met] for n in s.numbers if n.target is not None for v in n.target.values()]
         late += [s.targets[v].values[met] for v in s.knowledge.nearest]
         if s.needs_belief:
             keys.append(s.cells.of_targets[met])
@@ -152,7 +153,7 @@ class _Run:
             return False
         for i, u in enumerate(s.uncertain):
             known_number = s.numeric[i] and any(u.known)
-            if known_number and (not isinstance(u.like, Normal) or s.exact or not self._noisy_by_block(u.like)[1]):
+            if known_number and (not isinstance(u.like, Normal) or s.helped or not self._noisy_by_block(u.like)[1]):
                 return False
             if not s.numeric[i] and not s.mixture and not isinstance(u.like, (Match, Table)):
                 return False
@@ -227,12 +228,13 @@ class _Run:
         y, t_log, noisy, low, high, sd, likes = self._known_numbers()
         log_m = s.log_m[self.records.first]
         y, t_log, low, high = (np.ascontiguousarray(a) for a in (y, t_log, low, high))
-        windowed, half = False, 0.0
-        if likes:
-            inside = likes[0].inside[s.rows][self.records.first]
-            width = (high[0] - low[0])[inside]
-            windowed = bool(len(width)) and bool(np.all(np.isfinite(width))) and float(np.ptp(width)) <= 1e-9 * float(width.max() + 1e-300)
-            half = 0.5 * float(width.max()) if windowed else 0.0
+        even, half = np.zeros(len(likes), dtype=bool), 0.0
+        for v, like in enumerate(likes):
+            inside = like.inside[s.rows][self.records.first]
+            width = (high[v] - low[v])[inside]
+            even[v] = len(width) > 0 and np.all(np.isfinite(width)) and np.ptp(width) <= 1e-9 * (width.max() + 1e-300)
+            if v == 0 and even[v]:
+                half = 0.5 * float(width.max())
 
         def work(first: int, last: int) -> None:
             if not likes:
@@ -245,7 +247,7 @@ class _Run:
             visited = np.zeros(1)
             kernels.attack_noisy(
                 first, last, self.block_t, self.class_t, self.offsets, self.records.count, log_m, *fixed,
-                y, t_log, noisy, low, high, sd, windowed, half,
+                y, t_log, noisy, low, high, sd, even, half,
                 self.true_start, self.true_at, self.out, self.truth, visited,
             )  # fmt: skip
             self.visited += float(visited[0])
@@ -327,7 +329,7 @@ class _Run:
         s = self.scene
         rows = self.records.first[r0:r1]
         log_w = s.log_unknown(rows) - s.log_m[rows][:, None]
-        if s.exact:
+        if s.helped:
             log_w = log_w + s.log_pi_r[s.cells_r.of_records[rows]]
         block = self.block_r[r0:r1] - b0
         shift = np.full(b1 - b0, -np.inf)

@@ -245,15 +245,15 @@ def attack_plain(  # type: ignore[no-untyped-def]
 def attack_noisy(  # type: ignore[no-untyped-def]
     first, last, block_of, class_of, offsets, counts, log_m,
     t_code, record_code, same, diff, t_row, column, log_p, starts, widths,
-    y, t_log, noisy, low, high, sd, windowed, half,
+    y, t_log, noisy, low, high, sd, even, half,
     true_start, true_at, out, truth, visited,
 ):  # fmt: skip
     """Targets first..last-1 with d >= 1 known noisy numbers; records of a block sorted by the first of them.
 
     `y`, `t_log`: (targets, d) the target's value and what is added to its log (minus log allowed). `noisy`:
     (blocks, d) whether the block's label leaves the variable uncertain. `low`, `high`: (d, r) the cells.
-    `windowed`: the first variable's cells are finite and of one width 2 * `half`: only those near the target are
-    visited, and a quadratic serves where cells are small.
+    `even`: (d,) all cells are finite and of one width (the first variable's is 2 * `half`): then only records near
+    the target are visited, and a quadratic serves where cells are small.
     """
     d = y.shape[1]
     widest = 0
@@ -282,15 +282,23 @@ def attack_noisy(  # type: ignore[no-untyped-def]
                 peak = max(peak, base[j])
                 middle[j] = 0.5 * (low[0, lo + j] + high[0, lo + j])
         a, e = 0, n
-        if windowed and noisy[b, 0] and n > 32 and peak > -np.inf:
-            # The best of a few records near the target bounds how far away a record can still matter.
+        if even[0] and noisy[b, 0] and n > 32 and peak > -np.inf:
+            # The best of a few records near the target, and its own, bound how far away a record can still matter.
             s = sd[0]
             near, _ = _window(middle, 0, n, y[t, 0], 0.0)
             best = -np.inf
-            for j in range(max(near - 8, 0), min(near + 8, n)):
-                x = (middle[j] - y[t, 0]) / s
-                best = max(best, base[j] - 0.5 * x * x)
-            if d == 1 and best > -np.inf:
+            first_near, last_near = max(near - 8, 0), min(near + 8, n)
+            for k in range(last_near - first_near + len(trues)):
+                j = first_near + k if k < last_near - first_near else trues[k - last_near + first_near] - lo
+                if j < 0:
+                    continue
+                value = base[j]
+                for v in range(d):
+                    if noisy[b, v]:
+                        x = (0.5 * (low[v, lo + j] + high[v, lo + j]) - y[t, v]) / sd[v]
+                        value -= 0.5 * x * x
+                best = max(best, value)
+            if best > -np.inf:
                 reach = 2.0 * (peak - best + SKIP + math.log(n))
                 a, e = _window(middle, 0, n, y[t, 0], s * math.sqrt(max(reach, 0.0)) + half)
                 for k in range(len(trues)):  # the true record is always visited, with all that could beat it
@@ -306,13 +314,17 @@ def attack_noisy(  # type: ignore[no-untyped-def]
             s = sd[v]
             yy = y[t, v]
             add = t_log[t, v]
-            h = (high[v, lo] - low[v, lo]) / s
-            if v == 0 and windowed and h * max(abs(middle[a] - yy), abs(middle[e - 1] - yy)) / s < 2e-3:
-                inv = 1.0 / s
+            h = (high[v, lo + a] - low[v, lo + a]) / s
+            inv = 1.0 / s
+            far = max(abs(low[v, lo + a] - yy), abs(low[v, lo + e - 1] - yy))
+            if v > 0 and even[v]:
+                for j in range(a, e):
+                    far = max(far, abs(low[v, lo + j] - yy))
+            if even[v] and h * (far * inv + h) < 2e-3:
                 bend = 1.0 - h * h / 12.0
                 const = add - 0.9189385332046727 - h * h / 24.0 + (math.log(h) if h > 0 else -math.log(s))
                 for j in range(a, e):
-                    x = (middle[j] - yy) * inv
+                    x = (0.5 * (low[v, lo + j] + high[v, lo + j]) - yy) * inv
                     w[j - a] += const - 0.5 * bend * x * x
             else:
                 for j in range(a, e):
@@ -372,6 +384,89 @@ def log_node_sums(  # type: ignore[no-untyped-def]
             f = math.exp(weight[g] - top)
             for k in range(classes):
                 total[k] += f * mass[g, k]
+        for k in range(classes):
+            out[i, k] = top + math.log(total[k]) if total[k] > 0.0 else -np.inf
+
+
+@compiled
+def log_joint_sums(  # type: ignore[no-untyped-def]
+    rows, low, high, sd, noise_precision, noise_half_logdet, correlated, nodes, log_allowed, scores, log_n, mu, precision,
+    cell, out,
+):  # fmt: skip
+    """The same for d numbers together: log of sum over nodes g of Pr(g given cell, k) Pr(z_j given y_g); rows sorted by cell.
+
+    `nodes`, `scores`: (d, G); `mu`: (d, cells, K); `precision`: (d, d) of the scores' residuals; `low`, `high`: (d, r).
+    Independent noise uses the cells' areas; correlated noise the density at their middles times their widths.
+    """
+    d, big = nodes.shape
+    classes = mu.shape[2]
+    mass = np.empty((big, classes))
+    weight = np.empty(big)
+    total = np.empty(classes)
+    x = np.empty(d)
+    current = -1
+    for i in range(len(rows)):
+        j = rows[i]
+        if cell[j] != current:
+            current = cell[j]
+            for k in range(classes):
+                top = -np.inf
+                for g in range(big):
+                    q = 0.0
+                    for v in range(d):
+                        for w in range(d):
+                            q += (scores[v, g] - mu[v, current, k]) * precision[v, w] * (scores[w, g] - mu[w, current, k])
+                    mass[g, k] = log_n[g] - 0.5 * q
+                    top = max(top, mass[g, k])
+                norm = 0.0
+                for g in range(big):
+                    mass[g, k] = math.exp(mass[g, k] - top)
+                    norm += mass[g, k]
+                for g in range(big):
+                    mass[g, k] /= norm
+        for v in range(d):
+            x[v] = 0.5 * (low[v, j] + high[v, j])
+        a, e = _window(nodes[0], 0, big, x[0], 9.0 * sd[0] + 0.5 * (high[0, j] - low[0, j]))
+        if a == e:
+            a, e = 0, big
+        # First the squared distances, cheaply; then areas for the nodes that can matter.
+        nearest = np.inf
+        for g in range(a, e):
+            q = 0.0
+            for v in range(d):
+                gap = (x[v] - nodes[v, g]) / sd[v]
+                q += gap * gap
+            weight[g] = q
+            nearest = min(nearest, q)
+        top = -np.inf
+        for g in range(a, e):
+            if weight[g] > nearest + 100.0:
+                weight[g] = -np.inf
+                continue
+            value = -log_allowed[g]
+            if correlated:
+                q = 0.0
+                for v in range(d):
+                    value += -0.9189385332046727 + (math.log((high[v, j] - low[v, j]) / sd[v]) if high[v, j] > low[v, j] else -math.log(sd[v]))
+                    for w in range(d):
+                        q += (x[v] - nodes[v, g]) / sd[v] * noise_precision[v, w] * (x[w] - nodes[w, g]) / sd[w]
+                value -= 0.5 * q + noise_half_logdet
+            else:
+                for v in range(d):
+                    p, q = (low[v, j] - nodes[v, g]) / sd[v], (high[v, j] - nodes[v, g]) / sd[v]
+                    if p == q:
+                        value += -0.5 * p * p - 0.9189385332046727 - math.log(sd[v])
+                    else:
+                        value += log_cell(p, q)
+            weight[g] = value
+            top = max(top, value)
+        for k in range(classes):
+            total[k] = 0.0
+        for g in range(a, e):
+            if weight[g] - top > -45.0:
+                f = math.exp(weight[g] - top)
+                for k in range(classes):
+                    total[k] += f * mass[g, k]
         for k in range(classes):
             out[i, k] = top + math.log(total[k]) if total[k] > 0.0 else -np.inf
 

@@ -49,7 +49,11 @@ class Uncertain:
 
 @dataclass(frozen=True, eq=False)
 class Knowledge:
-    """All that one intruder can use about targets that share a pattern of known variables."""
+    """All that one intruder can use about targets that share a pattern of known variables.
+
+    `certain` labels make blocks; `nearest` are numbers a naive intruder compares; `helpers` are unknown variables of the
+    record that sharpen beliefs; `eligible` marks records that intervals allow; `limits` are intervals of uncertain numbers.
+    """
 
     certain: tuple[Certain, ...]
     uncertain: tuple[Uncertain, ...]
@@ -105,11 +109,22 @@ def gather(case: Case, knows: tuple[str, ...], between: Mapping[str, tuple[float
     limits = {v: pair for v, pair in between.items() if case.compiled.way(v).random is not None}
     for i in sorted({w.random for w in case.compiled.ways.values() if w.random is not None}):
         _random_step(case, i, knows, limits, (c, b, a), certain, uncertain)
-    helpers: tuple[str, ...] = ()
-    if b == "exact":
-        kept = (v for v in case.released if case.compiled.way(v).random is None)
-        helpers = tuple(v for v in kept if v not in knows and v not in between)
+    helpers = _helpers(case, uncertain, b == "exact", {*knows, *between})
     return Knowledge(tuple(certain), tuple(uncertain), (), helpers, eligible, limits)
+
+
+def _helpers(case: Case, uncertain: list[Uncertain], all_kept: bool, known: set[str]) -> tuple[str, ...]:
+    """Released, unaltered variables that nobody knows of the target but that say something about the record.
+
+    At level "exact" all of them; else only those that a step in play reads (the groups inside which it swapped): its
+    likelihood depends on them, so the belief about what it altered must too.
+    """
+    kept = [v for v in case.released if case.compiled.way(v).random is None and v not in known]
+    if all_kept:
+        return tuple(kept)
+    in_play = {v for u in uncertain for v in u.variables}
+    read = {v for s in case.compiled.steps if s.role == "random" and in_play & set(s.variables) for v in s.needs}
+    return tuple(v for v in kept if v in read)
 
 
 def _random_step(

@@ -24,9 +24,9 @@ from scipy.special import logsumexp, ndtr
 from confide.attack import kernels
 from confide.attack.beliefs import Cells, NumberBelief, log_class_probabilities, uniform_belief
 from confide.attack.classes import Classes
-from confide.attack.dependence import log_dependence
 from confide.attack.grouping import Distinct, blocks, starts
 from confide.attack.intruder import Uniform
+from confide.attack.joint import log_joint
 from confide.attack.knowledge import Case, Knowledge, Uncertain
 from confide.errors import InputError
 from confide.frames.columns import F64, I64, Bools, Column, Records, codes_in
@@ -66,8 +66,8 @@ class Scene:
         self.uncertain = knowledge.uncertain
         self.records = [take(u.like.record, self.rows) for u in self.uncertain]
         self.records_a = [None if u.like_a is None else take(u.like_a.record, self.rows) for u in self.uncertain]
-        self.known_t = [u.like.target(u.met(targets)) if any(u.known) else None for u in self.uncertain]
-        self.exact = bool(knowledge.helpers)
+        self.known_t = [u.like.target(u.met(targets)) if all(u.known) else None for u in self.uncertain]
+        self.helped = bool(knowledge.helpers)
         self._believe()
         self.log_m = self._log_m()
 
@@ -79,7 +79,7 @@ class Scene:
         self.needs_belief = bool(self.uncertain) and (
             any(u.like_a is not None for u in self.uncertain) or any(not all(u.known) for u in self.uncertain)
         )
-        self.mixture = self.exact or any(not all(u.known) for u in self.uncertain)
+        self.mixture = self.helped or any(not all(u.known) for u in self.uncertain)
         self.numbers: list[Number] = []
         if not self.needs_belief:
             self.classes = Classes.none()
@@ -97,7 +97,7 @@ class Scene:
         self.log_pi = self._class_log(self.cells)
         self.cells_r = self.cells
         self.log_pi_r = self.log_pi
-        if self.exact:
+        if self.helped:
             nobody = [np.full(self.targets.n, -1, dtype=np.int64) for _ in helpers]
             self.cells_r = Cells.build(
                 [*certain_codes, *(h[0] for h in helpers)], [*released, *(h[1] for h in helpers)],
@@ -105,7 +105,7 @@ class Scene:
             )  # fmt: skip
             self.log_pi_r = self._class_log(self.cells_r)
         self.numbers = self._numbers(self.cells_r, met, reference)
-        self.numbers_t = self._numbers(self.cells, met, reference) if self.exact else self.numbers
+        self.numbers_t = self._numbers(self.cells, met, reference) if self.helped else self.numbers
 
     def _is_number(self, u: Uncertain) -> bool:
         """Numbers with too many values for classes are integrated over; everything else is a class."""
@@ -264,28 +264,24 @@ class Scene:
             rows = distinct.first[at : at + step]
             joint = self.log_pi_r[self.cells_r.of_records[rows]] + self.log_classes(rows, for_a=True)
             asked = [n for n in self.numbers if n.like_a is not None]
+            together = [n for n in asked if n.known and isinstance(n.like_a, Normal)]
+            if len(together) > 1:
+                joint += log_joint(self, together, rows)
             for n in asked:
-                joint += self.log_number(n, rows, for_a=True)
-            joint += self._copula(asked, rows)
+                if len(together) < 2 or n not in together:
+                    joint += self.log_number(n, rows, for_a=True)
             out[at : at + step] = logsumexp(joint, axis=1)
         return out[distinct.of]
-
-    def _copula(self, asked: Sequence[Number], rows: I64) -> F64:
-        """Dependence between known noisy numbers, on the normal-score scale; 0 for fewer than two."""
-        known = [n for n in asked if n.known and isinstance(n.like_a, Normal)]
-        if len(known) < 2:
-            return np.zeros((len(rows), self.classes.size))
-        return log_dependence(self, known, rows)
 
     # -- the target side ---------------------------------------------------------------------------------------
 
     def log_belief(self, t: I64) -> F64:
         """log e_k(t): belief in each class given all that is known of targets t, shape (len(t), K).
 
-        At level "exact" the class probabilities belong to the records instead, and only consistency is left here.
+        With helpers the class probabilities belong to the records instead, and only consistency is left here.
         """
         out = np.where(self.consistent(t), 0.0, -np.inf)
-        if self.exact:
+        if self.helped:
             return out
         cell = self.cells.of_targets[t]
         out = out + self.log_pi[cell] + self._log_numbers(t, cell, self.numbers) + self._log_limits(cell)
@@ -293,8 +289,8 @@ class Scene:
         return np.where(np.isfinite(total), out - np.where(np.isfinite(total), total, 0.0), -np.inf)
 
     def log_normaliser(self, t: I64) -> F64:
-        """log Pr(known uncertain values of t given its labels), needed at level "exact" beside absence, shape (len(t),)."""
-        if not self.exact:
+        """log Pr(known uncertain values of t given its labels), needed with helpers beside absence, shape (len(t),)."""
+        if not self.helped:
             return np.zeros(len(t))
         cell = self.cells.of_targets[t]
         joint = np.where(self.consistent(t), 0.0, -np.inf) + self.log_pi[cell] + self._log_numbers(t, cell, self.numbers_t)
@@ -413,10 +409,10 @@ class Scene:
         return parts
 
     def _log_mixture(self, i: int, rows: I64) -> F64:
-        """log sum_k e_k(t) L_kj (times Pr(k, known numbers given record j's cell) at level "exact")."""
+        """log sum_k e_k(t) L_kj (times Pr(k, known numbers given record j's cell) with helpers)."""
         t = np.array([i])
         joint = self.log_belief(t) + self.log_unknown(rows)
-        if self.exact:
+        if self.helped:
             cell = self.cells_r.of_records[rows]
             joint = joint + self.log_pi_r[cell]
             joint = joint + self._log_numbers(np.full(len(rows), i), cell, self.numbers)

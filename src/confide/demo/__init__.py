@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import sys
 from importlib.resources import files
+from types import ModuleType
 
 import polars as pl
 
@@ -43,6 +45,16 @@ def codebook(name: str = "heads") -> pl.DataFrame:
         schema=["variable", "label", "kind", "values"],
         orient="row",
     )
+
+
+class _Room(ModuleType):
+    """`cf.demo("heads")` also works once `import confide.demo` put this module in the function's place."""
+
+    def __call__(self, name: str = "heads") -> pl.DataFrame:
+        return demo(name)
+
+
+sys.modules[__name__].__class__ = _Room
 
 
 def _entry(name: str) -> tuple[str, tuple[Variable, ...]]:

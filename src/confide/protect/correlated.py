@@ -89,13 +89,18 @@ class CorrelatedNormal:
         high = np.stack([z[f"high{i}"][rows] for i in which])
         sd, rho = self.sd[which][:, None], self.rho[np.ix_(which, which)]
         a, b = (low - y) / sd, (high - y) / sd
-        edges = np.array([self.edges[i] for i in which])
-        allowed = _log_box((edges[:, :1] - y) / sd, (edges[:, 1:] - y) / sd, rho)
+        allowed = self.log_allowed_jointly(which, y)
         wide = ((b - a) > NARROW).any(axis=0)
         out = _log_density(0.5 * (a + b), rho) + np.where(b > a, np.log(np.where(b > a, b - a, 1.0)), -np.log(sd)).sum(axis=0)
         if wide.any():
             out[wide] = _log_box(a[:, wide], b[:, wide], rho)
         return np.asarray(out - allowed)
+
+
+    def log_allowed_jointly(self, which: Sequence[int], y: F64) -> F64:
+        """log of what may be drawn around y (d, n) for the variables `which`, shape (n,)."""
+        edges, sd = np.array([self.edges[i] for i in which]), self.sd[list(which)][:, None]
+        return _log_box((edges[:, :1] - y) / sd, (edges[:, 1:] - y) / sd, self.rho[np.ix_(which, which)])
 
 
 def _log_density(x: F64, rho: F64) -> F64:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,6 +80,34 @@ class Release:
             compiled, _, _ = run(plan.parts, plan.encode(y, original), None)
             _check_labels(plan, compiled, y, z, rows, original)
         return cls(plan, released, z, y, rows, None, compiled)
+
+    def record(self, private: bool = False) -> dict[str, Any]:
+        """What was done, with which versions, to what content; with `private=True` the seed as well.
+
+        >>> import confide as cf
+        >>> release = cf.Plan([cf.Topcode("age", at=85)]).protect(cf.demo("heads"), seed=1)
+        >>> release.record()["plan"]["steps"]
+        [{'method': 'topcode', 'variable': 'age', 'at': 85}]
+        """
+        from confide.protect.record import record
+
+        return record(self, private)
+
+    def save_record(
+        self, path: str | os.PathLike[str], private: bool = False, overwrite: bool = False
+    ) -> Path:
+        """Write the record as JSON. Keep a private record, which `replay` needs, away from the public file.
+
+        >>> import tempfile
+        >>> import confide as cf
+        >>> release = cf.Plan([cf.Topcode("age", at=85)]).protect(cf.demo("heads"), seed=1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     release.save_record(f"{folder}/record.json").name
+        'record.json'
+        """
+        from confide.protect.record import save_record
+
+        return save_record(self, path, private, overwrite)
 
     @property
     def public_variables(self) -> tuple[str, ...]:

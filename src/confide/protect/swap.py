@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -55,7 +55,7 @@ class Swap:
     rate: float
     within: str | Sequence[str] = ()
     jointly: bool = True
-    force: str | Sequence[int] | None = None
+    force: str | Sequence[int] | None = field(default=None, metadata={"private": True})
     keys: str | Sequence[str] = ()
     candidates: str | None = None
     simulate: int = 0
@@ -73,7 +73,7 @@ class Swap:
             object.__setattr__(self, name, names_of(given, f"{where}: {name}") if given else ())
         if self.force is not None and not isinstance(self.force, str):
             object.__setattr__(self, "force", tuple(int(i) for i in self.force))
-            if min(self.force, default=0) < 0:  # type: ignore[type-var]
+            if min(self.force, default=0) < 0:
                 raise InputError(f"{where}: force takes row positions from 0 upwards.")
         if self.candidates not in (None, "unique"):
             raise InputError(f'{where}: candidates is None or "unique".')

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from confide.attack.attack import Attack
 
 
-def attack_text(attack: Attack) -> str:
+def attack_text(attack: Attack, threshold: float = 0.2) -> str:
     """The printout of an attack: what was known and how it was treated, then the file's risk."""
     i = attack.intruder
     membership = i.membership if isinstance(i.membership, str) else repr(i.membership)
@@ -23,7 +23,7 @@ def attack_text(attack: Attack) -> str:
         rows.append((t.variable, t.knowledge, f"{t.kind} ({t.why})", t.plan, t.evidence))
     widths = [max(len(r[k]) for r in rows) for k in range(5)]
     lines += ["  ".join(x.ljust(w) for x, w in zip(r, widths, strict=True)).rstrip() for r in rows]
-    lines += ["", str(attack.summary()), "", speed_text(attack)]
+    lines += ["", str(attack.summary(threshold)), "", speed_text(attack)]
     return "\n".join(lines)
 
 

@@ -1,0 +1,147 @@
+r"""Several known noisy numbers together in part A: one joint sum over pairs (triples, ...) of values that occur.
+
+Numbers in a file depend on each other in ways no simple model has (a household's income equals its only wage). So
+the belief in a combination y of values is the reference file's own joint distribution, tilted towards the cell and
+class by the same normal-score regressions as for one number alone:
+
+.. math:: \Pr(y_g \mid c, k) \propto n_g \frac{N(s_g;\ \mu_{ck}, \Sigma)}{N(s_g;\ \bar s, S)}
+
+with :math:`\Sigma` the covariance of the regressions' residuals and :math:`\bar s, S` the scores' own mean and
+covariance. Values closer than the noise can tell apart are merged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from confide.attack import kernels
+from confide.frames.columns import F64, I64
+from confide.protect.evidence import Normal
+
+if TYPE_CHECKING:
+    from confide.attack.posterior import Number, Scene
+
+FINEST = 4
+"""Combinations are merged on a grid of this many steps per standard deviation of the noise."""
+
+
+@dataclass(frozen=True, eq=False)
+class JointBelief:
+    """`nodes`: (d, G) combinations, sorted by the first; `log_n`: (G,) log counts less the log density of their scores.
+
+    `scores`: (d, G); `mu`: (d, cells, K); `precision`: (d, d) of the residuals.
+    """
+
+    nodes: F64
+    scores: F64
+    log_n: F64
+    mu: F64
+    precision: F64
+
+
+def fit_joint(numbers: Sequence[Number]) -> JointBelief | None:
+    """The belief in combinations of several numbers; None where the reference holds none (a uniform belief)."""
+    beliefs = [n.belief for n in numbers]
+    if any(b is None or not len(b.rows) for b in beliefs):
+        return None
+    rows = beliefs[0].rows  # type: ignore[union-attr]
+    for b in beliefs[1:]:
+        rows = np.intersect1d(rows, b.rows, assume_unique=True)  # type: ignore[union-attr]
+    if len(rows) < 3:
+        return None
+    y, residual, s, mu = [], [], [], []
+    for n, b in zip(numbers, beliefs, strict=True):
+        assert b is not None
+        at = np.searchsorted(b.rows, rows)
+        y.append(b.y[at])
+        residual.append(b.residual[at] * b.tau)
+        s.append(b.score(b.y[at]))
+        mu.append(b.mu)
+    values, scores = np.array(y), np.array(s)
+    nodes, where, count = _merged(values, [n.like_a.sd for n in numbers])  # type: ignore[union-attr]
+    at_node = np.array([np.bincount(where, weights=v) / count for v in scores])
+    spread = np.cov(scores) + 1e-6 * np.eye(len(numbers))
+    centred = at_node - scores.mean(axis=1, keepdims=True)
+    log_marginal = -0.5 * np.einsum("ig,ij,jg->g", centred, np.linalg.inv(spread), centred)
+    sigma = np.array(residual) @ np.array(residual).T / len(rows) + 1e-6 * np.eye(len(numbers))
+    order = np.argsort(nodes[0], kind="stable")
+    log_n = np.log(count) - log_marginal
+    return JointBelief(
+        np.ascontiguousarray(nodes[:, order]), np.ascontiguousarray(at_node[:, order]), log_n[order],
+        np.ascontiguousarray(np.array(mu)), np.linalg.inv(sigma),
+    )  # fmt: skip
+
+
+def _merged(values: F64, sd: Sequence[float]) -> tuple[F64, I64, F64]:
+    """Combinations on a grid as fine as the noise, at their means: nodes (d, G), each row's node, counts."""
+    grid = [np.floor(v * FINEST / s).astype(np.int64) for v, s in zip(values, sd, strict=True)]
+    _, where, count = np.unique(np.stack(grid, axis=1), axis=0, return_inverse=True, return_counts=True)
+    where = where.ravel()
+    nodes = np.array([np.bincount(where, weights=v) / count for v in values])
+    return nodes, where.astype(np.int64), count.astype(float)
+
+
+def log_joint(scene: Scene, numbers: Sequence[Number], rows: I64) -> F64:
+    """log of the joint integral over beliefs for known noisy numbers, shape (rows, K).
+
+    Records whose label leaves fewer than two numbers noisy take the one-number integral.
+    """
+    inside = np.stack([n.like_a.inside[scene.rows][rows] for n in numbers])  # type: ignore[union-attr]
+    out = np.zeros((len(rows), scene.classes.size))
+    for pattern in np.unique(inside.T, axis=0):
+        at = np.flatnonzero((inside.T == pattern).all(axis=1))
+        which = [n for n, noisy in zip(numbers, pattern, strict=True) if noisy]
+        belief = fit_joint(which) if len(which) > 1 else None
+        if belief is None:
+            for n in which:
+                out[at] += scene.log_number(n, rows[at], for_a=True)
+        else:
+            out[at] = _log_sums(scene, which, belief, rows[at])
+    return out
+
+
+def _log_sums(scene: Scene, which: Sequence[Number], belief: JointBelief, rows: I64) -> F64:
+    likes = [n.like_a for n in which]
+    assert all(isinstance(like, Normal) for like in likes)
+    low = np.stack([like.low[scene.rows][rows] for like in likes])  # type: ignore[union-attr]
+    high = np.stack([like.high[scene.rows][rows] for like in likes])  # type: ignore[union-attr]
+    sd = np.array([like.sd for like in likes])  # type: ignore[union-attr]
+    rho = noise_correlation(scene, which)
+    allowed = _log_allowed(scene, which, belief.nodes)
+    cell = scene.cells_r.of_records[rows]
+    order = np.argsort(cell, kind="stable")
+    out = np.empty((len(rows), scene.classes.size))
+    part = np.empty_like(out)
+    kernels.log_joint_sums(
+        order, low, high, sd, np.linalg.inv(rho), 0.5 * float(np.linalg.slogdet(rho)[1]), bool(np.any(rho != np.eye(len(sd)))),
+        belief.nodes, allowed, belief.scores, belief.log_n, belief.mu, belief.precision, cell, part,
+    )  # fmt: skip
+    out[order] = part
+    return out
+
+
+def _log_allowed(scene: Scene, which: Sequence[Number], nodes: F64) -> F64:
+    """log of what may be drawn around each combination, shape (G,)."""
+    u = scene.uncertain[which[0].item]
+    joint = u.like_a
+    if all(n.item == which[0].item for n in which) and hasattr(joint, "log_allowed_jointly"):
+        return np.asarray(joint.log_allowed_jointly([u.variables.index(n.variable) for n in which], nodes))
+    return np.sum([n.like_a.log_allowed(y) for n, y in zip(which, nodes, strict=True)], axis=0)  # type: ignore[union-attr]
+
+
+def noise_correlation(scene: Scene, numbers: Sequence[Number]) -> F64:
+    """Correlation of the noise itself, for variables that one step altered jointly."""
+    d = len(numbers)
+    out = np.eye(d)
+    for a in range(d):
+        for b in range(a):
+            if numbers[a].item == numbers[b].item:
+                u = scene.uncertain[numbers[a].item]
+                rho = np.asarray(u.like.rho)  # type: ignore[attr-defined]
+                i, j = u.variables.index(numbers[a].variable), u.variables.index(numbers[b].variable)
+                out[a, b] = out[b, a] = rho[i, j]
+    return out

@@ -1,0 +1,182 @@
+"""The command line: `confide demo`, `confide protect`, `confide attack`.
+
+Nothing heavy is imported here, so that `confide --help` answers at once: each command's work is in
+`confide.commands`, which is imported when a command runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from confide import __version__
+from confide.errors import InputError
+
+BAD_INPUT, INTERNAL, INTERRUPTED = 2, 1, 130
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one sentence instead of printing the usage."""
+
+    def error(self, message: str) -> NoReturn:
+        said = message[:1].upper() + message[1:].rstrip(".")
+        raise InputError(f"{said}. See {self.prog} --help.")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command. Returns 0 on success, 2 on bad input, 1 on a bug, 130 when interrupted."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    as_json = "--json" in words
+    try:
+        options = _parser().parse_args(words)
+        print(_run(options))
+        sys.stdout.flush()
+    except SystemExit as e:  # --help and --version
+        return e.code if isinstance(e.code, int) else 0
+    except InputError as e:
+        return _fail(str(e), BAD_INPUT, as_json)
+    except BrokenPipeError:
+        _hush()
+    except KeyboardInterrupt:
+        return _fail("interrupted; no unfinished file is left behind.", INTERRUPTED, as_json)
+    except OSError as e:
+        where = f"{e.filename}: " if e.filename else ""
+        return _fail(f"{where}{e.strerror or type(e).__name__}.", BAD_INPUT, as_json)
+    except MemoryError:
+        return _fail("there is not enough memory for this file.", INTERNAL, as_json)
+    except BaseException as e:  # a panic in polars is no Exception
+        if "--debug" in words:
+            traceback.print_exc()
+        return _fail(_bug(e), INTERNAL, as_json)
+    return 0
+
+
+def _run(options: argparse.Namespace) -> str:
+    from confide import commands
+
+    text, plain = getattr(commands, options.command)(options)
+    return json.dumps(plain, indent=2, allow_nan=False) if options.json else str(text)
+
+
+def _fail(message: str, code: int, as_json: bool) -> int:
+    with contextlib.suppress(BrokenPipeError):
+        if as_json:
+            print(json.dumps({"error": message}), flush=True)
+        else:
+            print(f"confide: {message}", file=sys.stderr)
+    return code
+
+
+def _bug(error: BaseException) -> str:
+    """Where it happened; never the error's own text, which may quote the data."""
+    frames = traceback.extract_tb(error.__traceback__)
+    last = [f for f in frames if "confide" in Path(f.filename).parts][-1]
+    place = f"{Path(last.filename).name}, line {last.lineno}"
+    return f"internal error, {type(error).__name__} in {place}: a bug in confide. Add --debug for details."
+
+
+def _hush() -> None:
+    """Whoever read our output has left (`| head`): let nothing complain when the interpreter closes it."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="confide",
+        description="Protect a microdata file, attack it as a well informed intruder, read who is at risk.",
+        epilog="Try it on shipped data: confide demo",
+    )
+    parser.add_argument("--version", action="version", version=f"confide {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="command", required=True)
+    _demo(commands)
+    _protect(commands)
+    _attack(commands)
+    return parser
+
+
+def _command(commands: Any, name: str, about: str, example: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=about,
+        description=f"{about[:1].upper()}{about[1:]}.",
+        epilog=f"example:\n{example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON, also for errors")
+    parser.add_argument("--debug", action="store_true", help="show a traceback when confide itself fails")
+    return parser
+
+
+def _demo(commands: Any) -> None:
+    about = "protect and attack the shipped data, and write what comes out"
+    p = _command(commands, "demo", about, "  confide demo --out confide-demo")
+    p.add_argument(
+        "--out", type=Path, default=Path("confide-demo"), metavar="DIR", help="default: confide-demo"
+    )
+    p.add_argument("--force", action="store_true", help="replace files of an earlier run")
+
+
+def _protect(commands: Any) -> None:
+    example = "  confide protect heads.csv --plan plan.toml --out public/heads.csv --private vault"
+    p = _command(commands, "protect", "carry a plan out on a file and write the public file", example)
+    p.add_argument("data", type=Path, help="the original: csv, parquet, arrow, sav, dta or sas7bdat")
+    _add_plan(p, required=True)
+    p.add_argument("--out", type=Path, required=True, metavar="FILE", help="the public file")
+    p.add_argument(
+        "--private", type=Path, metavar="DIR", help="another folder, for the record that holds the seed"
+    )
+    p.add_argument(
+        "--public-record", type=Path, metavar="FILE", help="a record, without the seed, to go with the data"
+    )
+    _add_seed(p)
+    p.add_argument("--force", action="store_true", help="replace existing files")
+
+
+def _attack(commands: Any) -> None:
+    example = (
+        "  confide attack heads.csv --private vault --intruder intruder.toml\n"
+        "  confide attack heads.csv --plan plan.toml --seed 1 --intruder intruder.toml\n"
+        "  confide attack heads.csv --released other.csv --link link.csv row --intruder intruder.toml"
+    )
+    p = _command(commands, "attack", "attack a release and say who could be recognised", example)
+    p.add_argument("data", type=Path, help="the original: csv, parquet, arrow, sav, dta or sas7bdat")
+    p.add_argument(
+        "--intruder", type=Path, required=True, metavar="FILE", help="the intruder, in TOML or JSON"
+    )
+    p.add_argument("--name", help="which of several [[intruder]] tables")
+    p.add_argument("--private", type=Path, metavar="DIR", help="the folder that protect --private filled")
+    _add_plan(p, required=False)
+    _add_seed(p)
+    p.add_argument("--released", type=Path, metavar="FILE", help="a release made by another tool")
+    p.add_argument(
+        "--link", nargs=2, metavar=("FILE", "COLUMN"), help="original row (from 0) of each row of --released"
+    )
+    p.add_argument(
+        "--targets", type=Path, metavar="FILE", help="who is attacked; default: everybody released"
+    )
+    p.add_argument("--threshold", type=float, default=0.2, help="count targets above this probability (0.2)")
+    p.add_argument("--out", type=Path, metavar="FILE", help="write one row a target; private")
+    p.add_argument("--threads", type=int, metavar="N", help="default: all cores; never changes a result")
+    p.add_argument("--force", action="store_true", help="replace an existing --out file")
+
+
+def _add_plan(p: argparse.ArgumentParser, required: bool) -> None:
+    p.add_argument("--plan", type=Path, required=required, metavar="FILE", help="the plan, in TOML or JSON")
+
+
+def _add_seed(p: argparse.ArgumentParser) -> None:
+    either = p.add_mutually_exclusive_group()
+    either.add_argument("--seed", type=int, metavar="N", help="default: fresh entropy. A seed is a secret")
+    either.add_argument("--seed-file", type=Path, metavar="FILE", help="a file that holds the seed")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,223 @@
+"""What the commands do: each takes the parsed options and returns its text, and the same as plain data."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from confide.attack.document import load_intruder
+from confide.errors import InputError, raise_all
+from confide.frames import atomic_write, read, write
+from confide.frames.files import FORMATS
+from confide.protect.document import load_plan, plan_to_dict
+from confide.protect.record import replay, save_record
+from confide.protect.release import Release
+from confide.show.tables import attack_text
+
+Told = tuple[str, dict[str, Any]]
+RECORD = "record.json"
+
+
+def demo(options: argparse.Namespace) -> Told:
+    """Run the demonstration."""
+    from confide.demo.reiter import run_demo
+
+    result = run_demo(options.out, overwrite=options.force)
+    files = "\n".join(f"  {f}" for f in result.files)
+    return f"{result.text}\n\nFiles written:\n{files}", result.to_dict()
+
+
+def protect(options: argparse.Namespace) -> Told:
+    """Carry a plan out; write the public file and, in another folder, what only the agency may hold."""
+    secret = None if options.private is None else options.private / RECORD
+    public = [options.out, options.public_record]
+    raise_all([*_apart(options), *_unwritable(options, public), *_in_the_way(secret, options.force)])
+    _check_suffix(options.out)
+    plan = load_plan(options.plan)
+    release = plan.protect(read(options.data), seed=_seed(options))
+    told = _protect_told(options, release, secret)
+    if options.private is not None:
+        options.private.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with ExitStack() as stack:  # all files appear, or none
+
+        def opened(path: Path) -> Path:
+            return stack.enter_context(atomic_write(path, overwrite=options.force))
+
+        write(release.data, opened(options.out), overwrite=True)
+        if options.public_record is not None:
+            save_record(release, opened(options.public_record), overwrite=True)
+        if secret is not None:
+            save_record(release, opened(secret), private=True, overwrite=True)
+    return told
+
+
+def _protect_told(options: argparse.Namespace, release: Release, secret: Path | None) -> Told:
+    assert release.plan is not None
+    steps, changed = plan_to_dict(release.plan).get("steps", []), _changed(release)
+    plain = {
+        "rows": release.frame.height,
+        "original_rows": release.original.height,
+        "variables": list(release.frame.columns),
+        "steps": steps,
+        "changed": changed,
+        "files": {
+            "public": str(options.out),
+            "public_record": options.public_record and str(options.public_record),
+            "private_record": secret and str(secret),
+        },
+    }
+    lines = [
+        f"Released {release.frame.height:,} of {release.original.height:,} rows and {release.frame.width} of "
+        f"{release.original.width} variables: {options.out}",
+        *(f"  {i}. {_step_text(s)}" for i, s in enumerate(steps, start=1)),
+        *(f"  {v}: {n:,} of {release.frame.height:,} values changed" for v, n in changed.items()),
+    ]
+    if secret is not None:
+        lines.append(f"Private, holds the seed, never to be published: {secret}")
+    else:
+        lines.append(
+            "The seed is not kept; --private DIR keeps it, so that `confide attack` can work on this release."
+        )
+    return "\n".join(lines), plain
+
+
+def _step_text(step: dict[str, Any]) -> str:
+    about = step.get("variable") or ", ".join(step.get("variables", ()))
+    rest = {k: v for k, v in step.items() if k not in ("method", "variable", "variables")}
+    shown = [f"{k} = {_brief(v)}" for k, v in rest.items()]
+    return f"{step['method']} {about}".strip() + (f" ({'; '.join(shown)})" if shown else "")
+
+
+def _brief(value: Any) -> str:
+    return f"{len(value)} entries" if isinstance(value, (list, dict)) and len(value) > 4 else str(value)
+
+
+def _changed(release: Release) -> dict[str, int]:
+    """For each variable that the plan alters, the released values that are not the original ones."""
+    assert release.plan is not None
+    names = list(dict.fromkeys(v for s in release.plan.parts for v in s.variables))
+    assert release.link is not None
+    original = release.original.select(names)[release.link]
+    return {v: _differing(original[v], release.frame[v]) for v in names}
+
+
+def _differing(a: pl.Series, b: pl.Series) -> int:
+    if a.dtype != b.dtype:
+        a, b = a.cast(pl.String), b.cast(pl.String)
+    return int(a.ne_missing(b).sum())
+
+
+def attack(options: argparse.Namespace) -> Told:
+    """Attack a release that is replayed, made now, or adopted."""
+    raise_all(_unwritable(options, [options.out]))
+    if options.out is not None:
+        _check_suffix(options.out)
+    intruder = load_intruder(options.intruder, options.name)
+    release = _release(options)
+    targets = None if options.targets is None else read(options.targets)
+    result = intruder.attack(release, targets, threads=options.threads)
+    summary = result.summary(options.threshold)
+    text = attack_text(result, options.threshold)
+    plain = {
+        "released": release.frame.height,
+        "summary": summary.to_dict(),
+        "treatments": [asdict(t) for t in result.treatments],
+    }
+    if options.out is not None:
+        with atomic_write(options.out, overwrite=options.force) as temporary:
+            os.chmod(temporary, 0o600)
+            write(result.units, temporary, overwrite=True)
+        text += f"\n\nPrivate, one row a target with its true match, never to be published: {options.out}"
+        plain["units"] = str(options.out)
+    return text, plain
+
+
+def _release(options: argparse.Namespace) -> Release:
+    _check_source(options)
+    data = read(options.data)
+    if options.private is not None:
+        return replay(options.private / RECORD, data)
+    plan = None if options.plan is None else load_plan(options.plan)
+    if options.released is not None:
+        link = None
+        if options.link is not None:
+            file, column = options.link
+            link = read(file, columns=[column]).get_column(column).to_numpy()
+        return Release.adopt(data, read(options.released), plan, link)
+    assert plan is not None
+    return plan.protect(data, seed=_seed(options))
+
+
+def _check_source(options: argparse.Namespace) -> None:
+    """One way to come by a release, and only the options that go with it."""
+    given = [f"--{n}" for n in ("private", "released", "plan") if getattr(options, n) is not None]
+    if not given:
+        raise InputError(
+            "Say which release: --private DIR, --plan FILE, or --released FILE. See confide attack --help."
+        )
+    if "--private" in given and len(given) > 1:
+        raise InputError(f"--private names a release already; leave out {' and '.join(given[1:])}.")
+    if options.link is not None and options.released is None:
+        raise InputError("--link goes with --released FILE.")
+    if (options.seed is not None or options.seed_file is not None) and given != ["--plan"]:
+        raise InputError(
+            f"A seed goes with --plan alone, where the release is made now; leave it out with {given[0]}."
+        )
+
+
+def _seed(options: argparse.Namespace) -> int | None:
+    if options.seed_file is None:
+        seed: int | None = options.seed
+        return seed
+    try:
+        return int(options.seed_file.read_text().strip())
+    except ValueError:
+        raise InputError(f"{options.seed_file} must hold one whole number, the seed.") from None
+
+
+def _apart(options: argparse.Namespace) -> list[str]:
+    """What is private does not lie beside what is public."""
+    if options.private is None:
+        return []
+    vault = os.path.realpath(options.private.expanduser())
+    public = {"--out": options.out, "--public-record": options.public_record}
+    return [
+        f"--private must be another folder than that of {n}: the seed never lies beside what is published."
+        for n, p in public.items()
+        if p is not None and os.path.realpath(p.expanduser().parent) == vault
+    ]
+
+
+def _in_the_way(path: Path | None, force: bool) -> list[str]:
+    if path is None or force or not path.exists():
+        return []
+    return [f"{path} exists and is not overwritten; give --force to replace it."]
+
+
+def _unwritable(options: argparse.Namespace, paths: list[Path | None]) -> list[str]:
+    """Met before any work: files in the way, folders that are not there, an input named as an output."""
+    given = ("data", "plan", "intruder", "released", "targets", "seed_file")
+    inputs = {os.path.realpath(p) for n in given if (p := getattr(options, n, None)) is not None}
+    problems, seen = [], set[str]()
+    for path in (p for p in paths if p is not None):
+        real = os.path.realpath(path)
+        if real in inputs | seen:
+            problems.append(f"{path} is named twice on this command line; an output needs a file of its own.")
+        elif not path.parent.is_dir():
+            problems.append(f"{path} cannot be written: there is no folder {path.parent}.")
+        else:
+            problems += _in_the_way(path, options.force)
+        seen.add(real)
+    return problems
+
+
+def _check_suffix(path: Path) -> None:
+    good = [s for s in FORMATS if s != ".sas7bdat"]
+    if path.suffix.lower() not in good:
+        raise InputError(f"--out {path.name}: the name must end in one of {', '.join(good)}.")
