@@ -118,9 +118,7 @@ def _command(commands: Any, name: str, about: str, example: str) -> argparse.Arg
 def _demo(commands: Any) -> None:
     about = "protect and attack the shipped data, and write what comes out"
     p = _command(commands, "demo", about, "  confide demo --out confide-demo")
-    p.add_argument(
-        "--out", type=Path, default=Path("confide-demo"), metavar="DIR", help="default: confide-demo"
-    )
+    p.add_argument("--out", type=Path, default=Path("confide-demo"), metavar="DIR", help="default: confide-demo")
     p.add_argument("--force", action="store_true", help="replace files of an earlier run")
 
 
@@ -130,12 +128,8 @@ def _protect(commands: Any) -> None:
     p.add_argument("data", type=Path, help="the original: csv, parquet, arrow, sav, dta or sas7bdat")
     _add_plan(p, required=True)
     p.add_argument("--out", type=Path, required=True, metavar="FILE", help="the public file")
-    p.add_argument(
-        "--private", type=Path, metavar="DIR", help="another folder, for the record that holds the seed"
-    )
-    p.add_argument(
-        "--public-record", type=Path, metavar="FILE", help="a record, without the seed, to go with the data"
-    )
+    p.add_argument("--private", type=Path, metavar="DIR", help="another folder, for the record that holds the seed")
+    p.add_argument("--public-record", type=Path, metavar="FILE", help="a record, without the seed, to go with the data")
     _add_seed(p)
     p.add_argument("--force", action="store_true", help="replace existing files")
 
@@ -148,9 +142,7 @@ def _attack(commands: Any) -> None:
     )
     p = _command(commands, "attack", "attack a release and say who could be recognised", example)
     p.add_argument("data", type=Path, help="the original: csv, parquet, arrow, sav, dta or sas7bdat")
-    p.add_argument(
-        "--intruder", type=Path, required=True, metavar="FILE", help="the intruder, in TOML or JSON"
-    )
+    p.add_argument("--intruder", type=Path, required=True, metavar="FILE", help="the intruder, in TOML or JSON")
     p.add_argument("--name", help="which of several [[intruder]] tables")
     p.add_argument("--private", type=Path, metavar="DIR", help="the folder that protect --private filled")
     _add_plan(p, required=False)
@@ -159,9 +151,7 @@ def _attack(commands: Any) -> None:
     p.add_argument(
         "--link", nargs=2, metavar=("FILE", "COLUMN"), help="original row (from 0) of each row of --released"
     )
-    p.add_argument(
-        "--targets", type=Path, metavar="FILE", help="who is attacked; default: everybody released"
-    )
+    p.add_argument("--targets", type=Path, metavar="FILE", help="who is attacked; default: everybody released")
     p.add_argument("--threshold", type=float, default=0.2, help="count targets above this probability (0.2)")
     p.add_argument("--out", type=Path, metavar="FILE", help="write one row a target; private")
     p.add_argument("--threads", type=int, metavar="N", help="default: all cores; never changes a result")

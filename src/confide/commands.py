@@ -81,9 +81,7 @@ def _protect_told(options: argparse.Namespace, release: Release, secret: Path | 
     if secret is not None:
         lines.append(f"Private, holds the seed, never to be published: {secret}")
     else:
-        lines.append(
-            "The seed is not kept; --private DIR keeps it, so that `confide attack` can work on this release."
-        )
+        lines.append("The seed is not kept; --private DIR keeps it, so that `confide attack` can work on this release.")
     return "\n".join(lines), plain
 
 
@@ -166,9 +164,7 @@ def _check_source(options: argparse.Namespace) -> None:
     if options.link is not None and options.released is None:
         raise InputError("--link goes with --released FILE.")
     if (options.seed is not None or options.seed_file is not None) and given != ["--plan"]:
-        raise InputError(
-            f"A seed goes with --plan alone, where the release is made now; leave it out with {given[0]}."
-        )
+        raise InputError(f"A seed goes with --plan alone, where the release is made now; leave it out with {given[0]}.")
 
 
 def _seed(options: argparse.Namespace) -> int | None:

@@ -49,7 +49,11 @@ def test_round_trip(name: str) -> None:
 def test_the_form_of_the_document() -> None:
     assert intruder_to_dict(INTRUDERS["uniform"])["beliefs"] == {"uniform": {"income": [0, 1e6], "age": [0, 99]}}
     assert intruder_to_dict(INTRUDERS["total"])["membership"] == {"total": 1e6}
-    assert intruder_to_dict(INTRUDERS["believes"])["believes"][0] == {"method": "swap", "variable": "race", "rate": 0.1}
+    assert intruder_to_dict(INTRUDERS["believes"])["believes"][0] == {
+        "method": "swap",
+        "variable": "race",
+        "rate": 0.1,
+    }
     short = intruder_from_dict({"knows": ["c"], "errors": {"c": {"method": "pram", "retention": 0.9}}})
     assert short.errors == {"c": cf.Pram("c", retention=0.9)}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import confide as cf
@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from twin import compare
 
 few = settings(
-    max_examples=15, deadline=None, derandomize=True,
+    max_examples=8, deadline=None, derandomize=True, phases=[Phase.generate],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.differing_executors],
 )  # fmt: skip
 

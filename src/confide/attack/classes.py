@@ -9,7 +9,7 @@ import numpy as np
 
 from confide.attack.knowledge import Uncertain
 from confide.errors import InputError
-from confide.frames.columns import I64, Bools, Column, Records, combine
+from confide.frames.columns import F64, I64, Bools, Column, Records, combine
 from confide.protect.evidence import Columns, Likelihood
 from confide.protect.levels import level_codes
 
@@ -84,14 +84,26 @@ class Classes:
         """0 where an unknown number's label is a class variable, else None."""
         return 0 if v in self.regions else None
 
-    def agree(self, u: Uncertain, targets: Records, rows: I64) -> Bools:
-        """Classes that agree with what is known of step u's variables for the targets given, shape (rows, K)."""
-        out = np.ones((len(rows), self.size), dtype=bool)
+    def log_agree(self, u: Uncertain, targets: Records, rows: I64) -> F64:
+        """log Pr(what is known of step u's variables given the class), for the targets given, shape (rows, K).
+
+        0 or -inf where values are known for sure; in between where the intruder may be mistaken.
+        """
+        out = np.zeros((len(rows), self.size))
         met = u.met(targets)
         for v, known in zip(u.variables, u.known, strict=True):
-            if known and v in self.codes:
-                own, _ = level_codes(met[v], self.columns[v])
-                out &= own[rows][:, None] == self.codes[v][None, :]
+            if not known or v not in self.codes:
+                continue
+            own, size = level_codes(met[v], self.columns[v])
+            own, mine = own[rows], self.codes[v]
+            if v in u.mistakes:
+                p = np.full((size, size), 1.0 / max(size - 1, 1))  # a class in which the value is missing says nothing
+                p[: size - 1, : size - 1] = u.mistakes[v]
+                with np.errstate(divide="ignore"):
+                    found = np.log(p)[mine][:, np.maximum(own, 0)].T
+                out += np.where(own[:, None] >= 0, found, -np.inf)
+            else:
+                out += np.where(own[:, None] == mine[None, :], 0.0, -np.inf)
         return out
 
     def inside(self, v: str, low: float, high: float) -> Bools:

@@ -178,7 +178,7 @@ class _Run:
                 if own >= 0:
                     at[k] = np.flatnonzero(self.records.of[rows] == own)[0]
             kernels.finish(
-                np.ascontiguousarray(weights, dtype=float), np.ones(len(rows)), 0, at, self.out[t],
+                np.ascontiguousarray(weights, dtype=float), np.ones(len(rows)), 0, at, np.empty(len(rows)), self.out[t],
                 self.truth[self.true_start[t] : self.true_start[t + 1]],
             )  # fmt: skip
             self.visited += len(rows)

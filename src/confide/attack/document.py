@@ -27,9 +27,7 @@ def intruder_to_dict(intruder: Intruder, population: str | None = None) -> dict[
     who = intruder.membership
     if isinstance(who, Unsure) and who.population is not None:
         if population is None:
-            raise InputError(
-                "A document holds no data: save the population and name its file in population=."
-            )
+            raise InputError("A document holds no data: save the population and name its file in population=.")
         intruder = replace(intruder, membership=replace(who, population=population))
     doc = Writer().table(intruder)
     if isinstance(intruder.beliefs, Uniform):

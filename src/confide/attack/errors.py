@@ -1,11 +1,13 @@
 """Mistakes in the intruder's own values: a wrong category, a number that is off.
 
 A mistake blurs the target's side. For a variable released as it is, the evidence becomes Pr(x given z) / Pr(x),
-which needs no part A; for a perturbed one the likelihood is averaged over what the true value may be.
+which needs no part A; for a perturbed category the belief about the true one is updated by the mistaken one; for a
+noisy number the spreads add.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -104,25 +106,7 @@ def _ratio_table(weight: F64, released: Column, size: int, rows: Any) -> Table:
         return Table(column, np.log(np.nan_to_num(ratio)), rows)
 
 
-def with_mistakes(like: Likelihood, error: Any, variable: str, reference: Records) -> Likelihood:
-    """A perturbed variable's likelihood given the intruder's own, possibly wrong, value."""
-    column = reference[variable]
-    if isinstance(like, Normal):
-        sd = positive(finite(error, f'errors: "{variable}"'), f'errors: "{variable}"')
-        wider = float(np.hypot(like.sd, sd))
-        return Normal(like.low, like.high, like.inside, wider, like.values, like.log_allowed)
-    if column.kind != "categorical":
-        raise InputError(f'errors: mistakes about the perturbed number "{variable}" are understood for added noise only.')
-    k = len(column.levels)
-    share = np.bincount(column.values[~column.missing], minlength=k).astype(float)
-    joint = share[:, None] * mistake_matrix(error, column)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        log_y_given_x = np.log(np.nan_to_num(joint / joint.sum(axis=0)))
-    every = Records([column.with_values(np.arange(k))])
-    t = like.target(every)
-    record = like.record
-    keys = np.stack([np.unique(v, return_inverse=True)[1] for v in record.values()], axis=1)
-    _, first, of = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    log_l = np.stack([like.log(t, take(record, np.full(k, j))) for j in first], axis=1)  # (y, distinct z)
-    log_p = logsumexp(log_y_given_x[:, :, None] + log_l[:, None, :], axis=0)
-    return Table(of.ravel().astype(np.int64), log_p, lambda r: codes_in(r[variable], column))
+def wider(like: Normal, error: Any, variable: str) -> Normal:
+    """Noise seen by somebody whose own value is off as well: both spreads together."""
+    sd = positive(finite(error, f'errors: "{variable}"'), f'errors: "{variable}"')
+    return replace(like, sd=float(np.hypot(like.sd, sd)))

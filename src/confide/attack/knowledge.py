@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from confide.attack.errors import mistaken_value, with_mistakes
+from confide.attack.errors import mistake_matrix, mistaken_value, wider
 from confide.attack.intruder import Intruder
 from confide.errors import InputError
 from confide.frames.columns import F64, I64, Bools, Column, Records, codes_in
@@ -35,7 +35,8 @@ class Uncertain:
     """One random step in play. `variables` in play; `known[i]` whether the intruder has the value of variable i.
 
     `like` serves C and B, `like_a` serves A (None: left out of A). `met` turns true values into those the step met.
-    `direct`: the intruder's value is not the true one (it may be mistaken), so `like` multiplies in by itself.
+    `direct`: `like` is of the intruder's own, possibly mistaken value and multiplies in by itself. `mistakes`: for a
+    known category that may be mistaken, Pr(own value given the true one).
     """
 
     variables: tuple[str, ...]
@@ -45,6 +46,7 @@ class Uncertain:
     met: Callable[[Records], Records]
     regions: Mapping[str, Labels] = field(default_factory=dict)
     direct: bool = False
+    mistakes: Mapping[str, F64] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +139,7 @@ def _random_step(
     known = tuple(v for v in mine if v in knows)
     unknown = tuple(v for v in mine if v not in knows)
     in_play = (known if c != "ignore" else ()) + tuple(v for v in unknown if v in limits or b != "ignore")
-    if not mine:
+    if not known and not in_play:
         return
     view = case.view
     evidence = _evidence(case, i, c if known else b if b != "ignore" else "sdl", view, tuple(v for v in mine if v in known or v in in_play))
@@ -157,15 +159,17 @@ def _random_step(
         if a == "average" or c == "average" or b == "average":
             like_a = _evidence(case, i, a, view, in_play).likelihood
     regions = {v: evidence.labels[v] for v in in_play if v not in known and v in evidence.labels}
-    like = evidence.likelihood
-    for v in in_play:
-        if v in case.intruder.errors and v in known:
-            like = with_mistakes(like, case.intruder.errors[v], v, view.met(case.original))
+    like, mistakes = evidence.likelihood, {}
+    for v in known:
+        if v in case.intruder.errors and v in in_play:
+            if isinstance(like, Normal):
+                like = wider(like, case.intruder.errors[v], v)
+            elif view.met(case.original)[v].kind == "categorical":
+                mistakes[v] = mistake_matrix(case.intruder.errors[v], view.met(case.original)[v])
+            else:
+                raise InputError(f'errors: mistakes about the perturbed number "{v}" are understood for added noise only.')
     flags = tuple(v in known for v in in_play)
-    direct = like is not evidence.likelihood and not isinstance(like, Normal)
-    if direct and not all(flags):
-        raise InputError(f"errors: {', '.join(in_play)} were altered together; know all of them, or make no mistakes about them.")
-    uncertain.append(Uncertain(in_play, flags, like, like_a, view.met, regions, direct))
+    uncertain.append(Uncertain(in_play, flags, like, like_a, view.met, regions, mistakes=mistakes))
 
 
 def _evidence(case: Case, i: int, level: str, view: View, about: tuple[str, ...]) -> Evidence:

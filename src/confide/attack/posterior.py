@@ -77,9 +77,9 @@ class Scene:
         """Classes, cells and beliefs, as far as A and B ask for them."""
         self.numeric = [self._is_number(u) for u in self.uncertain]
         self.needs_belief = bool(self.uncertain) and (
-            any(u.like_a is not None for u in self.uncertain) or any(not all(u.known) for u in self.uncertain)
+            any(u.like_a is not None or not all(u.known) or bool(u.mistakes) for u in self.uncertain)
         )
-        self.mixture = self.helped or any(not all(u.known) for u in self.uncertain)
+        self.mixture = self.helped or any(not all(u.known) or bool(u.mistakes) for u in self.uncertain)
         self.numbers: list[Number] = []
         if not self.needs_belief:
             self.classes = Classes.none()
@@ -280,7 +280,7 @@ class Scene:
 
         With helpers the class probabilities belong to the records instead, and only consistency is left here.
         """
-        out = np.where(self.consistent(t), 0.0, -np.inf)
+        out = self.log_agree(t)
         if self.helped:
             return out
         cell = self.cells.of_targets[t]
@@ -293,7 +293,7 @@ class Scene:
         if not self.helped:
             return np.zeros(len(t))
         cell = self.cells.of_targets[t]
-        joint = np.where(self.consistent(t), 0.0, -np.inf) + self.log_pi[cell] + self._log_numbers(t, cell, self.numbers_t)
+        joint = self.log_agree(t) + self.log_pi[cell] + self._log_numbers(t, cell, self.numbers_t)
         return np.asarray(logsumexp(joint, axis=1))
 
     def _log_numbers(self, t: I64, cell: I64, numbers: Sequence[Number]) -> F64:
@@ -357,14 +357,14 @@ class Scene:
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(np.where(a + b > 0, ndtr(-a) - ndtr(-b), ndtr(b) - ndtr(a))))
 
-    def consistent(self, t: I64) -> Bools:
-        """Classes that agree with the known values of targets t; all of them where no class does, shape (len(t), K)."""
-        agree = np.ones((len(t), self.classes.size), dtype=bool)
+    def log_agree(self, t: I64) -> F64:
+        """log Pr(known categories of targets t given the class), 0 throughout where no class allows them, (len(t), K)."""
+        out = np.zeros((len(t), self.classes.size))
         for i, u in enumerate(self.uncertain):
             if not self.numeric[i] and not u.direct:
-                agree &= self.classes.agree(u, self.targets, t)
-        agree[~agree.any(axis=1)] = True
-        return agree
+                out = out + self.classes.log_agree(u, self.targets, t)
+        out[~np.isfinite(out).any(axis=1)] = 0.0
+        return out
 
     # -- the formula for one target ----------------------------------------------------------------------------
 

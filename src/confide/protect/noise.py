@@ -69,6 +69,8 @@ class Noise:
                 f"{where}: relative is a multiple of the standard deviation; for {self.relative:g} percent of it "
                 f"write {self.relative / 100:g}."
             )
+        if isinstance(self.bounds, list):
+            object.__setattr__(self, "bounds", tuple(self.bounds))
         for v in names:
             if self.sd is not None:
                 positive(self._of(self.sd, v, f"{where}: sd"), f"{where}: sd")

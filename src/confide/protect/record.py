@@ -61,9 +61,7 @@ def record(release: Release, private: bool = False) -> dict[str, Any]:
     return out
 
 
-def save_record(
-    release: Release, path: str | os.PathLike[str], private: bool = False, overwrite: bool = False
-) -> Path:
+def save_record(release: Release, path: str | os.PathLike[str], private: bool = False, overwrite: bool = False) -> Path:
     """Write the record as JSON, whole or not at all. A private record can be read by its owner only."""
     text = json.dumps(record(release, private), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     with atomic_write(path, overwrite) as temporary:
@@ -95,9 +93,7 @@ def replay(record: Mapping[str, Any] | str | os.PathLike[str], data: Any) -> Rel
     if content_digest(frame) != secret["original"]["sha256"]:
         rows = secret["original"]["rows"]
         how = "its values, names or types differ" if rows == frame.height else f"that had {rows} rows"
-        raise InputError(
-            f"This is not the file the record was made from: {how} (this has {frame.height} rows)."
-        )
+        raise InputError(f"This is not the file the record was made from: {how} (this has {frame.height} rows).")
     release = plan_from_dict(found["plan"], "record").protect(data, seed=int(secret["seed"]))
     same = content_digest(release.frame) == found["released"]["sha256"]
     if not same or link_digest(release.link) != secret["link_sha256"]:
@@ -157,9 +153,7 @@ def _kinds(release: Release) -> dict[str, str]:
 
 def _private(release: Release) -> dict[str, Any]:
     if release.seed is None:
-        raise InputError(
-            "This release was made elsewhere and has no seed: only a public record can be made of it."
-        )
+        raise InputError("This release was made elsewhere and has no seed: only a public record can be made of it.")
     return {
         "seed": str(release.seed),  # text: many readers of JSON round whole numbers above 2^53
         "original": {"rows": release.original.height, "sha256": content_digest(release.original)},

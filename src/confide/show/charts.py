@@ -57,13 +57,12 @@ def calibration_chart(calibration: Calibration) -> Any:
     shape = alt.Shape("none_right:N", scale=marks, legend=None)
     points = base.mark_point(filled=True, size=80, color=COLOURS[0], opacity=1)
     points = points.encode(y=y, shape=shape, tooltip=_calibration_tooltip())
-    text = alt.Text("targets:Q", format=",")
-    counts = base.mark_text(align="left", dx=9, dy=11, fontSize=11, color=INK).encode(y=y, text=text)
+    counts = _counts(base.encode(y=y))
     both = f"{calibration.claimed:,.0f} matches claimed, {calibration.true:,.0f} true."
     guide = "below it overconfident, above it too modest. Beside each point: targets in the bin."
     subtitle = [f"{both} Dashed: right as often as claimed;", guide]
     title = chart_title("Is the intruder right as often as it claims?", subtitle)
-    return styled(alt.layer(diagonal, bars, points, counts).properties(width=440, height=380, title=title))
+    return styled(alt.layer(diagonal, bars, points, *counts).properties(width=440, height=380, title=title))
 
 
 def _calibration_points(frame: pl.DataFrame, log: bool) -> tuple[pl.DataFrame, float]:
@@ -78,6 +77,19 @@ def _calibration_points(frame: pl.DataFrame, log: bool) -> tuple[pl.DataFrame, f
         low_end=(pl.col("true") - reach).clip(floor, 1.0), high_end=(pl.col("true") + reach).clip(floor, 1.0),
     )  # fmt: skip
     return data, floor
+
+
+def _counts(base: Any) -> list[Any]:
+    """The number of targets, below right of its point, or above where the point sits on the axis."""
+    import altair as alt
+
+    text = alt.Text("targets:Q", format=",")
+    return [
+        base.transform_filter(alt.datum.none_right == on_axis)
+        .mark_text(align="left", dx=9, dy=-9 if on_axis else 11, fontSize=11, color=INK)
+        .encode(text=text)
+        for on_axis in (False, True)
+    ]
 
 
 def _calibration_tooltip() -> list[Any]:
@@ -109,7 +121,7 @@ def strategies_chart(
     data = _strategy_points(aggregated(frame, ["strategy", "knows", value]), value)
     low, high = min(data["at"]) / 2.2, max(data["at"]) * 2.2
     scale = alt.Scale(type="log", domain=[low, high], nice=False)
-    axis = alt.Axis(values=log_ticks(low, high), format="~,f")
+    axis = alt.Axis(values=log_ticks(low, high), format=",~f")
     x = alt.X("at:Q", scale=scale, axis=axis, title=f"{title}, number of targets (logarithmic scale)")
     y = _strategy_axis(grid=True)
     knows = list(dict.fromkeys(data["knows"]))
@@ -179,7 +191,7 @@ def risk_counts(
     return pl.DataFrame(rows, schema=["strategy", "bin", "targets"], orient="row")
 
 
-def risk_distribution_chart(frame: pl.DataFrame) -> Any:
+def risk_distribution_chart(frame: pl.DataFrame, subtitle: str = "Number of targets in each range") -> Any:
     """How many targets have a largest probability in each range, one row a strategy; darker means more.
 
     `frame` is as `risk_counts` makes it: `strategy`, `bin`, `targets`.
@@ -202,6 +214,6 @@ def risk_distribution_chart(frame: pl.DataFrame) -> Any:
     cells = cells.encode(color=alt.Color("shade:Q", scale=colours, legend=None), tooltip=tooltip)
     ink = alt.condition(alt.datum.dark, alt.value("white"), alt.value(INK))
     counts = base.mark_text(fontSize=12).encode(text=alt.Text("targets:Q", format=","), color=ink)
-    title = chart_title("Who is at risk, by strategy", ["Number of targets in each range"], frame="bounds")
+    title = chart_title("Who is at risk, by strategy", [subtitle], frame="bounds")
     size = {"width": 92 * data["bin"].n_unique(), "height": 40 * data["strategy"].n_unique()}
     return styled(alt.layer(cells, counts).properties(title=title, **size))
