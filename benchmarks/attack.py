@@ -99,7 +99,9 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="only the file of 51,016 records")
     quick = parser.parse_args().quick
     heads = cf.demo("heads")
-    head = f"{'':<44} {'pairs':>15} {'all s':>8} {'pairs s':>8} {'pairs/s':>10} {'skipped':>8} {'twin s':>9} {'ratio':>8}"
+    head = (
+        f"{'':<44} {'pairs':>15} {'all s':>8} {'pairs s':>8} {'pairs/s':>10} {'skipped':>8} {'twin s':>9} {'ratio':>8}"
+    )
     print(head + f" {'MB at':>7} {'MB peak':>7}")
     row("51,016: recode + 2 swaps", heads, swaps(), KEYS, 0.2)
     row("51,016: recode + 2 swaps + noise", heads, noisy(), [*KEYS, "property_value"], 0.2)

@@ -11,7 +11,8 @@ import polars as pl
 from scipy.special import logsumexp
 
 from confide.attack.intruder import Intruder
-from confide.attack.posterior import Scene
+from confide.attack.posterior import log_weights
+from confide.attack.scene import Scene
 from confide.attack.targets import UNKNOWN
 from confide.errors import InputError
 from confide.frames.columns import F64, I64
@@ -97,7 +98,7 @@ class Attack:
         ['row', 'p']
         """
         scene, i = self._find(target)
-        rows, parts = scene.log_weights(i)
+        rows, parts = log_weights(scene, i)
         p = self._probabilities(target, rows, parts)
         order = np.lexsort((scene.rows[rows], -p))
         return pl.DataFrame({"row": scene.rows[rows][order], "p": p[order]})
@@ -114,7 +115,7 @@ class Attack:
         from confide.attack.explain import explain
 
         scene, i = self._find(target)
-        rows, parts = scene.log_weights(i)
+        rows, parts = log_weights(scene, i)
         own = int(self._rows[target])
         return explain(scene, rows, parts, self._probabilities(target, rows, parts), own, top)
 
@@ -146,7 +147,7 @@ class Attack:
         if not len(rows) or not np.isfinite(weights).any():
             return np.zeros(len(rows))
         scale = self._log_scale[target]
-        return np.exp(weights - (scale if np.isfinite(scale) else logsumexp(weights)))
+        return np.asarray(np.exp(weights - (scale if np.isfinite(scale) else logsumexp(weights))))
 
     def __repr__(self) -> str:
         from confide.show.tables import attack_text
@@ -176,8 +177,8 @@ def make_units(columns: dict[str, F64], own_row: I64, certain: bool) -> tuple[pl
     frame = pl.DataFrame({
         "target": np.arange(len(n_t)), "candidates": n_t.astype(np.int64), "p_true": p_true, "p_max": p_max,
         "n_max": np.where(alive, np.round(columns["n_max"]), 0).astype(np.int64), "hit": hit,
-        "as_likely": np.round(columns["likely"]).astype(np.int64), "rank": (1 + np.round(columns["above"])).astype(np.int64),
-        "p_absent": p_absent, "status": status,
+        "as_likely": np.round(columns["likely"]).astype(np.int64),
+        "rank": (1 + np.round(columns["above"])).astype(np.int64), "p_absent": p_absent, "status": status,
     })  # fmt: skip
     mask = pl.Series(released)
     ranked = pl.Series(has_true)

@@ -68,7 +68,7 @@ class Cells:
 
 
 def _binned(codes: I64, reference: I64, size: int) -> tuple[I64, int]:
-    """Codes as they are where few, else bins of about equal counts in the reference (codes follow the values' order)."""
+    """Codes as they are where few, else bins of about equal counts in the reference (codes rise with values)."""
     if size <= FINE:
         return codes, size
     known = np.sort(reference[reference >= 0])
@@ -108,7 +108,7 @@ def _shrunk(cells: Cells, classes: I64, k: int, present: I64, prior: float = 5.0
     n_cells = cells.design.shape[0]
     counts = np.bincount(cells.of_reference * k + classes, minlength=n_cells * k).reshape(n_cells, k)
     overall = (present + 1e-3) / (present.sum() + 1e-3 * k)
-    return np.log((counts + prior * overall) / (counts.sum(axis=1, keepdims=True) + prior))
+    return np.asarray(np.log((counts + prior * overall) / (counts.sum(axis=1, keepdims=True) + prior)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,12 +178,12 @@ def uniform_belief(low: float, high: float, n_cells: int, k: int, finest: float)
 def _score_edges(count: I64) -> F64:
     share = np.concatenate([[0.0], np.cumsum(count) / count.sum()])
     share[-1] = 1.0
-    return ndtri(share)
+    return np.asarray(ndtri(share))
 
 
 def _middle(edges: F64) -> F64:
     """The score in the middle of each value's share of ranks."""
-    return ndtri(0.5 * (ndtr(edges[:-1]) + ndtr(edges[1:])))
+    return np.asarray(ndtri(0.5 * (ndtr(edges[:-1]) + ndtr(edges[1:]))))
 
 
 def _thinned(values: F64, count: I64, edges: F64, finest: float) -> tuple[F64, F64]:

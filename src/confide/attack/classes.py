@@ -64,7 +64,7 @@ class Classes:
         _, first, of = np.unique(combine(parts, sizes), return_index=True, return_inverse=True)
         if len(first) > MOST:
             raise InputError(
-                f"The perturbed variables have {len(first):,} joint categories, more than the {MOST:,} that an intruder's "
+                f"The perturbed variables have {len(first):,} joint categories, more than the {MOST:,} that a "
                 'belief can average over. Recode them first, or leave parts out with unavailable="ignore".'
             )
         picked = {v: parts[i][first] for i, v in enumerate(names)}

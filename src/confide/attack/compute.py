@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,10 @@ from numpy.typing import NDArray
 
 from confide.attack import kernels
 from confide.attack.grouping import Distinct, starts
-from confide.attack.posterior import Scene
+from confide.attack.posterior import log_weights
+from confide.attack.record_side import log_unknown
+from confide.attack.scene import Scene
+from confide.attack.target_side import log_belief, log_limits, log_normaliser
 from confide.engine.local import run_pieces
 from confide.frames.columns import F64, I64, Bools
 from confide.protect.evidence import Match, Normal, Table
@@ -120,11 +124,11 @@ class _Run:
         self.truth[:, 0] = -np.inf
         self.visited = 0.0
         share = len(self.met) / max(n, 1)
-        told = [0.0, 0]
+        told = [0.0, 0.0]
 
         def advance(k: int) -> None:
             told[0] += k * share
-            whole = int(told[0]) - told[1]
+            whole = int(told[0]) - int(told[1])
             told[1] += whole
             done(whole)
 
@@ -170,7 +174,7 @@ class _Run:
         """The formula itself, one distinct target after another."""
         s = self.scene
         for t in range(first, last):
-            rows, parts = s.log_weights(int(self.first[t]))
+            rows, parts = log_weights(s, int(self.first[t]))
             weights = np.sum(list(parts.values()), axis=0) if parts else np.zeros(len(rows))
             trues = self.true_at[self.true_start[t] : self.true_start[t + 1]]
             at = np.full(len(trues), -1, dtype=np.int64)
@@ -216,7 +220,11 @@ class _Run:
         rows = s.rows[self.records.first]
         low = np.array([like.low[rows] for like in likes]).reshape(d, len(rows))
         high = np.array([like.high[rows] for like in likes]).reshape(d, len(rows))
-        noisy = np.stack([self._noisy_by_block(like)[0] for like in likes], axis=1) if d else np.zeros((s.n_blocks, 0), dtype=bool)
+        noisy = (
+            np.stack([self._noisy_by_block(like)[0] for like in likes], axis=1)
+            if d
+            else np.zeros((s.n_blocks, 0), dtype=bool)
+        )
         shape = (len(self.first), d)
         sd = np.array([like.sd for like in likes])
         return np.array(y).T.reshape(shape), np.array(t_log).T.reshape(shape), noisy, low, high, sd, likes
@@ -294,14 +302,14 @@ class _Run:
         while edges[-1] < s.n_blocks:
             upto = int(np.searchsorted(self.offsets, self.offsets[edges[-1]] + most, side="right")) - 1
             edges.append(min(max(upto, edges[-1] + 1), s.n_blocks))
-        for b0, b1 in zip(edges[:-1], edges[1:], strict=True):
+        for b0, b1 in pairwise(edges):
             r0, r1 = int(self.offsets[b0]), int(self.offsets[b1])
             t0, t1 = (int(x) for x in np.searchsorted(self.block_t, [b0, b1]))
             if t0 == t1:
                 continue
             w, shift = self._weights_of(r0, r1, b0, b1)
-            e = np.exp(s.log_belief(self.first[t0:t1]))
-            back = s.log_normaliser(self.first[t0:t1])
+            e = np.exp(log_belief(s, self.first[t0:t1]))
+            back = log_normaliser(s, self.first[t0:t1])
             at, k_list = np.nonzero(e > 0)
             k_start, k_weight = starts(at, t1 - t0), e[at, k_list]
             offsets, blocks, true_at = self.offsets[b0 : b1 + 1] - r0, self.block_t[t0:t1] - b0, self.true_at
@@ -328,9 +336,10 @@ class _Run:
         """exp(log w_kj - shift of the block), shape (K, records), and the shifts."""
         s = self.scene
         rows = self.records.first[r0:r1]
-        log_w = s.log_unknown(rows) - s.log_m[rows][:, None]
+        log_w = log_unknown(s, rows) - s.log_m[rows][:, None]
         if s.helped:
-            log_w = log_w + s.log_pi_r[s.cells_r.of_records[rows]]
+            cell = s.cells_r.of_records[rows]
+            log_w = log_w + s.log_pi_r[cell] + log_limits(s, cell, s.numbers)
         block = self.block_r[r0:r1] - b0
         shift = np.full(b1 - b0, -np.inf)
         np.maximum.at(shift, block, log_w.max(axis=1))
@@ -347,4 +356,4 @@ class _Run:
             own[i][self.met] = self.truth[self.true_of, i]
         sizes = np.bincount(s.block_r, minlength=s.n_blocks) if len(s.block_r) else np.zeros(1)
         total = float(sizes[s.block_t[self.met]].sum()) if len(self.met) else 0.0
-        return Outcome(*cols, *own, pairs=(total, self.visited))
+        return Outcome(cols[0], cols[1], cols[2], own[0], own[1], own[2], (total, self.visited))

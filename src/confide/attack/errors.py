@@ -60,11 +60,13 @@ def _log_smooth(x: F64, values: F64, share: F64, sd: float) -> F64:
     """log Pr(x): the reference distribution with the mistake added."""
     distinct, of = np.unique(x, return_inverse=True)
     out = np.array([logsumexp(-0.5 * ((part - values) / sd) ** 2, b=share) for part in distinct])
-    return out[of] - np.log(sd * np.sqrt(2 * np.pi))
+    return np.asarray(out[of] - np.log(sd * np.sqrt(2 * np.pi)))
 
 
 def _size(released: Column) -> int:
-    return len(released.levels) if released.kind == "categorical" else len(np.unique(released.values[~released.missing]))
+    return (
+        len(released.levels) if released.kind == "categorical" else len(np.unique(released.values[~released.missing]))
+    )
 
 
 def _crossed(original: Column, released: Column, image: I64, present: Any, p_x: F64) -> Table:

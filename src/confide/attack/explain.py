@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from scipy.special import logsumexp
 
-from confide.attack.posterior import Scene
+from confide.attack.scene import Scene
 from confide.frames.columns import F64, I64
 
 
@@ -27,7 +27,9 @@ class Explanation:
     own_row: int | None
 
     def __repr__(self) -> str:
-        lines = [f"{self.candidates:,} candidates agree on: {', '.join(self.certain) or 'nothing (no variable is certain)'}"]
+        lines = [
+            f"{self.candidates:,} candidates agree on: {', '.join(self.certain) or 'nothing (no variable is certain)'}"
+        ]
         for (row, p), part in self.frame.group_by(["row", "p"], maintain_order=True):
             mine = " (its own)" if row == self.own_row else ""
             lines.append(f"row {row}{mine}: p = {p:.4g}")
@@ -35,9 +37,7 @@ class Explanation:
         return "\n".join(lines)
 
 
-def explain(
-    scene: Scene, rows: I64, parts: dict[str, F64], p: F64, own: int, top: int
-) -> Explanation:
+def explain(scene: Scene, rows: I64, parts: dict[str, F64], p: F64, own: int, top: int) -> Explanation:
     """Factors of the likeliest records, and of the target's own."""
     order = np.lexsort((scene.rows[rows], -p))
     shown = list(order[: max(top, 1)])

@@ -12,9 +12,9 @@ covariance. Values closer than the noise can tell apart are merged.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,9 +23,9 @@ from confide.frames.columns import F64, I64
 from confide.protect.evidence import Normal
 
 if TYPE_CHECKING:
-    from confide.attack.posterior import Number, Scene
+    from confide.attack.scene import Number, Scene
 
-FINEST = 4
+STEPS_PER_SD = 4
 """Combinations are merged on a grid of this many steps per standard deviation of the noise."""
 
 
@@ -54,7 +54,7 @@ def fit_joint(numbers: Sequence[Number]) -> JointBelief | None:
     if len(rows) < 3:
         return None
     y, residual, s, mu = [], [], [], []
-    for n, b in zip(numbers, beliefs, strict=True):
+    for b in beliefs:
         assert b is not None
         at = np.searchsorted(b.rows, rows)
         y.append(b.y[at])
@@ -72,33 +72,33 @@ def fit_joint(numbers: Sequence[Number]) -> JointBelief | None:
     log_n = np.log(count) - log_marginal
     return JointBelief(
         np.ascontiguousarray(nodes[:, order]), np.ascontiguousarray(at_node[:, order]), log_n[order],
-        np.ascontiguousarray(np.array(mu)), np.linalg.inv(sigma),
+        np.ascontiguousarray(np.array(mu)), np.asarray(np.linalg.inv(sigma), dtype=np.float64),
     )  # fmt: skip
 
 
 def _merged(values: F64, sd: Sequence[float]) -> tuple[F64, I64, F64]:
     """Combinations on a grid as fine as the noise, at their means: nodes (d, G), each row's node, counts."""
-    grid = [np.floor(v * FINEST / s).astype(np.int64) for v, s in zip(values, sd, strict=True)]
+    grid = [np.floor(v * STEPS_PER_SD / s).astype(np.int64) for v, s in zip(values, sd, strict=True)]
     _, where, count = np.unique(np.stack(grid, axis=1), axis=0, return_inverse=True, return_counts=True)
     where = where.ravel()
     nodes = np.array([np.bincount(where, weights=v) / count for v in values])
     return nodes, where.astype(np.int64), count.astype(float)
 
 
-def log_joint(scene: Scene, numbers: Sequence[Number], rows: I64) -> F64:
+def log_joint(scene: Scene, numbers: Sequence[Number], rows: I64, single: Callable[..., F64]) -> F64:
     """log of the joint integral over beliefs for known noisy numbers, shape (rows, K).
 
-    Records whose label leaves fewer than two numbers noisy take the one-number integral.
+    Records whose label leaves fewer than two numbers noisy take `single`, the one-number integral.
     """
     inside = np.stack([n.like_a.inside[scene.rows][rows] for n in numbers])  # type: ignore[union-attr]
     out = np.zeros((len(rows), scene.classes.size))
     for pattern in np.unique(inside.T, axis=0):
-        at = np.flatnonzero((inside.T == pattern).all(axis=1))
+        at = np.flatnonzero(np.all(inside == pattern[:, None], axis=0))
         which = [n for n, noisy in zip(numbers, pattern, strict=True) if noisy]
         belief = fit_joint(which) if len(which) > 1 else None
         if belief is None:
             for n in which:
-                out[at] += scene.log_number(n, rows[at], for_a=True)
+                out[at] += single(scene, n, rows[at], for_a=True)
         else:
             out[at] = _log_sums(scene, which, belief, rows[at])
     return out
@@ -112,12 +112,13 @@ def _log_sums(scene: Scene, which: Sequence[Number], belief: JointBelief, rows: 
     sd = np.array([like.sd for like in likes])  # type: ignore[union-attr]
     rho = noise_correlation(scene, which)
     allowed = _log_allowed(scene, which, belief.nodes)
+    correlated = not np.array_equal(rho, np.eye(len(sd)))
     cell = scene.cells_r.of_records[rows]
     order = np.argsort(cell, kind="stable")
     out = np.empty((len(rows), scene.classes.size))
     part = np.empty_like(out)
     kernels.log_joint_sums(
-        order, low, high, sd, np.linalg.inv(rho), 0.5 * float(np.linalg.slogdet(rho)[1]), bool(np.any(rho != np.eye(len(sd)))),
+        order, low, high, sd, np.linalg.inv(rho), 0.5 * float(np.linalg.slogdet(rho)[1]), correlated,
         belief.nodes, allowed, belief.scores, belief.log_n, belief.mu, belief.precision, cell, part,
     )  # fmt: skip
     out[order] = part
@@ -127,10 +128,11 @@ def _log_sums(scene: Scene, which: Sequence[Number], belief: JointBelief, rows: 
 def _log_allowed(scene: Scene, which: Sequence[Number], nodes: F64) -> F64:
     """log of what may be drawn around each combination, shape (G,)."""
     u = scene.uncertain[which[0].item]
-    joint = u.like_a
+    joint: Any = u.like_a
     if all(n.item == which[0].item for n in which) and hasattr(joint, "log_allowed_jointly"):
         return np.asarray(joint.log_allowed_jointly([u.variables.index(n.variable) for n in which], nodes))
-    return np.sum([n.like_a.log_allowed(y) for n, y in zip(which, nodes, strict=True)], axis=0)  # type: ignore[union-attr]
+    likes: list[Any] = [n.like_a for n in which]
+    return np.asarray(np.sum([like.log_allowed(y) for like, y in zip(likes, nodes, strict=True)], axis=0))
 
 
 def noise_correlation(scene: Scene, numbers: Sequence[Number]) -> F64:

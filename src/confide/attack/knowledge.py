@@ -53,8 +53,9 @@ class Uncertain:
 class Knowledge:
     """All that one intruder can use about targets that share a pattern of known variables.
 
-    `certain` labels make blocks; `nearest` are numbers a naive intruder compares; `helpers` are unknown variables of the
-    record that sharpen beliefs; `eligible` marks records that intervals allow; `limits` are intervals of uncertain numbers.
+    `certain` labels make blocks; `nearest` are numbers a naive intruder compares; `helpers` are unknown variables of
+    the record that sharpen beliefs; `eligible` marks records that intervals allow; `limits` are intervals of
+    uncertain numbers.
     """
 
     certain: tuple[Certain, ...]
@@ -142,7 +143,13 @@ def _random_step(
     if not known and not in_play:
         return
     view = case.view
-    evidence = _evidence(case, i, c if known else b if b != "ignore" else "sdl", view, tuple(v for v in mine if v in known or v in in_play))
+    evidence = _evidence(
+        case,
+        i,
+        c if known else b if b != "ignore" else "sdl",
+        view,
+        tuple(v for v in mine if v in known or v in in_play),
+    )
     for v in known:
         if v in evidence.labels:
             label = evidence.labels[v]
@@ -167,7 +174,9 @@ def _random_step(
             elif view.met(case.original)[v].kind == "categorical":
                 mistakes[v] = mistake_matrix(case.intruder.errors[v], view.met(case.original)[v])
             else:
-                raise InputError(f'errors: mistakes about the perturbed number "{v}" are understood for added noise only.')
+                raise InputError(
+                    f'errors: mistakes about the perturbed number "{v}" are understood for added noise only.'
+                )
     flags = tuple(v in known for v in in_play)
     uncertain.append(Uncertain(in_play, flags, like, like_a, view.met, regions, mistakes=mistakes))
 
@@ -235,10 +244,14 @@ def believed_steps(intruder: Intruder, compiled: Compiled, original: Records, re
             continue
         mine = {id(stated[v]): stated[v] for v in step.variables if v in stated}
         if len(mine) > 1:
-            raise InputError(f"believes: {', '.join(step.variables)} were altered by one step; believe in one step for them.")
+            raise InputError(
+                f"believes: {', '.join(step.variables)} were altered by one step; believe in one step for them."
+            )
         belief = next(iter(mine.values())) if mine else step.guess(released)
         if set(belief.variables) != set(step.variables):
-            raise InputError(f"believes: the step must cover exactly {', '.join(step.variables)}, which were altered together.")
+            raise InputError(
+                f"believes: the step must cover exactly {', '.join(step.variables)}, which were altered together."
+            )
         after = {v: compiled.way(v).after for v in step.variables}
         visible = {v: released[v] if released[v].kind == original[v].kind else original[v] for v in released}
         seen = Records([replace(c, special=original[c.name].special) for c in visible.values()])

@@ -8,7 +8,7 @@ import numpy as np
 
 from confide.attack.grouping import blocks
 from confide.attack.intruder import Intruder, Unsure
-from confide.attack.posterior import Scene
+from confide.attack.scene import Scene
 from confide.errors import InputError, raise_all
 from confide.frames import to_polars
 from confide.frames.columns import F64, Records, encode_column
@@ -28,9 +28,13 @@ def check_membership(intruder: Intruder, release: Release) -> None:
         weights = encode_column(release.frame.get_column(who.weights), "numeric").values
         bad = int((~(weights > 0)).sum())
         if bad:
-            raise InputError(f'Unsure: {bad} of {len(weights)} released weights in "{who.weights}" are zero, negative or missing.')
+            raise InputError(
+                f'Unsure: {bad} of {len(weights)} released weights in "{who.weights}" are zero, negative or missing.'
+            )
     if who.total is not None and who.total < release.frame.height:
-        raise InputError(f"Unsure: a population of {who.total:g} is smaller than the {release.frame.height} released records.")
+        raise InputError(
+            f"Unsure: a population of {who.total:g} is smaller than the {release.frame.height} released records."
+        )
 
 
 def population_records(who: Unsure, original: Records, names: tuple[str, ...]) -> tuple[Records, F64]:
@@ -64,13 +68,13 @@ def people_in_blocks(scene: Scene, intruder: Intruder, release: Release, extra: 
         assert isinstance(who, Unsure)
         if who.weights is not None:
             weights = encode_column(release.frame.get_column(who.weights), "numeric").values
-            big = np.bincount(scene.block_r, weights=weights[scene.rows], minlength=scene.n_blocks)
+            big = np.bincount(scene.block_r, weights=weights[scene.rows], minlength=scene.n_blocks).astype(float)
         elif who.population is not None:
             big = _counted(scene, *extra)
         else:
             assert who.total is not None
             big = who.total * n_t / release.frame.height
-    return np.maximum(big, n_t)
+    return np.asarray(np.maximum(big, n_t))
 
 
 def _counted(scene: Scene, people: Records, count: F64 | None) -> F64:

@@ -12,7 +12,7 @@ from confide.attack.compute import Outcome, compute
 from confide.attack.intruder import Intruder, Unsure
 from confide.attack.knowledge import Case, believed_steps, gather
 from confide.attack.membership import check_membership, people_in_blocks, population_records
-from confide.attack.posterior import Scene
+from confide.attack.scene import Scene
 from confide.attack.targets import gather_targets, released_row
 from confide.engine.local import progress_bar, thread_count
 from confide.errors import InputError, did_you_mean, raise_all
@@ -36,10 +36,12 @@ def run_attack(
     workers = thread_count(threads)
     n = who.records.n
     extra = _population(intruder, case)
-    columns = {k: np.full(n, np.nan) for k in ("log_sum", "log_max", "n_max", "log_true", "above", "likely", "n_t", "people")}
+    columns = {
+        k: np.full(n, np.nan) for k in ("log_sum", "log_max", "n_max", "log_true", "above", "likely", "n_t", "people")
+    }
     pairs, scenes = np.zeros(2), []
     with progress_bar("attacking", n, progress) as done:
-        for rows, knows, between in who.patterns(intruder.knows):
+        for rows, knows, between in who.patterns(tuple(intruder.knows)):
             scene = Scene(case, gather(case, knows, between), who.records.take(rows), between)
             _check_scene(scene, intruder)
             outcome = compute(scene, np.maximum(own_row[rows], -1), workers, done)
@@ -54,12 +56,14 @@ def run_attack(
 
 def _check(intruder: Intruder, release: Release) -> None:
     problems = [
-        f'knows: "{v}" is not a released variable, so knowing it tells nothing.{did_you_mean(v, release.public_variables)}'
+        f'knows: "{v}" is not released, so knowing it tells nothing.{did_you_mean(v, release.public_variables)}'
         for v in (*intruder.knows, *intruder.between)
         if v not in release.public_variables
     ]
     if release.plan is None and intruder.available != "naive":
-        problems.append('The plan behind this release is not known, so only an intruder with available="naive" can be asked.')
+        problems.append(
+            'The plan behind this release is not known, so only an intruder with available="naive" can be asked.'
+        )
     raise_all(problems)
     if not intruder.knows and not intruder.between:
         raise InputError("The intruder knows nothing: name the variables in knows=[...].")
@@ -88,7 +92,8 @@ def make_case(intruder: Intruder, release: Release) -> Case:
     forms = {v: compiled.released_form(original[v]).kind for v in names}
     released = encode(
         release.frame, names,
-        categorical=[v for v in names if forms[v] == "categorical"], numeric=[v for v in names if forms[v] == "numeric"],
+        categorical=[v for v in names if forms[v] == "categorical"],
+        numeric=[v for v in names if forms[v] == "numeric"],
         special={v: original[v].special for v in names},
     )  # fmt: skip
     believed = believed_steps(intruder, compiled, original, released)
@@ -107,7 +112,12 @@ def _population(intruder: Intruder, case: Case) -> Any:
 
 def _check_scene(scene: Scene, intruder: Intruder) -> None:
     """Beside absence, C must be commensurate with 1: a density needs its A."""
-    if intruder.membership != "certain" and any(scene.numeric) and intruder.levels[2] == "ignore" and not scene.knowledge.nearest:
+    if (
+        intruder.membership != "certain"
+        and any(scene.numeric)
+        and intruder.levels[2] == "ignore"
+        and not scene.knowledge.nearest
+    ):
         raise InputError(
             'others="ignore" leaves a density beside the probability of absence, which cannot be compared. Use '
             'others="sdl", or membership="certain".'
@@ -121,7 +131,7 @@ def _collect(columns: dict[str, F64], rows: Any, scene: Scene, outcome: Outcome,
     values = {
         "log_sum": outcome.log_sum, "log_max": outcome.log_max, "n_max": outcome.n_max, "log_true": outcome.log_true,
         "above": outcome.above, "likely": outcome.likely, "n_t": np.where(inside, n_t[block], 0.0),
-        "people": np.zeros(len(rows)) if people is None else np.where(inside, people[block] if len(people) else 0.0, 0.0),
+        "people": np.zeros(len(rows)) if people is None or not len(people) else np.where(inside, people[block], 0.0),
     }  # fmt: skip
     for name, value in values.items():
         columns[name][rows] = value

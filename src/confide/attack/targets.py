@@ -23,7 +23,7 @@ UNKNOWN = -2
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """`records`: known values. `truth`: original row, -1 for nobody there, -2 where unknown. `low`, `high`: intervals."""
+    """`records`: known values. `truth`: original row, -1: not there, -2: unknown. `low`, `high`: intervals."""
 
     records: Records
     truth: I64
@@ -34,7 +34,9 @@ class Targets:
         """Targets that share what is known: their rows, the variables known as values, those known as intervals."""
         n = self.records.n
         absent = [self.records[v].missing for v in knows]
-        keys: list[Any] = [np.packbits(np.stack(absent), axis=0)[i] for i in range((len(absent) + 7) // 8)] if absent else []
+        keys: list[Any] = (
+            [np.packbits(np.stack(absent), axis=0)[i] for i in range((len(absent) + 7) // 8)] if absent else []
+        )
         for v in self.low:
             keys += [np.unique(self.low[v], return_inverse=True)[1], np.unique(self.high[v], return_inverse=True)[1]]
         if not keys:
@@ -58,9 +60,7 @@ def default_rows(intruder: Intruder, release: Release) -> I64:
     return np.sort(release.link)
 
 
-def gather_targets(
-    intruder: Intruder, release: Release, original: Records, targets: Any, truth: Any
-) -> Targets:
+def gather_targets(intruder: Intruder, release: Release, original: Records, targets: Any, truth: Any) -> Targets:
     """Targets as arrays of the same kinds as the original file."""
     names = (*intruder.knows, *intruder.between)
     if targets is None:
@@ -76,12 +76,16 @@ def gather_targets(
     raise_all(
         f'targets: there is no column "{v}".{did_you_mean(v, frame.columns)}' for v in wanted if v not in frame.columns
     )
-    columns = [encode_column(frame.get_column(v), original[v].kind, special=original[v].special) for v in intruder.knows]
+    columns = [
+        encode_column(frame.get_column(v), original[v].kind, special=original[v].special) for v in intruder.knows
+    ]
     low, high = {}, {}
     for v, (a, b) in intruder.between.items():
         low[v], high[v] = _limit(frame, a, -np.inf), _limit(frame, b, np.inf)
         if bool((low[v] > high[v]).any()):
-            raise InputError(f'between: {int((low[v] > high[v]).sum())} targets have a low end above the high end of "{v}".')
+            raise InputError(
+                f'between: {int((low[v] > high[v]).sum())} targets have a low end above the high end of "{v}".'
+            )
     return Targets(Records(columns, n=frame.height), _truth(release, frame, truth), low, high)
 
 
@@ -96,7 +100,9 @@ def _truth(release: Release, frame: pl.DataFrame, truth: Any) -> I64:
         return _by_identifiers(release, frame)
     rows = np.asarray(truth.to_numpy() if hasattr(truth, "to_numpy") else truth)
     if rows.shape != (frame.height,) or not np.issubdtype(rows.dtype, np.integer):
-        raise InputError(f"truth must give one original row number for each of the {frame.height} targets (-1: not there).")
+        raise InputError(
+            f"truth must give one original row number for each of the {frame.height} targets (-1: not there)."
+        )
     if len(rows) and (rows.min() < -1 or rows.max() >= n):
         raise InputError(f"truth points outside the original file, whose rows are 0 to {n - 1} (-1: not there).")
     return rows.astype(np.int64)
@@ -113,7 +119,9 @@ def _by_identifiers(release: Release, frame: pl.DataFrame) -> I64:
     try:
         found = frame.select(names).join(index, on=names, how="left", maintain_order="left")["__row"]
     except pl.exceptions.PolarsError:
-        raise InputError(f"The identifier {', '.join(names)} has another type in targets than in the original file.") from None
+        raise InputError(
+            f"The identifier {', '.join(names)} has another type in targets than in the original file."
+        ) from None
     return found.cast(pl.Int64).fill_null(-1).to_numpy().astype(np.int64)
 
 

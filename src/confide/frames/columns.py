@@ -51,7 +51,7 @@ class Column:
     def missing(self) -> Bools:
         """Where the value is missing, shape (n,)."""
         if self.kind == "numeric":
-            return np.isnan(self.values)
+            return np.asarray(np.isnan(self.values))
         return np.asarray(self.values < 0)
 
     def take(self, rows: I64) -> Column:
@@ -209,7 +209,7 @@ def decode(column: Column) -> pl.Series:
     s = pl.Series(column.name, column.values).fill_nan(None)
     if column.dtype.is_integer() or column.dtype.is_temporal():
         whole = s.round(0).cast(pl.Int64)
-        return whole.cast(column.dtype) if column.dtype.is_integer() else whole.cast(column.dtype)
+        return whole.cast(column.dtype)
     return s.cast(column.dtype) if column.dtype.is_float() else s
 
 
@@ -231,7 +231,7 @@ def codes_in(column: Column, reference: Column) -> I64:
         return np.asarray(column.values)
     place = {level: i for i, level in enumerate(reference.levels)}
     table = np.array([place.get(level, -1) for level in column.levels] + [-1], dtype=np.int64)
-    return table[column.values]
+    return np.asarray(table[column.values])
 
 
 def codes_of_numbers(values: F64, known: F64) -> I64:

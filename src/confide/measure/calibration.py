@@ -80,6 +80,10 @@ def _ratio(gap: float, error: float) -> float:
 
 def _edges(p: np.ndarray[Any, np.dtype[np.float64]], bins: int) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Bins that halve towards zero, where most targets lie, and end at 1."""
-    full = np.concatenate([[0.0], 0.9 * 0.5 ** np.arange(max(bins - 2, 0))[::-1], [1.0]]) if bins > 1 else np.array([0.0, 1.0])
+    full = (
+        np.concatenate([[0.0], 0.9 * 0.5 ** np.arange(max(bins - 2, 0))[::-1], [1.0]])
+        if bins > 1
+        else np.array([0.0, 1.0])
+    )
     keep = [0.0, *(e for e in full[1:-1] if e > p.min() / 2), 1.0]
     return np.array(keep)

@@ -66,7 +66,7 @@ def check_steps(steps: Sequence[Mechanism]) -> list[str]:
             if later and step.role == "random":
                 problems.append(
                     f'{_named(step)} reads "{v}", which {_named(later[0])} changes afterwards, so users of the release '
-                    f'could not tell the groups. Move {_named(later[0])} before it.'
+                    f"could not tell the groups. Move {_named(later[0])} before it."
                 )
     return problems
 
@@ -123,9 +123,7 @@ def fit_coarsenings(steps: Sequence[Mechanism], original: Records) -> dict[str, 
     return ways
 
 
-def run(
-    steps: Sequence[Mechanism], original: Records, seed: int | None
-) -> tuple[Compiled, Records, I64]:
+def run(steps: Sequence[Mechanism], original: Records, seed: int | None) -> tuple[Compiled, Records, I64]:
     """Fit and apply every step in order. With seed None (a release made elsewhere) nothing random is drawn.
 
     Returns the compiled plan, the records after all steps, and the original row of each.

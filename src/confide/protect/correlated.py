@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from confide.errors import InputError
-from confide.frames.columns import F64, Bools, Records
+from confide.frames.columns import F64, I64, Bools, Records
 from confide.protect.evidence import LOG_2PI, Columns, Normal
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(64)
@@ -43,20 +45,20 @@ class CorrelatedNormal:
 
     @property
     def record(self) -> Columns:
-        out: dict[str, F64] = {}
+        out: dict[str, NDArray[Any]] = {}
         for i, (low, high) in enumerate(self.cells):
             out |= {f"low{i}": low, f"high{i}": high, f"inside{i}": self.inside[i]}
         return out
 
     def target(self, records: Records) -> Columns:
-        out: dict[str, F64] = {}
+        out: dict[str, NDArray[Any]] = {}
         for i, of in enumerate(self.values):
             y, inside = of(records)
             out |= {f"y{i}": y, f"inside{i}": inside}
         return out
 
     def altered(self, t: Columns) -> Bools:
-        return np.logical_or.reduce([t[f"inside{i}"] for i in range(len(self.variables))])
+        return np.asarray(np.logical_or.reduce([t[f"inside{i}"] for i in range(len(self.variables))]))
 
     def margins(self) -> list[Normal]:
         """Each variable's own likelihood, the others ignored (bounds of the others included only roughly)."""
@@ -83,7 +85,7 @@ class CorrelatedNormal:
                 out[rows] = self._log_part(which, t, z, np.flatnonzero(rows))
         return out if n else np.zeros(0)
 
-    def _log_part(self, which: list[int], t: Columns, z: Columns, rows: np.ndarray) -> F64:  # type: ignore[type-arg]
+    def _log_part(self, which: list[int], t: Columns, z: Columns, rows: I64) -> F64:
         y = np.stack([t[f"y{i}"][rows] for i in which])
         low = np.stack([z[f"low{i}"][rows] for i in which])
         high = np.stack([z[f"high{i}"][rows] for i in which])
@@ -91,11 +93,12 @@ class CorrelatedNormal:
         a, b = (low - y) / sd, (high - y) / sd
         allowed = self.log_allowed_jointly(which, y)
         wide = ((b - a) > NARROW).any(axis=0)
-        out = _log_density(0.5 * (a + b), rho) + np.where(b > a, np.log(np.where(b > a, b - a, 1.0)), -np.log(sd)).sum(axis=0)
+        out = _log_density(0.5 * (a + b), rho) + np.where(b > a, np.log(np.where(b > a, b - a, 1.0)), -np.log(sd)).sum(
+            axis=0
+        )
         if wide.any():
             out[wide] = _log_box(a[:, wide], b[:, wide], rho)
         return np.asarray(out - allowed)
-
 
     def log_allowed_jointly(self, which: Sequence[int], y: F64) -> F64:
         """log of what may be drawn around y (d, n) for the variables `which`, shape (n,)."""

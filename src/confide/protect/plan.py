@@ -55,7 +55,9 @@ class Plan:
         problems = check_steps(self.parts)
         gone = {**dict.fromkeys(self.drop, "not released"), **dict.fromkeys(self.identifiers, "an identifier")}
         for step in self.parts:
-            problems += [f'{type(step).__name__} alters "{v}", which is {gone[v]}.' for v in step.variables if v in gone]
+            problems += [
+                f'{type(step).__name__} alters "{v}", which is {gone[v]}.' for v in step.variables if v in gone
+            ]
         problems += [f'"{v}" is named both categorical and numeric.' for v in set(self.categorical) & set(self.numeric)]
         return problems
 

@@ -165,7 +165,9 @@ class _FittedPram:
         every = self.column.with_values(np.concatenate([np.arange(len(self.column.levels)), [-1]]))
         image, _ = level_codes(after.image(every), z)
         merged = np.zeros((len(self.p), size_z + 1))
-        for b, to in enumerate(image):  # categories that a later recode merges add up; the last column is "not released"
+        for b, to in enumerate(
+            image
+        ):  # categories that a later recode merges add up; the last column is "not released"
             merged[:, to if to >= 0 else size_z] += self.p[:, b]
         with np.errstate(divide="ignore"):
             log_p = np.log(merged)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -55,7 +56,9 @@ class Recode:
                 raise InputError(f"{where}: breaks must be one or more rising numbers.")
             object.__setattr__(self, "breaks", tuple(self.breaks))
             if self.labels is not None and len(self.labels) != len(cuts) + 1:
-                raise InputError(f"{where}: {len(cuts)} breaks make {len(cuts) + 1} categories, not {len(self.labels)}.")
+                raise InputError(
+                    f"{where}: {len(cuts)} breaks make {len(cuts) + 1} categories, not {len(self.labels)}."
+                )
         if self.labels is not None:
             if self.breaks is None:
                 raise InputError(f"{where}: labels go with breaks.")
@@ -139,38 +142,28 @@ class _Intervals:
         return Column(column.name, "categorical", codes, pl.Enum(names), names, why="recoded")
 
     def cells(self, column: Column) -> tuple[F64, F64]:
-        found = {}
-        for i, name in enumerate(column.levels):
-            found[i] = self._parse(name)
-        table = np.array([found[i] for i in range(len(column.levels))] + [(np.nan, np.nan)])
+        """Names are made here, so they are read back here; an answer code has no interval."""
+        read = self._read_break if self.recode.breaks is not None else self._read_width
+        table = np.array([*(read(str(name)) for name in column.levels), (np.nan, np.nan)])
         return table[column.values, 0], table[column.values, 1]
 
-    def _parse(self, name: str) -> tuple[float, float]:
-        """The interval behind a category's name; names are made here, so they can be read back here."""
-        if self.recode.breaks is not None:
-            bins = np.arange(len(self.recode.breaks) + 1, dtype=float)
-            for step in (1.0, 0.0):
-                names = self._names(bins, step)
-                if name in names:
-                    low, high = self._edges(bins[[names.index(name)]])
-                    return float(low[0]), float(high[0])
-            return np.nan, np.nan
-        text = name.strip("[)")
-        for sep in (" to ", ", "):
-            if sep in text:
-                low_text = text.split(sep)[0]
-                break
-        else:
-            low_text = text
-        try:
-            low = float(low_text)
-        except ValueError:
-            return np.nan, np.nan
-        bin_ = self._bins(np.array([low + self.recode.width / 2 if self.recode.width else low]))
-        low_edge, high_edge = self._edges(bin_)
-        return float(low_edge[0]), float(high_edge[0])
+    def _read_break(self, name: str) -> tuple[float, float]:
+        bins = np.arange(len(self.recode.breaks or ()) + 1, dtype=float)
+        for step in (1.0, 0.0):
+            names = self._names(bins, step)
+            if name in names:
+                low, high = self._edges(bins)
+                return float(low[names.index(name)]), float(high[names.index(name)])
+        return np.nan, np.nan
 
-    def back(self, low: F64, high: F64) -> tuple[F64, F64]:
+    def _read_width(self, name: str) -> tuple[float, float]:
+        found = re.match(r"\[?(-?[0-9.e+-]+)", name)
+        if found is None or self.recode.width is None:
+            return np.nan, np.nan
+        low, high = self._edges(self._bins(np.array([float(found[1]) + self.recode.width / 2])))
+        return float(low[0]), float(high[0])
+
+    def back(self, low: F64, high: F64) -> tuple[F64, F64]:  # noqa: ARG002 - nothing numeric comes out
         raise InputError(f'Recode("{self.recode.variable}") makes categories; a numeric step cannot follow it.')
 
     def tails(self) -> tuple[float, ...]:
@@ -207,7 +200,7 @@ class _Mapping:
     def cells(self, column: Column) -> tuple[F64, F64]:
         raise InputError(f'"{column.name}" is recoded by a mapping: knowledge of it must be a value, not an interval.')
 
-    def back(self, low: F64, high: F64) -> tuple[F64, F64]:
+    def back(self, low: F64, high: F64) -> tuple[F64, F64]:  # noqa: ARG002 - nothing numeric comes out
         raise InputError(f'Recode("{self.recode.variable}") makes categories; a numeric step cannot follow it.')
 
     def tails(self) -> tuple[float, ...]:

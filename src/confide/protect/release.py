@@ -93,9 +93,7 @@ class Release:
 
         return record(self, private)
 
-    def save_record(
-        self, path: str | os.PathLike[str], private: bool = False, overwrite: bool = False
-    ) -> Path:
+    def save_record(self, path: str | os.PathLike[str], private: bool = False, overwrite: bool = False) -> Path:
         """Write the record as JSON. Keep a private record, which `replay` needs, away from the public file.
 
         >>> import tempfile
@@ -152,9 +150,13 @@ def _check_labels(
         if compiled.way(v).random is None and rows is not None:
             wrong = int((codes_in(released, expected) != codes_in(expected, expected)[rows]).sum())
             if wrong:
-                problems.append(f'"{v}": {wrong} of {len(rows)} released values are not what the plan makes of the original.')
+                problems.append(
+                    f'"{v}": {wrong} of {len(rows)} released values are not what the plan makes of the original.'
+                )
         elif expected.kind == "categorical":
             strange = int(((codes_in(released, expected) < 0) & ~released.missing).sum())
             if strange:
-                problems.append(f'"{v}": {strange} of {z.height} released values are categories the plan cannot produce.')
+                problems.append(
+                    f'"{v}": {strange} of {z.height} released values are categories the plan cannot produce.'
+                )
     raise_all(problems, "The released file does not fit the plan:")

@@ -190,7 +190,9 @@ class _FittedSwap:
         needed = (*self.swap.keys, *self.swap.within)
         missing = [v for v in needed if v not in view.released]
         if missing:
-            raise InputError(f"The targeted swap can be undone only where keys and area are released: {', '.join(missing)} is not.")
+            raise InputError(
+                f"The targeted swap can be undone only where keys and area are released: {', '.join(missing)} is not."
+            )
         policy = TargetedPolicy.of(view.released, self.swap.keys, self.swap.within)
         rate, share = policy.exchange_rates(self.swap.rate), policy.shares(code, size)
         with np.errstate(divide="ignore"):

@@ -77,10 +77,11 @@ class TargetedPolicy:
 
     def shares(self, code: I64, size: int) -> F64:
         """Share of each record's own released category among those of the same key in other areas, shape (n,)."""
+
         def counted(group: I64) -> F64:
             wide = group * size + code
             _, inverse, count = np.unique(wide, return_inverse=True, return_counts=True)
-            return count[inverse].astype(float)
+            return np.asarray(count[inverse], dtype=float)
 
         cell = self.key * (self.area.max(initial=0) + 1) + self.area
         same_value = counted(self.key) - counted(cell)

@@ -43,17 +43,19 @@ class _Limit:
         return {self.variable: "numeric"}
 
     def parts(self) -> Sequence[Mechanism]:
-        return (self,)  # type: ignore[return-value]
+        return (self,)
 
     def guess(self, released: Records) -> Mechanism:  # noqa: ARG002 - the limit shows in the release
-        return self  # type: ignore[return-value]
+        return self
 
     def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _Limit:  # noqa: ARG002
         return self
 
     def _numeric(self, column: Column) -> None:
         if column.kind != "numeric":
-            raise InputError(f'{type(self).__name__}("{self.variable}") needs numbers, but the column is categorical here.')
+            raise InputError(
+                f'{type(self).__name__}("{self.variable}") needs numbers, but the column is categorical here.'
+            )
 
     def _keep_special(self, column: Column, values: F64) -> Column:
         if column.special:

@@ -33,4 +33,5 @@ def speed_text(attack: Attack) -> str:
     if not total:
         return f"no pairs in {attack.seconds:.2f} s"
     skipped = max(0.0, 1 - visited / total)
-    return f"{total:,.0f} pairs in {attack.seconds:.2f} s ({total / attack.seconds:,.0f} a second); {skipped:.1%} merged or skipped"
+    speed = f"{total:,.0f} pairs in {attack.seconds:.2f} s ({total / attack.seconds:,.0f} a second)"
+    return f"{speed}; {skipped:.1%} merged or skipped"

@@ -1,0 +1,149 @@
+"""Compiled sums over what an intruder believes: Pr(released value) averaged over nodes of the true one."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from confide.attack.kernels.arithmetic import compiled, log_cell, window
+
+
+@compiled
+def log_node_sums(  # type: ignore[no-untyped-def]
+    rows, low, high, sd, nodes, log_allowed, edges, mu, tau, cell, out,
+):  # fmt: skip
+    """log of sum over belief nodes g of Pr(g given cell, k) Pr(z_j given y_g), for each k; rows sorted by cell.
+
+    `edges`: (G+1,) node boundaries on the normal-score scale; `mu`: (cells, K); `out`: (len(rows), K).
+    """
+    big, classes = len(nodes), mu.shape[1]
+    mass = np.empty((big, classes))
+    weight = np.empty(big)
+    total = np.empty(classes)
+    current = -1
+    for i in range(len(rows)):
+        j = rows[i]
+        if cell[j] != current:
+            current = cell[j]
+            for k in range(classes):
+                for g in range(big):
+                    a, b = (edges[g] - mu[current, k]) / tau, (edges[g + 1] - mu[current, k]) / tau
+                    if a + b > 0:
+                        a, b = -b, -a
+                    mass[g, k] = 0.5 * (math.erfc(-b * 0.7071067811865476) - math.erfc(-a * 0.7071067811865476))
+        mid = 0.5 * (low[j] + high[j])
+        if math.isinf(mid):
+            near = big - 1 if low[j] > -np.inf else 0
+            gap = np.inf
+        else:
+            near, _ = window(nodes, 0, big, mid, 0.0)
+            gap = np.inf
+            for g in range(max(near - 1, 0), min(near + 1, big)):
+                gap = min(gap, abs(nodes[g] - mid))
+        a, e = window(nodes, 0, big, mid, gap + 9.0 * sd + 0.5 * (high[j] - low[j])) if gap < np.inf else (0, big)
+        top = -np.inf
+        for g in range(a, e):
+            p, q = (low[j] - nodes[g]) / sd, (high[j] - nodes[g]) / sd
+            if p == q:
+                weight[g] = -0.5 * p * p - 0.9189385332046727 - math.log(sd) - log_allowed[g]
+            else:
+                weight[g] = log_cell(p, q) - log_allowed[g]
+            top = max(top, weight[g])
+        for k in range(classes):
+            total[k] = 0.0
+        for g in range(a, e):
+            f = math.exp(weight[g] - top)
+            for k in range(classes):
+                total[k] += f * mass[g, k]
+        for k in range(classes):
+            out[i, k] = top + math.log(total[k]) if total[k] > 0.0 else -np.inf
+
+
+@compiled
+def log_joint_sums(  # type: ignore[no-untyped-def]
+    rows, low, high, sd, noise_precision, noise_half_logdet, correlated, nodes, log_allowed, scores, log_n, mu,
+    precision, cell, out,
+):  # fmt: skip
+    """The same for d numbers together: nodes g are combinations of values; rows sorted by cell.
+
+    `nodes`, `scores`: (d, G); `mu`: (d, cells, K); `precision`: (d, d) of scores' residuals; `low`, `high`: (d, r).
+    Independent noise uses the cells' areas; correlated noise the density at their middles times their widths.
+    """
+    d, big = nodes.shape
+    classes = mu.shape[2]
+    mass = np.empty((big, classes))
+    weight = np.empty(big)
+    total = np.empty(classes)
+    x = np.empty(d)
+    current = -1
+    for i in range(len(rows)):
+        j = rows[i]
+        if cell[j] != current:
+            current = cell[j]
+            for k in range(classes):
+                top = -np.inf
+                for g in range(big):
+                    q = 0.0
+                    for v in range(d):
+                        for w in range(d):
+                            q += (
+                                (scores[v, g] - mu[v, current, k])
+                                * precision[v, w]
+                                * (scores[w, g] - mu[w, current, k])
+                            )
+                    mass[g, k] = log_n[g] - 0.5 * q
+                    top = max(top, mass[g, k])
+                norm = 0.0
+                for g in range(big):
+                    mass[g, k] = math.exp(mass[g, k] - top)
+                    norm += mass[g, k]
+                for g in range(big):
+                    mass[g, k] /= norm
+        for v in range(d):
+            x[v] = 0.5 * (low[v, j] + high[v, j])
+        a, e = window(nodes[0], 0, big, x[0], 9.0 * sd[0] + 0.5 * (high[0, j] - low[0, j]))
+        if a == e:
+            a, e = 0, big
+        # First the squared distances, cheaply; then areas for the nodes that can matter.
+        nearest = np.inf
+        for g in range(a, e):
+            q = 0.0
+            for v in range(d):
+                gap = (x[v] - nodes[v, g]) / sd[v]
+                q += gap * gap
+            weight[g] = q
+            nearest = min(nearest, q)
+        top = -np.inf
+        for g in range(a, e):
+            if weight[g] > nearest + 100.0:
+                weight[g] = -np.inf
+                continue
+            value = -log_allowed[g]
+            if correlated:
+                q = 0.0
+                for v in range(d):
+                    value += -0.9189385332046727 + (
+                        math.log((high[v, j] - low[v, j]) / sd[v]) if high[v, j] > low[v, j] else -math.log(sd[v])
+                    )
+                    for w in range(d):
+                        q += (x[v] - nodes[v, g]) / sd[v] * noise_precision[v, w] * (x[w] - nodes[w, g]) / sd[w]
+                value -= 0.5 * q + noise_half_logdet
+            else:
+                for v in range(d):
+                    p, q = (low[v, j] - nodes[v, g]) / sd[v], (high[v, j] - nodes[v, g]) / sd[v]
+                    if p == q:
+                        value += -0.5 * p * p - 0.9189385332046727 - math.log(sd[v])
+                    else:
+                        value += log_cell(p, q)
+            weight[g] = value
+            top = max(top, value)
+        for k in range(classes):
+            total[k] = 0.0
+        for g in range(a, e):
+            if weight[g] - top > -45.0:
+                f = math.exp(weight[g] - top)
+                for k in range(classes):
+                    total[k] += f * mass[g, k]
+        for k in range(classes):
+            out[i, k] = top + math.log(total[k]) if total[k] > 0.0 else -np.inf

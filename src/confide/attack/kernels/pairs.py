@@ -1,0 +1,278 @@
+"""Compiled loops over pairs of target and record. Numbers in, numbers out: no variable or mechanism is known here.
+
+Notation
+--------
+j : distinct released record, sorted by block, inside a block by its first noisy value
+t : distinct target, sorted by block and class
+c_j : how many released rows record j stands for
+l_j : log weight of record j for the current target
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from confide.attack.kernels.arithmetic import (
+    TOLERANCE,
+    compiled,
+    count_around,
+    count_from,
+    largest,
+    log_cell,
+    scaled_exp,
+    total_of,
+    window,
+)
+
+SKIP = 36.0
+"""Records whose weight is below exp(-SKIP) / n of the best one are not visited: below 1e-12 in total."""
+
+
+@compiled
+def add_base(lo, hi, codes, t_code, record_code, same, diff, log_m, out):  # type: ignore[no-untyped-def]
+    """Log weights of a block's records for one class of targets: matches minus log m. Shapes: (V, r)."""
+    for j in range(lo, hi):
+        out[j - lo] = -log_m[j]
+    for v in range(codes):
+        tc = t_code[v]
+        for j in range(lo, hi):
+            if record_code[v, j] == tc:
+                out[j - lo] += same[v, j]
+            else:
+                out[j - lo] += diff[v, j]
+
+
+@compiled
+def add_tables(lo, hi, tables, t_row, column, log_p, starts, widths, out):  # type: ignore[no-untyped-def]
+    """The same for likelihoods given by matrices, stored one after another in `log_p`."""
+    for v in range(tables):
+        row = t_row[v]
+        if row < 0:
+            for j in range(lo, hi):
+                out[j - lo] = -np.inf
+        else:
+            at = starts[v] + row * widths[v]
+            for j in range(lo, hi):
+                out[j - lo] += log_p[at + column[v, j]]
+
+
+@compiled
+def finish(weights, counts, place, true_at, scratch, out, truth):  # type: ignore[no-untyped-def]
+    """Summaries of one target's log weights.
+
+    `out`: (log sum, max, records at the max). `truth[k]`: (log weight, strictly above, at least as likely others)
+    for the true record at position `true_at[k] - place`, skipped where negative. `scratch`: as long as `weights`.
+    """
+    top = largest(weights)
+    if top == -np.inf:
+        out[0] = -np.inf
+        out[1] = -np.inf
+        out[2] = 0.0
+    else:
+        scaled_exp(weights, counts, top, scratch)
+        out[0] = top + math.log(total_of(scratch))
+        out[1] = top
+        out[2] = count_from(weights, counts, top - TOLERANCE)
+    for k in range(len(true_at)):
+        if true_at[k] < place:
+            continue
+        own = weights[true_at[k] - place]
+        above, level = count_around(weights, counts, own)
+        truth[k, 0] = own
+        truth[k, 1] = above
+        truth[k, 2] = level - 1.0
+
+
+@compiled
+def attack_plain(  # type: ignore[no-untyped-def]
+    first, last, block_of, offsets, counts, log_m,
+    t_code, record_code, same, diff, t_row, column, log_p, starts, widths,
+    true_start, true_at, out, truth,
+):  # fmt: skip
+    """Targets first..last-1 whose known uncertain variables are all categories."""
+    widest = 0
+    for t in range(first, last):
+        b = block_of[t]
+        widest = max(widest, offsets[b + 1] - offsets[b])
+    buffer = np.empty(widest)
+    scratch = np.empty(widest)
+    for t in range(first, last):
+        b = block_of[t]
+        lo, hi = offsets[b], offsets[b + 1]
+        w = buffer[: hi - lo]
+        add_base(lo, hi, t_code.shape[1], t_code[t], record_code, same, diff, log_m, w)
+        add_tables(lo, hi, t_row.shape[1], t_row[t], column, log_p, starts, widths, w)
+        finish(w, counts[lo:hi], lo, true_at[true_start[t] : true_start[t + 1]], scratch[: hi - lo], out[t],
+               truth[true_start[t] : true_start[t + 1]])  # fmt: skip
+
+
+@compiled
+def attack_noisy(  # type: ignore[no-untyped-def]
+    first, last, block_of, class_of, offsets, counts, log_m,
+    t_code, record_code, same, diff, t_row, column, log_p, starts, widths,
+    y, t_log, noisy, low, high, sd, even, half,
+    true_start, true_at, out, truth, visited,
+):  # fmt: skip
+    """Targets first..last-1 with d >= 1 known noisy numbers; records of a block sorted by the first of them.
+
+    `y`, `t_log`: (targets, d) the target's value and what is added to its log (minus log allowed). `noisy`:
+    (blocks, d) whether the block's label leaves the variable uncertain. `low`, `high`: (d, r) the cells.
+    `even`: (d,) all cells are finite and of one width (the first variable's is 2 * `half`): then only records near
+    the target are visited, and a quadratic serves where cells are small.
+    """
+    d = y.shape[1]
+    widest = 0
+    for t in range(first, last):
+        b = block_of[t]
+        widest = max(widest, offsets[b + 1] - offsets[b])
+    base = np.empty(widest)
+    buffer = np.empty(widest)
+    scratch = np.empty(widest)
+    middle = np.empty(widest)
+    current = -1
+    peak = -np.inf
+    for t in range(first, last):
+        b = block_of[t]
+        lo, hi = offsets[b], offsets[b + 1]
+        n = hi - lo
+        trues = true_at[true_start[t] : true_start[t + 1]]
+        if n == 0:
+            finish(buffer[:0], counts[:0], 0, trues, scratch[:0], out[t], truth[true_start[t] : true_start[t + 1]])
+            continue
+        if class_of[t] != current:
+            current = class_of[t]
+            add_base(lo, hi, t_code.shape[1], t_code[t], record_code, same, diff, log_m, base)
+            add_tables(lo, hi, t_row.shape[1], t_row[t], column, log_p, starts, widths, base)
+            peak = -np.inf
+            for j in range(n):
+                peak = max(peak, base[j])
+                middle[j] = 0.5 * (low[0, lo + j] + high[0, lo + j])
+        a, e = 0, n
+        if even[0] and noisy[b, 0] and n > 32 and peak > -np.inf:
+            # The best of a few records near the target, and its own, bound how far away a record can still matter.
+            s = sd[0]
+            near, _ = window(middle, 0, n, y[t, 0], 0.0)
+            best = -np.inf
+            first_near, last_near = max(near - 8, 0), min(near + 8, n)
+            for k in range(last_near - first_near + len(trues)):
+                j = first_near + k if k < last_near - first_near else trues[k - last_near + first_near] - lo
+                if j < 0:
+                    continue
+                value = base[j]
+                for v in range(d):
+                    if noisy[b, v]:
+                        x = (0.5 * (low[v, lo + j] + high[v, lo + j]) - y[t, v]) / sd[v]
+                        value -= 0.5 * x * x
+                best = max(best, value)
+            if best > -np.inf:
+                reach = 2.0 * (peak - best + SKIP + math.log(n))
+                a, e = window(middle, 0, n, y[t, 0], s * math.sqrt(max(reach, 0.0)) + half)
+                for k in range(len(trues)):  # the true record is always visited, with all that could beat it
+                    at = trues[k] - lo
+                    if at >= 0 and (at < a or at >= e):
+                        a, e = 0, n
+        w = buffer[: e - a]
+        for j in range(a, e):
+            w[j - a] = base[j]
+        for v in range(d):
+            if not noisy[b, v]:
+                continue
+            s = sd[v]
+            yy = y[t, v]
+            add = t_log[t, v]
+            h = (high[v, lo + a] - low[v, lo + a]) / s
+            inv = 1.0 / s
+            far = max(abs(low[v, lo + a] - yy), abs(low[v, lo + e - 1] - yy))
+            if v > 0 and even[v]:
+                for j in range(a, e):
+                    far = max(far, abs(low[v, lo + j] - yy))
+            if even[v] and h * (far * inv + h) < 2e-3:
+                bend = 1.0 - h * h / 12.0
+                const = add - 0.9189385332046727 - h * h / 24.0 + (math.log(h) if h > 0 else -math.log(s))
+                for j in range(a, e):
+                    x = (0.5 * (low[v, lo + j] + high[v, lo + j]) - yy) * inv
+                    w[j - a] += const - 0.5 * bend * x * x
+            else:
+                for j in range(a, e):
+                    p, q = (low[v, lo + j] - yy) / s, (high[v, lo + j] - yy) / s
+                    if p == q:
+                        w[j - a] += add - 0.5 * p * p - 0.9189385332046727 - math.log(s)
+                    else:
+                        w[j - a] += add + log_cell(p, q)
+        visited[0] += e - a
+        finish(
+            w,
+            counts[lo + a : lo + e],
+            lo + a,
+            trues,
+            scratch[: e - a],
+            out[t],
+            truth[true_start[t] : true_start[t + 1]],
+        )
+
+
+@compiled
+def attack_mixture(  # type: ignore[no-untyped-def]
+    first, last, block_of, offsets, counts, w_kj, k_start, k_list, k_weight,
+    y, t_log, noisy, low, high, sd,
+    true_start, true_at, out, truth,
+):  # fmt: skip
+    """Targets whose unknown classes are averaged over: w_j = sum_k e_k(t) w_kj, times densities of known numbers.
+
+    `w_kj`: (K, r), scaled; `k_start`, `k_list`, `k_weight`: the classes of each target and their weights.
+    """
+    d = y.shape[1]
+    widest = 0
+    for t in range(first, last):
+        b = block_of[t]
+        widest = max(widest, offsets[b + 1] - offsets[b])
+    buffer = np.empty(widest)
+    scratch = np.empty(widest)
+    for t in range(first, last):
+        b = block_of[t]
+        lo, hi = offsets[b], offsets[b + 1]
+        w = buffer[: hi - lo]
+        w[:] = 0.0
+        for i in range(k_start[t], k_start[t + 1]):
+            e, k = k_weight[i], k_list[i]
+            for j in range(lo, hi):
+                w[j - lo] += e * w_kj[k, j]
+        for j in range(hi - lo):
+            w[j] = math.log(w[j]) if w[j] > 0 else -np.inf
+        for v in range(d):
+            if not noisy[b, v]:
+                continue
+            for j in range(lo, hi):
+                p, q = (low[v, j] - y[t, v]) / sd[v], (high[v, j] - y[t, v]) / sd[v]
+                if p == q:
+                    w[j - lo] += t_log[t, v] - 0.5 * p * p - 0.9189385332046727 - math.log(sd[v])
+                else:
+                    w[j - lo] += t_log[t, v] + log_cell(p, q)
+        finish(w, counts[lo:hi], lo, true_at[true_start[t] : true_start[t + 1]], scratch[: hi - lo], out[t],
+               truth[true_start[t] : true_start[t + 1]])  # fmt: skip
+
+
+@compiled
+def attack_nearest(  # type: ignore[no-untyped-def]
+    first, last, block_of, offsets, counts, y, z, scale, true_start, true_at, out, truth,
+):  # fmt: skip
+    """Targets first..last-1 of a naive intruder: the nearest records share all. `y`: (targets, d), `z`: (d, r)."""
+    for t in range(first, last):
+        b = block_of[t]
+        lo, hi = offsets[b], offsets[b + 1]
+        w = np.empty(hi - lo)
+        scratch = np.empty(hi - lo)
+        best = np.inf
+        for j in range(lo, hi):
+            gap = 0.0
+            for v in range(y.shape[1]):
+                x = (z[v, j] - y[t, v]) / scale[v]
+                gap += x * x
+            w[j - lo] = math.sqrt(gap) if gap == gap else np.inf
+            best = min(best, w[j - lo])
+        for j in range(hi - lo):
+            w[j] = 0.0 if w[j] <= best * (1.0 + TOLERANCE) and best < np.inf else -np.inf
+        finish(w, counts[lo:hi], lo, true_at[true_start[t] : true_start[t + 1]], scratch[: hi - lo], out[t],
+               truth[true_start[t] : true_start[t + 1]])  # fmt: skip

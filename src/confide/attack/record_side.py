@@ -1,0 +1,146 @@
+"""The released record's side of the formula: likelihoods by class, integrals over beliefs, and m = 1 / A."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import logsumexp, ndtr
+
+from confide.attack import kernels
+from confide.attack.grouping import Distinct
+from confide.attack.joint import log_joint
+from confide.errors import InputError
+from confide.frames.columns import F64, I64, Bools
+from confide.protect.evidence import Match, Normal, take
+
+if TYPE_CHECKING:
+    from confide.attack.scene import Number, Scene
+
+CHUNK = 2_000_000
+"""Numbers in the largest temporary of a chunk of records times classes."""
+
+
+def log_classes(scene: Scene, rows: I64, for_a: bool) -> F64:
+    """log L_kj of the class variables, shape (rows, K); region labels that contradict the record are -inf."""
+    k = scene.classes.size
+    out = np.zeros((len(rows), k))
+    for i, u in enumerate(scene.uncertain):
+        like = u.like_a if for_a else u.like
+        record = scene.records_a[i] if for_a else scene.records[i]
+        if like is None or record is None:
+            continue
+        if not scene.numeric[i] and (for_a or not u.direct):
+            t = scene.classes.target(like, i)
+            z = take(record, np.repeat(rows, k))
+            out += like.log(take(t, np.tile(np.arange(k), len(rows))), z).reshape(len(rows), k)
+        for v, label in u.regions.items():
+            out += np.where(scene.classes.regions[v] == label.released[scene.rows][rows][:, None], 0.0, -np.inf)
+    return out
+
+
+def log_number(scene: Scene, number: Number, rows: I64, for_a: bool, limit: tuple[float, float] | None = None) -> F64:
+    """log of the integral over beliefs of Pr(z_j given y), shape (rows, K), 0 where the record is not noisy."""
+    like = number.like_a if for_a else number.like
+    assert like is not None
+    belief = number.belief
+    assert belief is not None
+    cell, k = scene.cells_r.of_records[rows], scene.classes.size
+    out = np.zeros((len(rows), k))
+    if isinstance(like, Normal):
+        inside = like.inside[scene.rows][rows]
+        picked = np.flatnonzero(inside)
+        order = picked[np.argsort(cell[picked], kind="stable")]
+        nodes, edges = belief.nodes, belief.node_edges
+        allowed = like.log_allowed(nodes)
+        if limit is not None:
+            allowed = np.where((nodes >= limit[0]) & (nodes <= limit[1]), allowed, np.inf)
+        part = np.empty((len(order), k))
+        low, high = like.low[scene.rows][rows], like.high[scene.rows][rows]
+        kernels.log_node_sums(order, low, high, like.sd, nodes, allowed, edges, belief.mu, belief.tau, cell, part)
+        out[order] = part
+    elif isinstance(like, Match):
+        z = scene.released[number.variable].values[rows]
+        point = belief.log_point(z, cell)
+        if limit is not None:
+            point = np.where(((z >= limit[0]) & (z <= limit[1]))[:, None], point, -np.inf)
+        same, diff = like.log_same[scene.rows][rows][:, None], like.log_diff[scene.rows][rows][:, None]
+        with np.errstate(divide="ignore"):
+            out = np.logaddexp(same + point, diff + np.log1p(-np.exp(np.minimum(point, -1e-300))))
+    else:
+        raise InputError(
+            f'Nothing is believed about the number "{number.variable}": its step offers no way to average over it.'
+        )
+    if number.region is not None:  # only classes in which the number is a noisy one
+        out = np.where(noisy_classes(scene, number), out, 0.0)
+    return out
+
+
+def noisy_classes(scene: Scene, number: Number) -> Bools:
+    """Classes in which an unknown number is a noisy one, shape (K,)."""
+    return np.asarray(scene.classes.regions[number.variable] == noisy_label(scene, number))
+
+
+def noisy_label(scene: Scene, number: Number) -> int:
+    """The label of a noisy record of this variable."""
+    label = scene.uncertain[number.item].regions[number.variable]
+    like = number.like
+    assert isinstance(like, Normal)
+    inside = label.released[like.inside]
+    return int(inside[0]) if len(inside) else -1
+
+
+def log_m(scene: Scene) -> F64:
+    """log m_j = -log A_j of every eligible record: one joint sum over exactly the variables of C and B."""
+    r = len(scene.rows)
+    if all(u.like_a is None for u in scene.uncertain):
+        return np.zeros(r)
+    keys: list[Any] = [scene.cells_r.of_records]
+    for u, record in zip(scene.uncertain, scene.records_a, strict=True):
+        if record is not None:
+            keys += list(record.values())
+        keys += [lab.released[scene.rows] for lab in u.regions.values()]
+    distinct = Distinct.rows(keys, r)
+    out = np.empty(len(distinct))
+    step = max(CHUNK // max(scene.classes.size, 1), 1)
+    for at in range(0, len(distinct), step):
+        rows = distinct.first[at : at + step]
+        joint = scene.log_pi_r[scene.cells_r.of_records[rows]] + log_classes(scene, rows, for_a=True)
+        asked = [n for n in scene.numbers if n.like_a is not None]
+        together = [n for n in asked if n.known and isinstance(n.like_a, Normal)]
+        if len(together) > 1:
+            joint += log_joint(scene, together, rows, single=log_number)
+        for n in asked:
+            if len(together) < 2 or n not in together:
+                joint += log_number(scene, n, rows, for_a=True)
+        out[at : at + step] = logsumexp(joint, axis=1)
+    return out[distinct.of]
+
+
+def log_unknown(scene: Scene, rows: I64) -> F64:
+    """log L_kj with the integrals over unknown numbers, shape (rows, K)."""
+    out = log_classes(scene, rows, for_a=False)
+    for n in scene.numbers:
+        if not n.known:
+            limit = scene.knowledge.limits.get(n.variable)
+            part = log_number(scene, n, rows, for_a=False, limit=limit)
+            if limit is not None:  # the restricted belief sums to one
+                mass = log_mass(scene, n, scene.cells_r.of_records[rows], *limit)
+                mass = np.where(np.isfinite(mass), mass, 0.0)
+                part = part - (mass if n.region is None else np.where(noisy_classes(scene, n), mass, 0.0))
+            out = out + part
+    return out
+
+
+def log_mass(scene: Scene, n: Number, cell: I64, low: float, high: float) -> F64:
+    """log of the belief's mass on nodes in [low, high], shape (len(cell), K)."""
+    belief = n.belief
+    assert belief is not None
+    nodes, edges = (belief.nodes, belief.node_edges) if isinstance(n.like, Normal) else (belief.values, belief.edges)
+    at = np.flatnonzero((nodes >= low) & (nodes <= high))
+    if not len(at):
+        return np.full((len(cell), scene.classes.size), -np.inf)
+    a = (edges[at[0]] - belief.mu[cell]) / belief.tau
+    b = (edges[at[-1] + 1] - belief.mu[cell]) / belief.tau
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.where(a + b > 0, ndtr(-a) - ndtr(-b), ndtr(b) - ndtr(a))))

@@ -1,0 +1,197 @@
+"""Where noise lives: which values are altered, what may be drawn for them, what stays certain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from confide.errors import InputError, raise_all
+from confide.frames.columns import F64, I64, Bools, Column
+from confide.protect.evidence import log_cell
+from confide.protect.mechanism import Chain
+
+MISSING, INSIDE, BELOW, ABOVE, SPECIAL = range(5)
+"""Labels of a noisy variable: what anybody can tell with certainty; each kept value has its own, from SPECIAL."""
+
+
+@dataclass(frozen=True, eq=False)
+class Span:
+    """Where one variable's noise lives: which values are altered, what may be drawn, and with which sd.
+
+    [low, high] with open ends where a later step gives the limit itself to what lies beyond it; `special` are
+    values kept as they are; `step` is the precision, 0 for a continuum.
+    """
+
+    variable: str
+    low: float
+    high: float
+    low_open: bool
+    high_open: bool
+    special: tuple[float, ...]
+    step: float
+    sd: float
+
+    @classmethod
+    def of(
+        cls, column: Column, bounds: tuple[float, float], keep_zeros: bool, sd: float | None, relative: float | None,
+        after: Chain, sequential: bool,
+    ) -> Span:  # fmt: skip
+        low, high = bounds
+        gap = column.step if column.step else 1e-9
+        special = tuple(sorted({*column.special, *((0.0,) if keep_zeros else ())}))
+        low_open = np.isfinite(low) and _merged(column, after, low, low - max(gap, abs(low) * 1e-9))
+        high_open = np.isfinite(high) and _merged(column, after, high, high + max(gap, abs(high) * 1e-9))
+        draft = cls(column.name, low, high, bool(low_open), bool(high_open), special, column.step, 1.0)
+        draft._check(column, after, sequential)
+        y = column.values[draft.label(column) == INSIDE]
+        if not len(y):
+            raise InputError(
+                f'Noise("{column.name}"): no value would be altered (missing, kept or outside the bounds).'
+            )
+        if sd is None:
+            assert relative is not None
+            spread = float(np.std(y, ddof=1)) if len(y) > 1 else 0.0
+            if spread == 0:
+                raise InputError(
+                    f'Noise("{column.name}"): the altered values are constant, so relative noise is zero; give sd.'
+                )
+            sd = relative * spread
+        return replace(draft, sd=sd)
+
+    def label(self, column: Column) -> I64:
+        """What is certain about true (or noisy, uncoarsened) values, shape (n,)."""
+        y = column.values
+        with np.errstate(invalid="ignore"):
+            below = (y <= self.low) if self.low_open else (y < self.low)
+            above = (y >= self.high) if self.high_open else (y > self.high)
+        out = np.where(below, BELOW, np.where(above, ABOVE, INSIDE))
+        for i, s in enumerate(self.special):
+            out[y == s] = SPECIAL + i
+        out[np.isnan(y)] = MISSING
+        return out.astype(np.int64)
+
+    def _check(self, column: Column, after: Chain, sequential: bool) -> None:
+        problems = []
+        label = self.label(column)
+        for side, limit, name in ((BELOW, self.low, "Bottomcode"), (ABOVE, self.high, "Topcode")):
+            count = int((label == side).sum())
+            open_ = self.low_open if side == BELOW else self.high_open
+            if count and not open_:
+                problems.append(
+                    f'Noise("{self.variable}"): {count} values lie beyond the bound {limit:g} and would be released '
+                    f'unaltered. Add {name}("{self.variable}", at={limit:g}) after the noise, or widen the bounds.'
+                )
+        crossing = [w for w in after.tails() if self.low < w < self.high]
+        if crossing and not sequential:
+            problems.append(
+                f'Noise("{self.variable}") crosses the limit {crossing[0]:g} of a later step, which would leave values '
+                f"near it badly protected. Give bounds that end at {crossing[0]:g}, or sequential=True."
+            )
+        merged = [s for s in self.special if self._swallowed(column, after, s)]
+        if merged:
+            problems.append(
+                f'Noise("{self.variable}"): a later step merges noisy values with those that are kept (zeros, answer '
+                "codes). Round or recode before the noise, or do without keep_zeros."
+            )
+        raise_all(problems)
+
+    def _swallowed(self, column: Column, after: Chain, special: float) -> bool:
+        if not after.steps:
+            return False
+        gap = column.step if column.step else max(abs(special) * 1e-9, 1e-9)
+        near = [x for x in (special - gap, special + gap) if self.low <= x <= self.high]
+        return any(_merged(column, after, special, x) for x in near)
+
+    def edges(self) -> tuple[float, float]:
+        """Outer edges of the rounding cells of all values that may be drawn."""
+        if not self.step:
+            return self.low, self.high
+        first = np.ceil(np.round(self.low / self.step, 9)) if np.isfinite(self.low) else -np.inf
+        last = np.floor(np.round(self.high / self.step, 9)) if np.isfinite(self.high) else np.inf
+        if self.low_open and first * self.step <= self.low:
+            first += 1
+        if self.high_open and last * self.step >= self.high:
+            last -= 1
+        return (first - 0.5) * self.step, (last + 0.5) * self.step
+
+    def log_allowed(self, y: F64) -> F64:
+        """Log of the area of all values that may be drawn around y, shape (n,)."""
+        low, high = self.edges()
+        if np.isinf(low) and np.isinf(high) and not (self.step and self.special):
+            return np.zeros(len(y))
+        area = np.exp(log_cell(np.full(len(y), low), np.full(len(y), high), y, self.sd))
+        for s in self.special:
+            if self.step and low < s < high:
+                area -= np.exp(
+                    log_cell(np.full(len(y), s - self.step / 2), np.full(len(y), s + self.step / 2), y, self.sd)
+                )
+        with np.errstate(divide="ignore"):
+            return np.log(np.maximum(area, 0.0))
+
+    def draw(self, y: F64, rng: np.random.Generator) -> F64:
+        """Noisy values at the variable's precision, drawn again until allowed, shape (n,)."""
+        low, high = self.edges()
+        a, b = ndtr((low - y) / self.sd), ndtr((high - y) / self.sd)
+        z = np.full(len(y), np.nan)
+        todo = np.arange(len(y))
+        for _ in range(10_000):
+            u = rng.random(len(todo))
+            drawn = y[todo] + self.sd * ndtri(a[todo] + u * (b[todo] - a[todo]))
+            drawn = self.rounded(np.clip(drawn, low, high))
+            z[todo] = drawn
+            todo = todo[~self.allowed(drawn)]
+            if not len(todo):
+                return z
+        raise InputError(f'Noise("{self.variable}"): the bounds leave almost nothing to draw; widen them.')
+
+    def rounded(self, z: F64) -> F64:
+        if not self.step:
+            return z
+        digits = max(0, round(-np.log10(self.step)))
+        return np.round(np.floor(z / self.step + 0.5) * self.step, digits)
+
+    def allowed(self, z: F64) -> Bools:
+        low, high = self.edges()
+        ok = np.isfinite(z) & (z >= low) & (z <= high)
+        if self.step:
+            ok &= (z > low) & (z < high)
+        return ok & ~np.isin(z, self.special)
+
+    def cells(self, z: Column, after: Chain) -> tuple[F64, F64, I64]:
+        """Per released value: the drawn values that lead to it (low, high), and its certain label."""
+        low, high = after.cells(z)
+        label = np.full(len(z), INSIDE, dtype=np.int64)
+        with np.errstate(invalid="ignore"):
+            label[(low > self.high) | (self.high_open & (low >= self.high))] = ABOVE
+            label[(high <= self.low) | (self.low_open & (np.nextafter(high, -np.inf) <= self.low))] = BELOW
+        for i, s in enumerate(self.special):
+            label[(low <= s) & (s < high) & _same_image(z, s)] = SPECIAL + i
+        label[z.missing] = MISSING
+        if self.step:
+            with np.errstate(invalid="ignore"):
+                first = np.ceil(np.round(low / self.step, 6))
+                last = np.maximum(np.ceil(np.round(high / self.step, 6)) - 1, first)
+            low, high = (first - 0.5) * self.step, (last + 0.5) * self.step
+        elif not after.steps:
+            high = low
+        if after.steps:
+            edge_low, edge_high = self.edges()
+            low, high = np.clip(low, edge_low, edge_high), np.clip(high, edge_low, edge_high)
+        return low, high, label
+
+
+def _merged(column: Column, after: Chain, a: float, b: float) -> bool:
+    """Whether a later step releases two numbers as the same value."""
+    if not after.steps:
+        return False
+    image = after.image(replace(column, values=np.array([a, b]), special=()))
+    return bool(image.values[0] == image.values[1])
+
+
+def _same_image(z: Column, special: float) -> Bools:
+    """Where a released value is the form in which a kept value is released."""
+    if z.kind == "numeric":
+        return np.asarray(z.values == special)
+    return np.asarray(np.array([*(level == f"{special:g}" for level in z.levels), False])[z.values])
