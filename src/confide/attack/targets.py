@@ -33,6 +33,8 @@ class Targets:
     def patterns(self, knows: tuple[str, ...]) -> Iterator[tuple[I64, tuple[str, ...], dict[str, tuple[float, float]]]]:
         """Targets that share what is known: their rows, the variables known as values, those known as intervals."""
         n = self.records.n
+        if not n:
+            return
         absent = [self.records[v].missing for v in knows]
         keys: list[Any] = (
             [np.packbits(np.stack(absent), axis=0)[i] for i in range((len(absent) + 7) // 8)] if absent else []
@@ -40,8 +42,7 @@ class Targets:
         for v in self.low:
             keys += [np.unique(self.low[v], return_inverse=True)[1], np.unique(self.high[v], return_inverse=True)[1]]
         if not keys:
-            if n:
-                yield np.arange(n), knows, {}
+            yield np.arange(n), knows, {}
             return
         _, of = np.unique(np.stack(keys, axis=1), axis=0, return_inverse=True)
         of = of.ravel()

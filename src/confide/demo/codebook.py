@@ -109,15 +109,9 @@ HEADS = (
         "numeric",
         values="U.S. dollars a year; may be negative",
     ),
-    Variable(
-        "property_value", "market value of the home", "numeric", values="U.S. dollars; 0 if not the owner"
-    ),
-    Variable(
-        "hh_income", "income of the household", "numeric", values="U.S. dollars a year; may be negative"
-    ),
-    Variable(
-        "weight", "survey weight of the household", "weight", values="households that the record stands for"
-    ),
+    Variable("property_value", "market value of the home", "numeric", values="U.S. dollars; 0 if not the owner"),
+    Variable("hh_income", "income of the household", "numeric", values="U.S. dollars a year; may be negative"),
+    Variable("weight", "survey weight of the household", "weight", values="households that the record stands for"),
     _KEYS["state"],
     Variable("tenure", "how the home is held", "categorical", TENURE),
     Variable("n_persons", "persons in the household", "numeric", values="1 to 20"),

@@ -130,9 +130,7 @@ class Experiment:
     targets: Mapping[tuple[str, bool], pl.DataFrame]
 
 
-def experiment(
-    heads: pl.DataFrame | None = None, seed: int = SEED, progress: bool | None = None
-) -> Experiment:
+def experiment(heads: pl.DataFrame | None = None, seed: int = SEED, progress: bool | None = None) -> Experiment:
     """Release the file by each strategy, and attack each release with and without knowledge of P.
 
     >>> small = experiment(demo("heads").head(500))

@@ -113,7 +113,7 @@ def encode(
             continue
         s = frame.get_column(name)
         if s.dtype.is_nested() or s.dtype in (pl.Object, pl.Binary):
-            problems.append(f'Column "{name}" has type {s.dtype}, which is neither a number nor a category.')
+            problems.append(f'Column "{name}" holds {type_name(s.dtype)}, which are neither numbers nor categories.')
             continue
         asked: Kind | None = "categorical" if name in named_c else "numeric" if name in named_n else None
         codes = tuple(float(x) for x in (special or {}).get(name, ()))
@@ -134,7 +134,7 @@ def encode_column(
         return _categorical(s, why)
     if not (s.dtype.is_numeric() or s.dtype.is_temporal() or s.dtype in (pl.Boolean, pl.Null)):
         raise InputError(
-            f'Column "{s.name}" holds {s.dtype} and is asked for as a number. Turn it into numbers first, '
+            f'Column "{s.name}" holds {type_name(s.dtype)}, but numbers are needed there. Turn it into numbers first, '
             "or treat it as categorical."
         )
     physical = s.to_physical() if s.dtype.is_temporal() else s
@@ -146,6 +146,17 @@ def encode_column(
     whole = s.dtype.is_integer() or s.dtype.is_temporal()
     return Column(
         s.name, "numeric", values, s.dtype, step=1.0 if whole else precision(values), special=special, why=why
+    )
+
+
+def type_name(dtype: pl.DataType) -> str:
+    """A column type in words; the categories of an Enum are values of the data and are not shown."""
+    if isinstance(dtype, (pl.Enum, pl.Categorical)):
+        return "categories"
+    if dtype.is_nested():
+        return "lists or structures"
+    return {"String": "text", "Boolean": "true-or-false values", "Binary": "bytes", "Object": "Python objects"}.get(
+        str(dtype), f"{dtype} values"
     )
 
 

@@ -32,9 +32,7 @@ def header(source: Path) -> list[str]:
         raise _not_text(source) from None
     check_names(names, source.name)
     if len(names) == 1 and names[0].count(";") > 0:
-        raise InputError(
-            f"{source.name} seems to be separated by semicolons; save it with commas and decimal points."
-        )
+        raise InputError(f"{source.name} seems to be separated by semicolons; save it with commas and decimal points.")
     return names
 
 
@@ -78,9 +76,7 @@ def save(frame: pl.DataFrame, target: Path, suffix: str) -> None:
     """
     nested = [n for n, t in frame.schema.items() if t.is_nested() or t in (pl.Binary, pl.Object)]
     if nested:
-        raise InputError(
-            f'Column "{nested[0]}" ({frame.schema[nested[0]]}) cannot be written as text; drop it.'
-        )
+        raise InputError(f'Column "{nested[0]}" ({frame.schema[nested[0]]}) cannot be written as text; drop it.')
     floats = [n for n, t in frame.schema.items() if t.is_float()]
     frame.with_columns(pl.col(floats).fill_nan(None)).write_csv(target, separator=separator(suffix))
 

@@ -42,9 +42,7 @@ FORMATS = {
 _METADATA = "confide.schema"
 
 
-def read(
-    path: str | os.PathLike[str], *, columns: Iterable[str] | None = None, labels: bool = False
-) -> pl.DataFrame:
+def read(path: str | os.PathLike[str], *, columns: Iterable[str] | None = None, labels: bool = False) -> pl.DataFrame:
     """A data file as a polars DataFrame, with what the file says of its variables attached as its `schema`.
 
     `columns` picks variables, in the order given. `labels=True` turns a variable whose every value has a

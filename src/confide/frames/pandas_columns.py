@@ -80,9 +80,7 @@ def _from_nullable(name: str, values: Any) -> pl.Series:
     kind = values.dtype.kind
     plain = {"b": np.bool_, "u": np.uint64, "i": np.int64}.get(kind, np.float64)
     filled = values.fillna(False if kind == "b" else 0).to_numpy(dtype=plain)
-    made = pl.select(
-        pl.when(pl.lit(pl.Series(absent))).then(None).otherwise(pl.lit(pl.Series(filled))).alias(name)
-    )
+    made = pl.select(pl.when(pl.lit(pl.Series(absent))).then(None).otherwise(pl.lit(pl.Series(filled))).alias(name))
     return made.to_series().fill_nan(None) if plain is np.float64 else made.to_series()
 
 

@@ -116,9 +116,7 @@ def attach(frame: Frame, schema: Schema) -> Frame:
     elif is_pandas_dataframe(frame):
         frame.attrs[_ATTRS_KEY] = schema_to_dict(schema)
     else:
-        raise InputError(
-            f"A schema can be attached to a polars or a pandas DataFrame, not to {type(frame).__name__}."
-        )
+        raise InputError(f"A schema can be attached to a polars or a pandas DataFrame, not to {type(frame).__name__}.")
     return frame
 
 
@@ -179,9 +177,7 @@ def _variable_to_dict(v: VariableSchema) -> dict[str, Any]:
 
 def _variable_from_dict(stored: Mapping[str, Any]) -> VariableSchema:
     if unknown := [k for k in stored if k not in _FIELDS]:
-        raise InputError(
-            f'"{unknown[0]}" is not a part of a stored variable.{did_you_mean(unknown[0], _FIELDS)}'
-        )
+        raise InputError(f'"{unknown[0]}" is not a part of a stored variable.{did_you_mean(unknown[0], _FIELDS)}')
     missing = tuple(_range(m) if isinstance(m, (list, tuple)) else m for m in stored.get("missing", ()))
     return VariableSchema(
         name=str(stored["name"]),

@@ -139,6 +139,4 @@ def _labelled(values: pl.Series, labels: Mapping[Code, str]) -> pl.Series:
     present = set(values.drop_nulls().unique().to_list()) if values.dtype.is_numeric() or text else None
     if not codes or present is None or not present <= set(codes) or len({*fitting.values()}) < len(codes):
         return values
-    return values.replace_strict(
-        codes, [fitting[c] for c in codes], return_dtype=pl.Enum([fitting[c] for c in codes])
-    )
+    return values.replace_strict(codes, [fitting[c] for c in codes], return_dtype=pl.Enum([fitting[c] for c in codes]))

@@ -49,9 +49,7 @@ def save(frame: pl.DataFrame, target: Path, suffix: str, schema: Schema) -> None
         raise InputError(f"The data could not be written for {program} ({kind}).") from None
 
 
-def _write(
-    frame: pl.DataFrame, target: Path, suffix: str, schema: Schema, variables: list[VariableSchema]
-) -> None:
+def _write(frame: pl.DataFrame, target: Path, suffix: str, schema: Schema, variables: list[VariableSchema]) -> None:
     import pyreadstat
 
     common: dict[str, Any] = {
@@ -105,9 +103,7 @@ def _bad_values(frame: pl.DataFrame, program: str) -> list[str]:
         if kind.is_nested() or kind in (pl.Binary, pl.Object, pl.Duration):
             wrong.append(f'{program} cannot hold column "{s.name}" of type {kind}; drop or cast it.')
         elif kind.is_integer() and _largest(s) > _EXACT:
-            wrong.append(
-                f'{program} cannot hold the whole numbers beyond 2^53 in column "{s.name}"; cast it to text.'
-            )
+            wrong.append(f'{program} cannot hold the whole numbers beyond 2^53 in column "{s.name}"; cast it to text.')
         elif kind.is_float() and s.is_infinite().any():
             wrong.append(f'{program} cannot hold the infinite numbers in column "{s.name}"; make them null.')
     return wrong

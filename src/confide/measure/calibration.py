@@ -32,10 +32,10 @@ class Calibration:
 
     def __repr__(self) -> str:
         head = f"claimed matches {self.claimed:,.1f}, true matches {self.true:,.1f}, z {self.z:+.1f}"
-        lines = [head, f"{'p_max':>13}  {'targets':>8}  {'claimed':>8}  {'true':>8}  {'z':>5}"]
+        lines = [head, f"{'p_max':>18}  {'targets':>9}  {'claimed':>8}  {'true':>8}  {'z':>6}"]
         for r in self.frame.iter_rows(named=True):
             span = f"{r['low']:.3g} to {r['high']:.3g}"
-            lines.append(f"{span:>13}  {r['targets']:>8,}  {r['claimed']:>8.4f}  {r['true']:>8.4f}  {r['z']:>+5.1f}")
+            lines.append(f"{span:>18}  {r['targets']:>9,}  {r['claimed']:>8.4f}  {r['true']:>8.4f}  {r['z']:>+6.1f}")
         return "\n".join(lines)
 
 
@@ -55,6 +55,7 @@ def calibrate(units: pl.DataFrame | list[pl.DataFrame], bins: int = 10) -> Calib
     ties = frame["n_max"].to_numpy().astype(float)
     right = frame["hit"].cast(pl.Float64).to_numpy() / ties
     variance = np.maximum(p / ties - p * p, 0.0)
+    variance[variance < 1e-12] = 0.0  # certain up to rounding
     edges = _edges(p, bins)
     at = np.clip(np.searchsorted(edges, p * (1 - 1e-12), side="right") - 1, 0, len(edges) - 2)
     rows = []
@@ -72,8 +73,8 @@ def calibrate(units: pl.DataFrame | list[pl.DataFrame], bins: int = 10) -> Calib
 
 
 def _ratio(gap: float, error: float) -> float:
-    """A difference in standard errors; 0 where both vanish (certain and right)."""
-    if error > 1e-9:
+    """A difference in standard errors; where claims were certain (no error), 0 if right and infinite if wrong."""
+    if error > 1e-6:
         return gap / error
     return 0.0 if abs(gap) < 1e-6 else float(np.copysign(np.inf, gap))
 

@@ -25,7 +25,7 @@ class Noise:
     rounded to the variable's own precision (whole numbers stay whole) and drawn again until they lie inside
     `bounds` and are not a value that is kept. Values outside the bounds are left alone, and refused unless a later
     step covers them, as ``Topcode(at=upper bound)`` does. `keep_zeros` leaves zeros alone and makes no new ones.
-    Missing values stay missing.
+    Missing values stay missing. Mind that bounds shrink what `relative` refers to: below a topcode give `sd`.
 
     A released value z then has, for a true value y inside the bounds, the probability
 

@@ -11,7 +11,7 @@ import polars as pl
 from confide.errors import InputError, did_you_mean, raise_all
 from confide.frames import schema as schema_of
 from confide.frames import to_polars
-from confide.frames.columns import Kind, Records, decode, encode
+from confide.frames.columns import Kind, Records, decode, encode, type_name
 from confide.protect.compiled import check_steps, run, shuffled, wanted_kinds
 from confide.protect.mechanism import Mechanism, names_of
 from confide.protect.release import Release
@@ -111,7 +111,7 @@ class Plan:
                 if v not in frame.columns:
                     problems.append(f'{what}: there is no column "{v}".{did_you_mean(v, frame.columns)}')
         if self.weight and self.weight in frame.columns and not frame.schema[self.weight].is_numeric():
-            problems.append(f'weight: "{self.weight}" holds {frame.schema[self.weight]}, not numbers.')
+            problems.append(f'weight: "{self.weight}" holds {type_name(frame.schema[self.weight])}, not numbers.')
         raise_all(problems)
 
     def encode(self, frame: pl.DataFrame, source: Any = None) -> Records:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from confide.errors import InputError
+from confide.errors import InputError, raise_all
 from confide.frames.columns import F64, I64, Bools, Kind, Records
 from confide.protect.evidence import Evidence, Match, Table
 from confide.protect.levels import joint_codes
@@ -116,7 +116,16 @@ class Swap:
         for v in self.variables:
             if bool(current[v].missing.all()):
                 raise InputError(f'Swap("{v}"): the column is missing in every record; there is nothing to swap.')
+        raise_all(self._lost_rows(original))
         return _FittedSwap(self, self._forced(original))
+
+    def _lost_rows(self, original: Records) -> list[str]:
+        """Forced rows that the file does not have; after a `Sample` some may be gone, which is no mistake."""
+        whole = bool(np.array_equal(original.rows, np.arange(original.n)))
+        if self.force is None or isinstance(self.force, str) or not whole:
+            return []
+        lost = sum(i >= original.n for i in self.force)
+        return [f"Swap: force names {lost} rows beyond the last, which is {original.n - 1}."] if lost else []
 
     def _forced(self, original: Records) -> Bools:
         """Which records are always chosen; positions are those of the whole file, also after a `Sample`."""
