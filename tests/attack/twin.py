@@ -157,11 +157,13 @@ class NoiseL:
         self.low_open, self.high_open = self.low in ends, self.high in ends
         base = [y for y in (met if reference is None else reference) if y is not None and self.label(y) == "inside"]
         self.sd = step.sd if step.sd is not None else step.relative * float(np.std(base, ddof=1))
-        far = 40 * self.sd + 1
+        far = 13 * self.sd + 1
         first = math.ceil(max(self.low, min(numbers) - far))
         last = math.floor(min(self.high, max(numbers) + far))
         self.lattice = [b for b in range(first, last + 1) if self.label(b) == "inside"] if self.whole else None
+        self.images = [self.way.later(b) for b in self.lattice] if self.whole else None
         self.known: dict[tuple, float] = {}
+        self.areas: dict[float, np.ndarray] = {}
 
     def label(self, y):
         if y is None:
@@ -186,8 +188,10 @@ class NoiseL:
 
     def _slowly(self, y, z):
         if self.whole:
-            mass = np.array([area(b - 0.5, b + 0.5, y, self.sd) for b in self.lattice])
-            return mass[[self.way.later(b) == z for b in self.lattice]].sum() / mass.sum()
+            if y not in self.areas:
+                self.areas[y] = np.array([area(b - 0.5, b + 0.5, y, self.sd) for b in self.lattice])
+            mass = self.areas[y]
+            return sum(mass[i] for i, b in enumerate(self.images) if b == z) / mass.sum()
         allowed = area(self.low, self.high, y, self.sd)
         if self.way.after:
             half = self.way.after[0].base / 2
@@ -241,7 +245,7 @@ class Belief:
         b = self.numbers[v]
         x, edges = (b.values, b.edges) if whole else (b.nodes, b.node_edges)
         e = (edges - b.mu[cell, k]) / b.tau
-        upper = e[:-1] + e[1:] > 0
+        upper = ndtr(e[:-1]) + ndtr(e[1:]) > 1
         return x, np.where(upper, ndtr(-e[:-1]) - ndtr(-e[1:]), ndtr(e[1:]) - ndtr(e[:-1]))
 
     def density(self, belief, y, cell, k):

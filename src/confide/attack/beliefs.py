@@ -28,7 +28,7 @@ FINE = 100
 BINS = 32
 LARGE = 150
 """Beyond this many classes a regression is not worth its cost: each cell's own counts, drawn towards the file's."""
-PENALTY = 2.0
+PENALTY = 1.0
 """Ridge on the coefficients of both regressions, in units of one record."""
 
 
@@ -89,14 +89,14 @@ def log_class_probabilities(cells: Cells, classes: I64, k: int) -> F64:
         return np.tile(np.log(smooth), (n_cells, 1))
     if k > LARGE:
         return _shrunk(cells, classes, k, present)
-    from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
     pair, count = np.unique(cells.of_reference * k + classes, return_counts=True)
     model = LogisticRegression(C=1 / PENALTY, max_iter=200, tol=1e-4)
     with warnings.catch_warnings():
-        # 200 steps come within a fraction of a percent of the optimum, far inside the sampling error of the file.
-        warnings.simplefilter("ignore", ConvergenceWarning)
+        # 200 steps come within a fraction of a percent of the optimum, far inside the sampling error of the file; and
+        # many classes among few records are what small files have.
+        warnings.simplefilter("ignore")
         model.fit(cells.design[pair // k], pair % k, sample_weight=count.astype(float))
     out = np.full((n_cells, k), -np.inf)
     out[:, model.classes_.astype(int)] = model.predict_log_proba(cells.design)
@@ -187,8 +187,10 @@ def _middle(edges: F64) -> F64:
 
 
 def _thinned(values: F64, count: I64, edges: F64, finest: float) -> tuple[F64, F64]:
-    """Merge values that the noise cannot tell apart: one node per stretch of `finest`, at its mean."""
-    group = np.floor((values - values[0]) / finest).astype(np.int64)
+    """Merge values that the noise cannot tell apart: one node per stretch of `finest` (0: none), at its mean."""
+    if not finest:
+        return values, edges
+    group = np.floor((values - values[0]) / finest)
     first = np.flatnonzero(np.concatenate([[True], group[1:] != group[:-1]]))
     total = np.add.reduceat(count.astype(float), first)
     nodes = np.add.reduceat(values * count, first) / total

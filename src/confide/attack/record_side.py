@@ -17,7 +17,7 @@ from confide.protect.evidence import Match, Normal, take
 if TYPE_CHECKING:
     from confide.attack.scene import Number, Scene
 
-CHUNK = 2_000_000
+CHUNK = 400_000
 """Numbers in the largest temporary of a chunk of records times classes."""
 
 

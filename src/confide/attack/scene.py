@@ -158,7 +158,6 @@ class Scene:
 
     def _number_belief(self, cells: Cells, met: Records, v: str, like: Likelihood) -> NumberBelief:
         sd = like.sd if isinstance(like, Normal) else 0.0
-        finest = sd / 16 if sd else 1e-300
         beliefs = self.case.intruder.beliefs
         if isinstance(beliefs, Uniform):
             low, high = beliefs.ranges.get(v, (np.nanmin(met[v].values), np.nanmax(met[v].values)))
@@ -173,7 +172,7 @@ class Scene:
         rows = np.flatnonzero(altered & ~met[v].missing)
         if not len(rows):
             raise InputError(f'Nothing is known about "{v}": no reference record has a value that the plan alters.')
-        return NumberBelief.fit(cells, self.classes.of_reference, self.classes.size, met[v].values[rows], rows, finest)
+        return NumberBelief.fit(cells, self.classes.of_reference, self.classes.size, met[v].values[rows], rows, sd / 16)
 
     def members(self, block: int) -> I64:
         """Positions of a block's records, in file order."""
