@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from confide.protect.release import Release
 
 
+STATUS = ("ok", "no candidate", "contradiction", "not released")
+
+
 @dataclass(frozen=True)
 class Treatment:
     """How one variable was treated: known or not, its kind and why, what the plan did, whether that is certain."""
@@ -171,14 +174,14 @@ def make_units(columns: dict[str, F64], own_row: I64, certain: bool) -> tuple[pl
     released, unknown = own_row >= 0, own_row == UNKNOWN
     has_true = released & alive & np.isfinite(columns["log_true"])
     hit = has_true & (columns["above"] == 0)
-    status = np.where(alive, "ok", np.where(n_t == 0, "no candidate", "contradiction"))
-    status = np.where(~alive & certain, "contradiction", status)
-    status = np.where(alive & ~released & ~unknown, "not released", status)
+    status = np.where(alive, 0, 2 if certain else np.where(n_t == 0, 1, 2))
+    status = np.where(alive & ~released & ~unknown, 3, status)
     frame = pl.DataFrame({
         "target": np.arange(len(n_t)), "candidates": n_t.astype(np.int64), "p_true": p_true, "p_max": p_max,
         "n_max": np.where(alive, np.round(columns["n_max"]), 0).astype(np.int64), "hit": hit,
         "as_likely": np.round(columns["likely"]).astype(np.int64),
-        "rank": (1 + np.round(columns["above"])).astype(np.int64), "p_absent": p_absent, "status": status,
+        "rank": (1 + np.round(columns["above"])).astype(np.int64), "p_absent": p_absent,
+        "status": pl.Series(STATUS).gather(status),
     })  # fmt: skip
     mask = pl.Series(released)
     ranked = pl.Series(has_true)

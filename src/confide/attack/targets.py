@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from confide.attack.grouping import Distinct
 from confide.attack.intruder import Intruder
 from confide.errors import InputError, did_you_mean, raise_all
 from confide.frames import to_polars
@@ -36,16 +37,12 @@ class Targets:
         if not n:
             return
         absent = [self.records[v].missing for v in knows]
-        keys: list[Any] = (
-            [np.packbits(np.stack(absent), axis=0)[i] for i in range((len(absent) + 7) // 8)] if absent else []
-        )
-        for v in self.low:
-            keys += [np.unique(self.low[v], return_inverse=True)[1], np.unique(self.high[v], return_inverse=True)[1]]
+        keys: list[Any] = [m for m in absent if m.any()]
+        keys += [ends[v] for ends in (self.low, self.high) for v in ends]
         if not keys:
             yield np.arange(n), knows, {}
             return
-        _, of = np.unique(np.stack(keys, axis=1), axis=0, return_inverse=True)
-        of = of.ravel()
+        of = Distinct.rows(keys, n).of
         order = np.argsort(of, kind="stable")
         for rows in np.split(order, np.flatnonzero(np.diff(of[order])) + 1):
             first = int(rows[0])
