@@ -115,13 +115,14 @@ def _shrunk(cells: Cells, classes: I64, k: int, present: I64, prior: float = 5.0
 class NumberBelief:
     """A number given cell and class, through its normal score s ~ N(mu[c, k], tau^2).
 
-    `values`: distinct reference values, sorted; `edges`: (len(values)+1,) score boundaries between them.
+    `values`: distinct reference values, sorted; `middle`: their scores; `edges`: boundaries between those.
     `nodes`, `node_edges`: the same thinned to steps that the noise cannot resolve. `rows`, `y`, `residual`: the
     reference rows it was fitted on, their values, and what the regression left over (in units of tau).
     """
 
     values: F64
     edges: F64
+    middle: F64
     nodes: F64
     node_edges: F64
     mu: F64
@@ -131,11 +132,17 @@ class NumberBelief:
     y: F64
 
     @classmethod
-    def fit(cls, cells: Cells, classes: I64, k: int, y: F64, rows: I64, finest: float) -> NumberBelief:
-        """Fit on the reference rows given (those whose value the step alters); `finest` merges closer values."""
+    def fit(
+        cls, cells: Cells, classes: I64, k: int, y: F64, rows: I64, finest: float, logs: bool = False
+    ) -> NumberBelief:
+        """Fit on the reference rows given (those whose value the step alters); `finest` merges closer values.
+
+        With `logs` the scores are logarithms, as printed, instead of normal scores.
+        """
         values, inverse, count = np.unique(y, return_inverse=True, return_counts=True)
-        edges = _score_edges(count)
-        score = _middle(edges)[inverse]
+        edges = _log_edges(values) if logs else _score_edges(count)
+        middle = np.log(values) if logs else _middle(edges)
+        score = middle[inverse]
         design = sp.hstack([cells.design[cells.of_reference[rows]], _indicators(classes[rows], k)]).tocsr()
         beta = _ridge(design, score)
         fitted = design @ beta
@@ -144,11 +151,11 @@ class NumberBelief:
         split = cells.design.shape[1]
         mu = (cells.design @ beta[:split])[:, None] + beta[None, split:]
         nodes, node_edges = _thinned(values, count, edges, finest)
-        return cls(values, edges, nodes, node_edges, mu, tau, residual / tau, rows, y)
+        return cls(values, edges, middle, nodes, node_edges, mu, tau, residual / tau, rows, y)
 
     def score(self, y: F64) -> F64:
         """Normal scores of any values, by interpolation between reference values."""
-        return np.interp(y, self.values, _middle(self.edges))
+        return np.interp(y, self.values, self.middle)
 
     def log_density(self, y: F64, cell: I64, k: I64 | int) -> F64:
         """log density of the normal score of y given cell and class; the scale's own slope is left out."""
@@ -172,13 +179,21 @@ def uniform_belief(low: float, high: float, n_cells: int, k: int, finest: float)
     nodes = np.linspace(low, high, max(int(np.ceil((high - low) / step)) + 1, 2))
     edges = _score_edges(np.ones(len(nodes), dtype=np.int64))
     zero = np.zeros((n_cells, k))
-    return NumberBelief(nodes, edges, nodes, edges, zero, 1.0, np.zeros(0), np.zeros(0, dtype=np.int64), np.zeros(0))
+    return NumberBelief(
+        nodes, edges, _middle(edges), nodes, edges, zero, 1.0, np.zeros(0), np.zeros(0, dtype=np.int64), np.zeros(0)
+    )
 
 
 def _score_edges(count: I64) -> F64:
     share = np.concatenate([[0.0], np.cumsum(count) / count.sum()])
     share[-1] = 1.0
     return np.asarray(ndtri(share))
+
+
+def _log_edges(values: F64) -> F64:
+    """Boundaries half way between logarithms of neighbouring values."""
+    logs = np.log(values)
+    return np.concatenate([[-np.inf], 0.5 * (logs[1:] + logs[:-1]), [np.inf]])
 
 
 def _middle(edges: F64) -> F64:

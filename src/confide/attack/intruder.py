@@ -91,7 +91,8 @@ class Intruder:
     `beliefs`: where the model of unknown values is fitted: "original" (prudent), "released", or `Uniform`.
     `errors`: mistakes in the intruder's own values: a probability for a category, a standard deviation for a
     number, or a `Pram`. `between`: variables known as intervals, as {"income": ("low", "high")}, two columns of
-    the targets (missing: no limit).
+    the targets (missing: no limit). `as_printed` computes A as Reiter (2005) printed it: a product of one sum a
+    variable instead of one joint sum, and numbers lognormal around a regression; to reproduce, not to rely on.
 
     >>> import confide as cf
     >>> cf.Intruder(knows=["sex", "age"]).others
@@ -110,6 +111,7 @@ class Intruder:
     believes: Sequence[Mechanism] = ()
     errors: Mapping[str, Any] = field(default_factory=dict)
     between: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    as_printed: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "knows", names_of(self.knows, "knows") if self.knows else ())

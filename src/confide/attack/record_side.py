@@ -21,14 +21,14 @@ CHUNK = 400_000
 """Numbers in the largest temporary of a chunk of records times classes."""
 
 
-def log_classes(scene: Scene, rows: I64, for_a: bool) -> F64:
-    """log L_kj of the class variables, shape (rows, K); region labels that contradict the record are -inf."""
+def log_classes(scene: Scene, rows: I64, for_a: bool, only: int | None = None) -> F64:
+    """log L_kj of the class variables (of one step `only`), shape (rows, K); -inf where labels contradict."""
     k = scene.classes.size
     out = np.zeros((len(rows), k))
     for i, u in enumerate(scene.uncertain):
         like = u.like_a if for_a else u.like
         record = scene.records_a[i] if for_a else scene.records[i]
-        if like is None or record is None:
+        if like is None or record is None or only not in (None, i):
             continue
         if not scene.numeric[i] and (for_a or not u.direct):
             t = scene.classes.target(like, i)
@@ -105,6 +105,9 @@ def log_m(scene: Scene) -> F64:
     step = max(CHUNK // max(scene.classes.size, 1), 1)
     for at in range(0, len(distinct), step):
         rows = distinct.first[at : at + step]
+        if scene.case.intruder.as_printed:
+            out[at : at + step] = _log_m_as_printed(scene, rows)
+            continue
         joint = scene.log_pi_r[scene.cells_r.of_records[rows]] + log_classes(scene, rows, for_a=True)
         asked = [n for n in scene.numbers if n.like_a is not None]
         together = [n for n in asked if n.known and isinstance(n.like_a, Normal)]
@@ -115,6 +118,20 @@ def log_m(scene: Scene) -> F64:
                 joint += log_number(scene, n, rows, for_a=True)
         out[at : at + step] = logsumexp(joint, axis=1)
     return out[distinct.of]
+
+
+def _log_m_as_printed(scene: Scene, rows: I64) -> F64:
+    """A product of one sum over classes for each step, instead of one joint sum (Reiter 2005, section 4.2.1)."""
+    log_pi = scene.log_pi_r[scene.cells_r.of_records[rows]]
+    out = np.zeros(len(rows))
+    for i, u in enumerate(scene.uncertain):
+        if u.like_a is not None:
+            part = log_classes(scene, rows, for_a=True, only=i)
+            for n in scene.numbers:
+                if n.item == i and n.like_a is not None:
+                    part = part + log_number(scene, n, rows, for_a=True)
+            out += logsumexp(log_pi + part, axis=1)
+    return out
 
 
 def log_unknown(scene: Scene, rows: I64) -> F64:

@@ -172,7 +172,12 @@ class Scene:
         rows = np.flatnonzero(altered & ~met[v].missing)
         if not len(rows):
             raise InputError(f'Nothing is known about "{v}": no reference record has a value that the plan alters.')
-        return NumberBelief.fit(cells, self.classes.of_reference, self.classes.size, met[v].values[rows], rows, sd / 16)
+        y, logs = met[v].values[rows], self.case.intruder.as_printed
+        if logs and y.min() <= 0:
+            raise InputError(
+                f'as_printed: "{v}" has zero or negative values among those altered, which have no logarithm.'
+            )
+        return NumberBelief.fit(cells, self.classes.of_reference, self.classes.size, y, rows, sd / 16, logs)
 
     def members(self, block: int) -> I64:
         """Positions of a block's records, in file order."""
