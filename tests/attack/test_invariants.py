@@ -20,7 +20,7 @@ INTRUDERS = {
     "exact": {"knows": ["a", "x"], "unavailable": "exact", "others": "exact"},
     "naive": {"knows": ["a", "b", "x"], "available": "naive"},
     "in file": {"knows": ["a", "x"], "membership": "in_file"},
-    "unsure": {"knows": ["b", "d"], "membership": cf.Unsure(total=300)},
+    "unsure": {"knows": ["b", "d"], "membership": cf.Unsure(total=9000)},
     "mistaken": {"knows": ["a", "b", "x"], "errors": {"b": 0.1}},
 }
 

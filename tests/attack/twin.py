@@ -147,7 +147,7 @@ class NoiseL:
     def __init__(self, step, about, ways, z, r, original, reference):
         (v,) = self.about = about
         self.way, self.zeros = ways[v], step.keep_zeros
-        self.z = [z[v][j] for j in range(r)]
+        self.z = [self.way.seen(z[v][j]) for j in range(r)]
         met = [self.way.met(y) for y in original[v]]
         numbers = [y for y in met if y is not None]
         self.whole = all(float(y).is_integer() for y in numbers)

@@ -69,11 +69,16 @@ def _size(released: Column) -> int:
     )
 
 
+def _columns(image: I64, size: int) -> I64:
+    """Columns of a table of mistakes: released values, then missing, then values that no released record has."""
+    return np.where(image < 0, size + 1, image)
+
+
 def _crossed(original: Column, released: Column, image: I64, present: Any, p_x: F64) -> Table:
     """Categories: Pr(x given z) = sum over y that become z of Pr(y given z) Pr(x given y)."""
     size = _size(released)
-    joint = np.zeros((len(original.levels), size + 1))
-    np.add.at(joint, (original.values[present], image[present]), 1.0)
+    joint = np.zeros((len(original.levels), size + 2))
+    np.add.at(joint, (original.values[present], _columns(image[present], size)), 1.0)
     return _ratio_table(p_x.T @ joint, released, size, lambda r: codes_in(r[original.name], original))
 
 
@@ -86,8 +91,8 @@ def _banded(original: Column, released: Column, image: I64, present: Any, sd: fl
     if len(grid) * (size + 1) > LARGEST:
         grid = np.linspace(low, high, max(LARGEST // (size + 1), 2))
     values, at = np.unique(original.values[present], return_inverse=True)
-    joint = np.zeros((len(values), size + 1))
-    np.add.at(joint, (at, image[present]), 1.0)
+    joint = np.zeros((len(values), size + 2))
+    np.add.at(joint, (at, _columns(image[present], size)), 1.0)
     blur = np.exp(-0.5 * ((grid[:, None] - values) / sd) ** 2) / (sd * np.sqrt(2 * np.pi))
 
     def rows(r: Records) -> I64:

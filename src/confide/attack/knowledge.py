@@ -138,8 +138,8 @@ def _random_step(
     c, b, a = levels
     mine = tuple(v for v in case.compiled.steps[i].variables if v in case.released)
     known = tuple(v for v in mine if v in knows)
-    unknown = tuple(v for v in mine if v not in knows)
-    in_play = (known if c != "ignore" else ()) + tuple(v for v in unknown if v in limits or b != "ignore")
+    # In the step's own order, which its likelihood keeps to.
+    in_play = tuple(v for v in mine if (c != "ignore" if v in known else v in limits or b != "ignore"))
     if not known and not in_play:
         return
     view = case.view

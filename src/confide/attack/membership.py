@@ -11,7 +11,7 @@ from confide.attack.intruder import Intruder, Unsure
 from confide.attack.scene import Scene
 from confide.errors import InputError, raise_all
 from confide.frames import to_polars
-from confide.frames.columns import F64, Records, encode_column
+from confide.frames.columns import F64, Records, encode_column, encode_like
 
 if TYPE_CHECKING:
     from confide.protect.release import Release
@@ -41,7 +41,7 @@ def population_records(who: Unsure, original: Records, names: tuple[str, ...]) -
     """A population frame as arrays of the original's kinds, with the people each row stands for."""
     frame = to_polars(who.population, "population")
     raise_all(f'Unsure: the population has no column "{v}".' for v in names if v not in frame.columns)
-    columns = [encode_column(frame.get_column(v), original[v].kind, special=original[v].special) for v in names]
+    columns = [encode_like(frame.get_column(v), original[v]) for v in names]
     count = np.ones(frame.height)
     if who.count is not None:
         if who.count not in frame.columns:

@@ -62,11 +62,14 @@ def log_number(scene: Scene, number: Number, rows: I64, for_a: bool, limit: tupl
     elif isinstance(like, Match):
         z = scene.released[number.variable].values[rows]
         point = belief.log_point(z, cell)
+        total = np.zeros(1)  # log of the belief that is asked about: everything, or the interval
         if limit is not None:
             point = np.where(((z >= limit[0]) & (z <= limit[1]))[:, None], point, -np.inf)
+            total = log_mass(scene, number, cell, *limit)
         same, diff = like.log_same[scene.rows][rows][:, None], like.log_diff[scene.rows][rows][:, None]
         with np.errstate(divide="ignore"):
-            out = np.logaddexp(same + point, diff + np.log1p(-np.exp(np.minimum(point, -1e-300))))
+            rest = np.log(np.maximum(np.exp(total) - np.exp(point), 0.0))
+            out = np.logaddexp(same + point, diff + rest)
     else:
         raise InputError(
             f'Nothing is believed about the number "{number.variable}": its step offers no way to average over it.'
@@ -159,5 +162,5 @@ def log_mass(scene: Scene, n: Number, cell: I64, low: float, high: float) -> F64
         return np.full((len(cell), scene.classes.size), -np.inf)
     a = (edges[at[0]] - belief.mu[cell]) / belief.tau
     b = (edges[at[-1] + 1] - belief.mu[cell]) / belief.tau
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):  # -inf + inf where one node holds everything
         return np.asarray(np.log(np.where(a + b > 0, ndtr(-a) - ndtr(-b), ndtr(b) - ndtr(a))))

@@ -68,6 +68,7 @@ class Scene:
         self.mixture = self.helped or any(not all(u.known) or bool(u.mistakes) for u in self.uncertain)
         self.numbers: list[Number] = []
         if not self.needs_belief:
+            self.helped = self.mixture = False  # nothing uncertain to average over: nothing for helpers to sharpen
             self.classes = Classes.none()
             self.numbers = self._numbers(None, ())
             return

@@ -13,7 +13,7 @@ from confide.attack.grouping import Distinct
 from confide.attack.intruder import Intruder
 from confide.errors import InputError, did_you_mean, raise_all
 from confide.frames import to_polars
-from confide.frames.columns import F64, I64, Records, encode_column
+from confide.frames.columns import F64, I64, Records, encode_column, encode_like
 
 if TYPE_CHECKING:
     from confide.protect.release import Release
@@ -75,7 +75,7 @@ def gather_targets(intruder: Intruder, release: Release, original: Records, targ
         f'targets: there is no column "{v}".{did_you_mean(v, frame.columns)}' for v in wanted if v not in frame.columns
     )
     columns = [
-        encode_column(frame.get_column(v), original[v].kind, special=original[v].special) for v in intruder.knows
+        encode_like(frame.get_column(v), original[v]) for v in intruder.knows
     ]
     low, high = {}, {}
     for v, (a, b) in intruder.between.items():

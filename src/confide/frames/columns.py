@@ -160,6 +160,12 @@ def type_name(dtype: pl.DataType) -> str:
     )
 
 
+def encode_like(s: pl.Series, model: Column) -> Column:
+    """Another file's values of a variable: of the same kind, precision and answer codes, whichever values it happens
+    to hold (names of intervals depend on the precision)."""
+    return replace(encode_column(s, model.kind, special=model.special), step=model.step)
+
+
 def _infer(s: pl.Series, labelled: bool) -> tuple[Kind, str]:
     if s.dtype == pl.Boolean:
         return "categorical", "true or false"

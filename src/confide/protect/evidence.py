@@ -170,9 +170,9 @@ class Normal:
 
 def log_cell(low: F64, high: F64, mean: F64, sd: float) -> F64:
     """Log of the normal area between low and high; log density where they coincide. Stable in the tails."""
-    a, b = (low - mean) / sd, (high - mean) / sd
-    h, x = b - a, 0.5 * (a + b)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        a, b = (low - mean) / sd, (high - mean) / sd
+        h, x = b - a, 0.5 * (a + b)
         flip = x > 0
         lower, upper = log_ndtr(np.where(flip, -b, a)), log_ndtr(np.where(flip, -a, b))
         wide = upper + np.log1p(-np.exp(lower - upper))

@@ -117,7 +117,8 @@ class _Intervals:
     def _bins(self, values: F64) -> F64:
         if self.recode.width is not None:
             return np.floor((values - self.recode.start) / self.recode.width)
-        return np.searchsorted(np.asarray(self.recode.breaks, dtype=float), values, side="right").astype(float)
+        found = np.searchsorted(np.asarray(self.recode.breaks, dtype=float), values, side="right").astype(float)
+        return np.where(np.isnan(values), np.nan, found)
 
     def _names(self, bins: F64, step: float) -> tuple[str, ...]:
         if self.recode.labels is not None:

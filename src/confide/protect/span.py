@@ -41,8 +41,8 @@ class Span:
         low, high = bounds
         gap = column.step if column.step else 1e-9
         special = tuple(sorted({*column.special, *((0.0,) if keep_zeros else ())}))
-        low_open = np.isfinite(low) and _merged(column, after, low, low - max(gap, abs(low) * 1e-9))
-        high_open = np.isfinite(high) and _merged(column, after, high, high + max(gap, abs(high) * 1e-9))
+        low_open = np.isfinite(low) and _covered(column, after, low, -max(gap, abs(low) * 1e-9))
+        high_open = np.isfinite(high) and _covered(column, after, high, max(gap, abs(high) * 1e-9))
         draft = cls(column.name, low, high, bool(low_open), bool(high_open), special, column.step, 1.0)
         draft._check(column, after, sequential)
         y = column.values[draft.label(column) == INSIDE]
@@ -188,6 +188,14 @@ def _merged(column: Column, after: Chain, a: float, b: float) -> bool:
         return False
     image = after.image(replace(column, values=np.array([a, b]), special=()))
     return bool(image.values[0] == image.values[1])
+
+
+def _covered(column: Column, after: Chain, bound: float, gap: float) -> bool:
+    """Whether a later step makes one value of the bound and all beyond it (`gap` outwards), and of nothing inside."""
+    y = column.values[~np.isnan(column.values)]
+    beyond = y[(y - bound) * gap > 0]
+    outside = [bound + gap, *([beyond.min(), beyond.max()] if len(beyond) else [])]
+    return all(_merged(column, after, bound, x) for x in outside) and not _merged(column, after, bound, bound - gap)
 
 
 def _same_image(z: Column, special: float) -> Bools:
