@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from threadpoolctl import threadpool_limits
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ["README.md", *sorted(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))]
@@ -69,10 +70,15 @@ def run(page: str) -> Iterator[tuple[Block, str]]:
         # Empty lines first, so that a traceback shows the line of the page.
         code = compile("\n" * (block.line - 1) + block.code, page, "exec")
         printed = io.StringIO()
-        with warnings.catch_warnings(), contextlib.redirect_stdout(printed):
+        with warnings.catch_warnings(), contextlib.redirect_stdout(printed), _one_blas_thread():
             warnings.simplefilter("error")
             exec(code, namespace)
         yield block, printed.getvalue()
+
+
+def _one_blas_thread() -> Any:
+    """Test workers that each start a BLAS thread per core wait for each other: eight times slower on busy cores."""
+    return threadpool_limits(limits=1, user_api="blas")
 
 
 def same(shown: str, printed: str) -> bool:

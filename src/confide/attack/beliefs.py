@@ -16,6 +16,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -78,6 +79,13 @@ def _binned(codes: I64, reference: I64, size: int) -> tuple[I64, int]:
     return np.where(codes < 0, -1, np.searchsorted(cuts, codes, side="right")), len(cuts) + 1
 
 
+def one_blas_thread() -> Any:
+    """Small matrices are slowed by many threads, and sums must not depend on how many there are."""
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(limits=1, user_api="blas")
+
+
 def log_class_probabilities(cells: Cells, classes: I64, k: int) -> F64:
     """log Pr(k given cell), shape (cells, K): multinomial regression on distinct (cell, class) patterns with counts."""
     n_cells = cells.design.shape[0]
@@ -93,7 +101,7 @@ def log_class_probabilities(cells: Cells, classes: I64, k: int) -> F64:
 
     pair, count = np.unique(cells.of_reference * k + classes, return_counts=True)
     model = LogisticRegression(C=1 / PENALTY, max_iter=200, tol=1e-4)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), one_blas_thread():
         # 200 steps come within a fraction of a percent of the optimum, far inside the sampling error of the file; and
         # many classes among few records are what small files have.
         warnings.simplefilter("ignore")
@@ -220,4 +228,5 @@ def _indicators(codes: I64, k: int) -> sp.csr_matrix:
 def _ridge(design: sp.csr_matrix, y: F64) -> F64:
     gram = (design.T @ design).toarray()
     gram[np.diag_indices_from(gram)] += PENALTY
-    return np.asarray(np.linalg.solve(gram, design.T @ y))
+    with one_blas_thread():
+        return np.asarray(np.linalg.solve(gram, design.T @ y))

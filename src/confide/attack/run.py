@@ -49,7 +49,7 @@ def run_attack(
             pairs += outcome.pairs
             scenes.append((rows, scene))
     return Attack.of(
-        intruder, release, who.truth, own_row, columns, scenes, _treatments(case, intruder),
+        intruder, release, who.truth, own_row, columns, scenes, _treatments(case, intruder, release),
         seconds=time.perf_counter() - began, pairs=(float(pairs[0]), float(pairs[1])),
     )  # fmt: skip
 
@@ -137,14 +137,16 @@ def _collect(columns: dict[str, F64], rows: Any, scene: Scene, outcome: Outcome,
         columns[name][rows] = value
 
 
-def _treatments(case: Case, intruder: Intruder) -> list[Treatment]:
+def _treatments(case: Case, intruder: Intruder, release: Release) -> list[Treatment]:
     """How each variable was treated, for the printout."""
-    out = []
+    out, naive = [], intruder.levels[0] == "naive"
+    named = {} if release.plan is None else release.plan.named_kinds
     for v, column in case.original.items():
         way = case.compiled.way(v)
         steps = [s for s in case.compiled.steps if v in s.variables]
         known = "known" if v in intruder.knows else "interval" if v in intruder.between else "not known"
-        did = " then ".join(type(s).__name__ for s in steps) or "kept"
-        sort = "uncertain" if way.random is not None else "certain"
-        out.append(Treatment(v, known, column.kind, column.why, did, sort))
+        did = "not known" if case.blind else " then ".join(type(s).__name__ for s in steps) or "kept"
+        sort = "taken as true" if case.altered(v) and naive else "uncertain" if way.random is not None else "certain"
+        why = "needed by a step" if column.why == "named" and v not in named else column.why
+        out.append(Treatment(v, known, column.kind, why, did, sort))
     return out

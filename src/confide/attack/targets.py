@@ -74,9 +74,7 @@ def gather_targets(intruder: Intruder, release: Release, original: Records, targ
     raise_all(
         f'targets: there is no column "{v}".{did_you_mean(v, frame.columns)}' for v in wanted if v not in frame.columns
     )
-    columns = [
-        encode_like(frame.get_column(v), original[v]) for v in intruder.knows
-    ]
+    columns = [encode_like(frame.get_column(v), original[v]) for v in intruder.knows]
     low, high = {}, {}
     for v, (a, b) in intruder.between.items():
         low[v], high[v] = _limit(frame, a, -np.inf), _limit(frame, b, np.inf)

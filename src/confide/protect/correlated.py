@@ -55,7 +55,18 @@ class CorrelatedNormal:
         for i, of in enumerate(self.values):
             y, inside = of(records)
             out |= {f"y{i}": y, f"inside{i}": inside}
-        return out
+        return out | {"log_allowed": self._log_allowed_of(out)}
+
+    def _log_allowed_of(self, t: Columns) -> F64:
+        """log of what may be drawn around each true record, given which of its values are noisy, shape (n,)."""
+        d = len(self.variables)
+        noisy = np.stack([t[f"inside{i}"] for i in range(d)])
+        allowed = np.zeros(noisy.shape[1])
+        for p in np.unique(noisy.T, axis=0):
+            which, rows = np.flatnonzero(p), np.all(noisy == p[:, None], axis=0)
+            if len(which):
+                allowed[rows] = self.log_allowed_jointly(which.tolist(), np.stack([t[f"y{i}"][rows] for i in which]))
+        return allowed
 
     def altered(self, t: Columns) -> Bools:
         return np.asarray(np.logical_or.reduce([t[f"inside{i}"] for i in range(len(self.variables))]))
@@ -91,14 +102,13 @@ class CorrelatedNormal:
         high = np.stack([z[f"high{i}"][rows] for i in which])
         sd, rho = self.sd[which][:, None], self.rho[np.ix_(which, which)]
         a, b = (low - y) / sd, (high - y) / sd
-        allowed = self.log_allowed_jointly(which, y)
         wide = ((b - a) > NARROW).any(axis=0)
         out = _log_density(0.5 * (a + b), rho) + np.where(b > a, np.log(np.where(b > a, b - a, 1.0)), -np.log(sd)).sum(
             axis=0
         )
         if wide.any():
             out[wide] = _log_box(a[:, wide], b[:, wide], rho)
-        return np.asarray(out - allowed)
+        return np.asarray(out - t["log_allowed"][rows])
 
     def log_allowed_jointly(self, which: Sequence[int], y: F64) -> F64:
         """log of what may be drawn around y (d, n) for the variables `which`, shape (n,)."""

@@ -50,7 +50,8 @@ class Release:
         for frame in (original, released):
             attach(frame, held)
         public = give_back(released, like)
-        attach(public, held)
+        if held.variables:
+            attach(public, held)
         return cls(plan, public, released, original, link, seed, compiled)
 
     @classmethod

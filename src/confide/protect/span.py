@@ -102,7 +102,7 @@ class Span:
             return False
         gap = column.step if column.step else max(abs(special) * 1e-9, 1e-9)
         near = [x for x in (special - gap, special + gap) if self.low <= x <= self.high]
-        return any(_merged(column, after, special, x) for x in near)
+        return any(_merged(column, after, special, x, column.special) for x in near)
 
     def edges(self) -> tuple[float, float]:
         """Outer edges of the rounding cells of all values that may be drawn."""
@@ -182,11 +182,11 @@ class Span:
         return low, high, label
 
 
-def _merged(column: Column, after: Chain, a: float, b: float) -> bool:
-    """Whether a later step releases two numbers as the same value."""
+def _merged(column: Column, after: Chain, a: float, b: float, special: tuple[float, ...] = ()) -> bool:
+    """Whether a later step releases two numbers as the same value; it leaves answer codes (`special`) alone."""
     if not after.steps:
         return False
-    image = after.image(replace(column, values=np.array([a, b]), special=()))
+    image = after.image(replace(column, values=np.array([a, b]), special=special))
     return bool(image.values[0] == image.values[1])
 
 

@@ -117,7 +117,11 @@ class Swap:
             if bool(current[v].missing.all()):
                 raise InputError(f'Swap("{v}"): the column is missing in every record; there is nothing to swap.')
         raise_all(self._lost_rows(original))
-        return _FittedSwap(self, self._forced(original))
+        groups, forced = group_codes(current, self.within), self._forced(original)
+        first = np.unique(groups, return_index=True)[1]
+        size = np.bincount(groups)
+        share = chosen_counts(groups, self.rate, forced) / size
+        return _FittedSwap(self, forced, current.select(self.within).take(first), size, share)
 
     def _lost_rows(self, original: Records) -> list[str]:
         """Forced rows that the file does not have; after a `Sample` some may be gone, which is no mistake."""
@@ -143,10 +147,14 @@ class Swap:
 
 @dataclass(frozen=True, eq=False)
 class _FittedSwap:
-    """`forced`: the records always chosen, shape (n,), private."""
+    """`forced`: the records always chosen, shape (n,), private. `groups`: one record of each group; `size`, `share`:
+    how many records it has and which part of them is chosen."""
 
     swap: Swap
     forced: Bools
+    groups: Records
+    size: I64
+    share: F64
 
     def apply(self, original: Records, current: Records, rng: np.random.Generator) -> Applied:  # noqa: ARG002
         partner = self._partners(current, rng)
@@ -156,7 +164,7 @@ class _FittedSwap:
         if self.swap.candidates:
             return TargetedPolicy.of(current, self.swap.keys, self.swap.within).draw(self.swap.rate, rng)
         groups = group_codes(current, self.swap.within)
-        return random_partners(groups, self.swap.rate, self.forced, rng)
+        return random_partners(groups, self.share, rng, self.forced)
 
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
         code, of, size = joint_codes(view.released, about, view.chain_after)
@@ -168,32 +176,31 @@ class _FittedSwap:
             same, diff = self._closed_form(view, code, size)
         return Evidence(about, likelihood=Match(code, same, diff, of))
 
-    def _groups(self, view: View) -> I64:
-        """Groups as the intruder sees them: one group where a grouping variable is not released."""
-        if all(v in view.released for v in self.swap.within):
-            return group_codes(view.released, self.swap.within)
-        return np.zeros(view.released.n, dtype=np.int64)
+    def _seen(self, view: View) -> tuple[I64, F64]:
+        """Groups of the released rows and the share chosen in each, as an intruder who knows the plan sees them.
+
+        Where a grouping variable is not released there is one group, with the average share.
+        """
+        if not self.swap.within or not all(v in view.released for v in self.swap.within):
+            average = float(self.share @ self.size / self.size.sum())
+            return np.zeros(view.released.n, dtype=np.int64), np.array([average])
+        code, of, size = joint_codes(view.released, self.swap.within, lambda _: Chain())
+        share, at = np.zeros(size), of(self.groups)
+        share[at[at >= 0]] = self.share[at >= 0]
+        return code, share
 
     def _closed_form(self, view: View, code: I64, size: int) -> tuple[F64, F64]:
-        groups = self._groups(view)
-        n_g = np.bincount(groups)
-        rate_g = self._effective(n_g)
+        groups, share = self._seen(view)
+        n_g = np.bincount(groups, minlength=len(share))
         pair = groups * size + code
         n_b = np.bincount(pair, minlength=len(n_g) * size)[pair].astype(float)
-        n, rate = n_g[groups].astype(float), rate_g[groups]
+        n = n_g[groups].astype(float)
+        rate = np.where(n > 1, share[groups], 0.0)
         others = np.maximum(n - 1, 1)
         with np.errstate(divide="ignore"):
             same = np.log((1 - rate) + rate * (n_b - 1) / others)
             diff = np.log(rate * n_b / others)
         return same, diff
-
-    def _effective(self, n_g: I64) -> F64:
-        """The share of each group that is chosen; forced records raise the average that an intruder can know."""
-        chosen = 2 * np.floor(np.floor(self.swap.rate * n_g) / 2)
-        extra = self.forced.sum() + self.forced.sum() % 2
-        if len(n_g) == 1:
-            chosen = np.maximum(chosen, min(extra, 2 * (n_g[0] // 2)))
-        return np.where(n_g > 1, chosen / np.maximum(n_g, 1), 0.0)
 
     def _targeted(self, view: View, code: I64, size: int) -> tuple[F64, F64]:
         needed = (*self.swap.keys, *self.swap.within)
@@ -209,33 +216,39 @@ class _FittedSwap:
 
     def _simulated(self, view: View, code: I64, size: int, of: object) -> Table:
         """Print's way (Reiter 2005, 4.2.1): swap the released file again and average the transition matrices."""
-        groups, rng = self._groups(view), np.random.default_rng(20050)
+        (groups, share), rng = self._seen(view), np.random.default_rng(20050)
         counts = np.zeros((size, size))
-        nobody = np.zeros(view.released.n, dtype=bool)
         for _ in range(self.swap.simulate):
-            partner = random_partners(groups, self.swap.rate, nobody, rng)
+            partner = random_partners(groups, share, rng)
             counts += np.bincount(code * size + code[partner], minlength=size * size).reshape(size, size)
         with np.errstate(divide="ignore"):
             log_p = np.log(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))
         return Table(code, log_p, of)  # type: ignore[arg-type]
 
 
-def random_partners(groups: I64, rate: float, forced: Bools, rng: np.random.Generator) -> I64:
-    """Each record's partner (itself where it is not chosen), pairs formed inside groups, shape (n,)."""
+def chosen_counts(groups: I64, rate: float, forced: Bools) -> F64:
+    """How many records of each group are chosen: an even number, and all that are forced (one may lack a partner)."""
+    size = np.bincount(groups)
+    forced_in = np.bincount(groups, weights=forced, minlength=len(size))
+    want = np.maximum(np.floor(rate * size), forced_in + forced_in % 2)
+    return np.asarray(2 * np.floor(np.minimum(want, size) / 2))
+
+
+def random_partners(groups: I64, share: F64, rng: np.random.Generator, forced: Bools | None = None) -> I64:
+    """Each record's partner (itself where it is not chosen), pairs formed inside groups, shape (n,).
+
+    `share`: the part of each group that is chosen; forced records come first.
+    """
     n = len(groups)
-    # A random order inside each group, forced records first: the head of each group is chosen.
-    order = np.lexsort((rng.random(n), ~forced, groups))
-    sizes = np.bincount(groups)
-    start = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    forced_in = np.bincount(groups, weights=forced, minlength=len(sizes))
-    want = np.maximum(np.floor(rate * sizes), forced_in + forced_in % 2)
-    chosen = 2 * np.floor(np.minimum(want, sizes) / 2)
+    late = np.zeros(n, dtype=bool) if forced is None else ~forced
+    order = np.lexsort((rng.random(n), late, groups))
+    size = np.bincount(groups, minlength=len(share))
+    start = np.concatenate([[0], np.cumsum(size)[:-1]])
+    chosen = 2 * np.round(share * size / 2)
     g = groups[order]
-    place = np.arange(n) - start[g]
-    head = order[place < chosen[g]]
+    head = order[np.arange(n) - start[g] < chosen[g]]
     # The head is sorted forced first; pair at random within it.
-    g_head = groups[head]
-    head = head[np.lexsort((rng.random(len(head)), g_head))]
+    head = head[np.lexsort((rng.random(len(head)), groups[head]))]
     partner = np.arange(n)
     a, b = head[0::2], head[1::2]
     partner[a], partner[b] = b, a
