@@ -150,7 +150,9 @@ def test_equal_targets_and_records_are_merged_without_a_trace(who):
     again = cf.Intruder(**INTRUDERS[who]).attack(release, twice, np.tile(np.arange(60), 2))
     equal(units(attack), units(again, list(range(60))), 1e-12)
     equal(units(attack), units(again, list(range(60, 120))), 1e-12)
-    one = [cf.Intruder(**INTRUDERS[who]).attack(release, twice[[i]], np.array([i])).units.drop("target") for i in range(12)]
+    one = [
+        cf.Intruder(**INTRUDERS[who]).attack(release, twice[[i]], np.array([i])).units.drop("target") for i in range(12)
+    ]
     equal(units(attack, list(range(12))), pl.concat(one), 1e-9)
 
 

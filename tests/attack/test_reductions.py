@@ -161,7 +161,8 @@ def test_groups_of_one_are_not_swapped(y):
 def test_everything_ignored_is_one_in_n_t(y):
     steps = [cf.Swap("a", rate=0.5), cf.Noise("x", sd=5.0)]
     same(
-        attacked(y, steps, available="ignore", unavailable="ignore", others="ignore"), attacked(y, steps, ["b"], unavailable="ignore")
+        attacked(y, steps, available="ignore", unavailable="ignore", others="ignore"),
+        attacked(y, steps, ["b"], unavailable="ignore"),
     )
 
 
@@ -179,7 +180,9 @@ def test_whole_file_released_leaves_nobody_absent(y):
 def test_absence_without_evidence_is_the_share_not_released(y, total):
     attack = attacked(y, [], membership=cf.Unsure(total=total))
     np.testing.assert_allclose(attack.units["p_absent"], 1 - y.height / total, atol=1e-12)
-    np.testing.assert_allclose(attack.units["p_true"], y.height / total / attack.units["candidates"].to_numpy(), atol=1e-12)
+    np.testing.assert_allclose(
+        attack.units["p_true"], y.height / total / attack.units["candidates"].to_numpy(), atol=1e-12
+    )
 
 
 @few

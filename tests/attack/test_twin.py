@@ -138,7 +138,9 @@ def test_a_left_out(name, y):
     compare(attacked(y, PLANS[name], ["a", "b", "c", "x"], others="ignore"))
 
 
-@pytest.mark.parametrize("name", ["swap", "pram by matrix", "noise", "noise below topcode", "noise, then round", "all three"])
+@pytest.mark.parametrize(
+    "name", ["swap", "pram by matrix", "noise", "noise below topcode", "noise, then round", "all three"]
+)
 @few
 @given(y=rows())
 def test_naive(name, y):
@@ -169,7 +171,9 @@ def test_average_guesses(name, y):
     compare(attacked(y, PLANS[name], ["a", "b", "c"], available="average", unavailable="average", others="average"))
 
 
-@pytest.mark.parametrize("name", ["nothing", "swap", "noise, zeros kept", "noise in bounds", "small noise", "all three"])
+@pytest.mark.parametrize(
+    "name", ["nothing", "swap", "noise, zeros kept", "noise in bounds", "small noise", "all three"]
+)
 @pytest.mark.parametrize("membership", ["in_file", "total", "weights", "population"])
 @few
 @given(y=rows())
@@ -188,7 +192,9 @@ def test_membership_with_counts_and_partial_knowledge(y):
     who = cf.Unsure(population=people, count="count")
     compare(attacked(y, PLANS["all three"], ["b", "x"], membership=who))
     compare(attacked(y, PLANS["all three"], ["a", "b"], membership="in_file", unavailable="exact", others="exact"))
-    compare(attacked(y, PLANS["noise, zeros kept"], ["a", "x"], membership="in_file", unavailable="exact", others="exact"))
+    compare(
+        attacked(y, PLANS["noise, zeros kept"], ["a", "x"], membership="in_file", unavailable="exact", others="exact")
+    )
 
 
 @pytest.mark.parametrize("name", ["nothing", "recode", "swap", "swap within", "swap jointly", "pram by matrix",

@@ -222,7 +222,9 @@ class Belief:
         self.values, self.regions = {}, {v: [REGIONS[int(x)] for x in code] for v, code in c.regions.items()}
         for v, code in c.codes.items():
             column = c.columns[v]
-            levels = column.levels if column.kind == "categorical" else np.unique(column.values[~np.isnan(column.values)])
+            levels = (
+                column.levels if column.kind == "categorical" else np.unique(column.values[~np.isnan(column.values)])
+            )
             known = [*levels, None]
             self.values[v] = [self._value(ways[v], known[x]) for x in code]
         self.k = c.size
@@ -328,7 +330,10 @@ class _Part:
         if level != "average":
             return likelihood(step, about, self.ways, z, r, y)
         stated = [s for s in self.who.believes if set(s.variables) == set(step.variables)]
-        guess = {cf.Swap: lambda: cf.Swap(step.variables, rate=0.1), cf.Pram: lambda: cf.Pram(step.variables, retention=0.9)}
+        guess = {
+            cf.Swap: lambda: cf.Swap(step.variables, rate=0.1),
+            cf.Pram: lambda: cf.Pram(step.variables, retention=0.9),
+        }
         believed = stated[0] if stated else guess[type(step)]()
         if isinstance(believed, cf.Pram):
             y = {v: [self.ways[v].seen(x) for x in z[v]] for v in z}
@@ -387,7 +392,9 @@ class _Part:
         if j not in self.belief.scene.rows:
             return math.nan
         pi = self.belief.pi_record(self._place(j))
-        return sum(pi[k] * math.prod(self._l(k, j, item, {}, True) for item in self.items) for k in range(self.belief.k))
+        return sum(
+            pi[k] * math.prod(self._l(k, j, item, {}, True) for item in self.items) for k in range(self.belief.k)
+        )
 
     def _e(self, i, t):
         """Belief in each class given all that is known of the target (before dividing by its sum)."""
@@ -539,7 +546,9 @@ class _Part:
             ok = all(self.ways[v].image(t[v]) == self.ways[v].image(people[v][i]) for v in same)
             if self.c != "naive":
                 met = {v: self.ways[v].met for v in self.labels}
-                ok &= all(like.label(met[v](t[v])) == like.label(met[v](people[v][i])) for v, like in self.labels.items())
+                ok &= all(
+                    like.label(met[v](t[v])) == like.label(met[v](people[v][i])) for v, like in self.labels.items()
+                )
             for v, (low, high) in self.limits.items():
                 if self.ways[v].random is None:
                     ok &= people[v][i] is not None and low <= people[v][i] <= high

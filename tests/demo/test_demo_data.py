@@ -56,9 +56,7 @@ def test_labels_stand_for_the_right_codes() -> None:
         (["state", "sex", "race", "marital", "educ", "age"], 276_613, 31_411, 7_201),
     ],
 )
-def test_population_counts_have_the_reference_uniques(
-    key: list[str], cells: int, uniques: int, in_frame: int
-) -> None:
+def test_population_counts_have_the_reference_uniques(key: list[str], cells: int, uniques: int, in_frame: int) -> None:
     counts = demo("heads_population").group_by(key).agg(pl.col("n_pop", "n_sample").sum())
     alone = counts.filter(pl.col("n_sample") == 1)
     assert counts.height == cells

@@ -72,16 +72,12 @@ def test_missing_codes_expand_ranges(name: str, values: list[object], codes: tup
     assert FULL.missing_codes(name, values) == codes
 
 
-@pytest.mark.parametrize(
-    "stored", [{"variables": 3}, {"variables": [{}]}, {"variables": [{"missing": [[1]]}]}]
-)
+@pytest.mark.parametrize("stored", [{"variables": 3}, {"variables": [{}]}, {"variables": [{"missing": [[1]]}]}])
 def test_what_is_not_a_stored_schema_is_refused(stored: dict[str, object]) -> None:
     with pytest.raises(InputError, match="not a stored schema"):
         schema_from_dict(stored)
 
 
 def test_an_unknown_part_is_named() -> None:
-    with pytest.raises(
-        InputError, match=r'"labell" is not a part of a stored variable. Did you mean "label"'
-    ):
+    with pytest.raises(InputError, match=r'"labell" is not a part of a stored variable. Did you mean "label"'):
         schema_from_dict({"variables": [{"name": "a", "labell": "A"}]})

@@ -102,9 +102,7 @@ def test_labels_that_repeat_are_left_as_codes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", [".sav", ".dta"])
 def test_labels_that_no_longer_fit_are_dropped_for_that_column(tmp_path: Path, suffix: str) -> None:
-    labels = Schema(
-        {n: VariableSchema(n, n.upper(), {1: "one", 9: "?"}, (9,), "nominal", "F8.0") for n in ("a", "b")}
-    )
+    labels = Schema({n: VariableSchema(n, n.upper(), {1: "one", 9: "?"}, (9,), "nominal", "F8.0") for n in ("a", "b")})
     frame = pl.DataFrame({"a": ["1-5", "6-9"], "b": [1, 9]})
     again = read(write(frame, tmp_path / f"a{suffix}", schema=labels))
     assert_frame_equal(again, frame)
@@ -231,9 +229,7 @@ def test_a_frame_without_records(tmp_path: Path, suffix: str) -> None:
         ({"x": [math.inf]}, ".dta", 'infinite numbers in column "x"'),
     ],
 )
-def test_what_the_format_cannot_hold(
-    tmp_path: Path, frame: dict[str, list[Any]], suffix: str, sentence: str
-) -> None:
+def test_what_the_format_cannot_hold(tmp_path: Path, frame: dict[str, list[Any]], suffix: str, sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         write(frame, tmp_path / f"a{suffix}")
     assert list(tmp_path.iterdir()) == []

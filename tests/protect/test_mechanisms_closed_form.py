@@ -22,7 +22,9 @@ def evidence(release, step=0, about=None):
     compiled = release.compiled
     names = compiled.steps[step].variables
     numeric = [v for v in names if compiled.released_form(release.plan.encode(release.original)[v]).kind == "numeric"]
-    released = encode(release.frame, categorical=[v for v in release.frame.columns if v not in numeric], numeric=numeric)
+    released = encode(
+        release.frame, categorical=[v for v in release.frame.columns if v not in numeric], numeric=numeric
+    )
     return compiled.fitted[step].evidence(compiled.view(released), about or names)
 
 
@@ -98,7 +100,9 @@ def test_simulated_swap_matrices_converge_to_the_closed_form():
 @st.composite
 def categories(draw, missing=True):
     gap = [None] if missing else []
-    rows = draw(st.lists(st.tuples(st.sampled_from(["p", "q", "r", *gap]), st.sampled_from("uvw")), min_size=4, max_size=40))
+    rows = draw(
+        st.lists(st.tuples(st.sampled_from(["p", "q", "r", *gap]), st.sampled_from("uvw")), min_size=4, max_size=40)
+    )
     return pl.DataFrame([("p", "u"), *rows], schema={"c": pl.String, "g": pl.String}, orient="row").with_row_index("id")
 
 
@@ -133,7 +137,10 @@ def test_forced_rows_are_among_the_swapped(y, seed, forced):
 
 
 @few
-@given(seed=st.integers(0, 999), data=st.lists(st.tuples(st.sampled_from("kl"), st.sampled_from("uvw")), min_size=6, max_size=40))
+@given(
+    seed=st.integers(0, 999),
+    data=st.lists(st.tuples(st.sampled_from("kl"), st.sampled_from("uvw")), min_size=6, max_size=40),
+)
 def test_the_targeted_policy_exchanges_same_keys_across_areas(seed, data):
     y = pl.DataFrame([("k", "u"), ("k", "v"), *data], schema={"key": pl.String, "area": pl.String}, orient="row")
     y = y.with_columns(c=pl.arange(y.height).cast(pl.String))
@@ -168,7 +175,9 @@ def test_invariant_pram_keeps_expected_counts():
     share = np.array([0.5, 0.3, 0.2])
     np.testing.assert_allclose(p, 0.4 * np.eye(3) + 0.6 * share, atol=1e-12)
     np.testing.assert_allclose(share @ p, share, atol=1e-12)
-    found = np.mean([[plan.protect(y, seed=s).frame["c"].to_list().count(v) for v in "pqr"] for s in range(300)], axis=0)
+    found = np.mean(
+        [[plan.protect(y, seed=s).frame["c"].to_list().count(v) for v in "pqr"] for s in range(300)], axis=0
+    )
     np.testing.assert_allclose(found, 100 * share, atol=1.5)
 
 
@@ -305,7 +314,13 @@ COARSE = [
 
 @pytest.mark.parametrize("step", COARSE, ids=repr)
 @few
-@given(values=st.lists(st.one_of(st.none(), st.integers(-30, 60), st.integers(-300, 600).map(lambda i: i / 10)), min_size=1, max_size=30))
+@given(
+    values=st.lists(
+        st.one_of(st.none(), st.integers(-30, 60), st.integers(-300, 600).map(lambda i: i / 10)),
+        min_size=1,
+        max_size=30,
+    )
+)
 def test_a_value_lies_in_the_cell_of_its_image(step, values):
     column = encode(pl.DataFrame({"x": pl.Series([2.0, *values], dtype=pl.Float64, strict=False)}), numeric=["x"])["x"]
     fitted = step.fit(None, {"x": column}, {})
@@ -327,7 +342,11 @@ def test_coarsening_twice_is_coarsening_once(step):
 # -- seeds and frames ----------------------------------------------------------------------------------------------------
 
 HEADS = cf.demo("heads").head(400)
-STEPS = [cf.Swap("race", rate=0.3), cf.Noise("property_value", sd=5000.0, keep_zeros=True), cf.Pram("marital", retention=0.8)]
+STEPS = [
+    cf.Swap("race", rate=0.3),
+    cf.Noise("property_value", sd=5000.0, keep_zeros=True),
+    cf.Pram("marital", retention=0.8),
+]
 
 
 def in_order(release):
