@@ -279,6 +279,13 @@ def test_windows(sd, membership):
     compare(attacked(large(150, 1, 900), steps, ["a", "x"], membership=membership))
 
 
+@pytest.mark.parametrize("membership", ["certain", "in_file"])
+def test_noise_so_wide_that_a_quadratic_serves(membership):
+    """Cells far narrower than the noise take a shorter formula; beside absence its constant matters."""
+    steps = [cf.Noise("x", sd=3000.0, bounds=(0, 900)), cf.Sample(0.7)]
+    compare(attacked(large(60, 5, 900), steps, ["a", "x"], membership=membership))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("knows", [("a", "x"), ("a",)])
 def test_a_swapped_number_with_many_values(knows):

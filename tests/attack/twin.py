@@ -93,18 +93,24 @@ class Way:
 
 
 class SwapL:
-    """L[a,b] = (1-pi) 1[a=b] + pi (n_b - 1[a=b])/(n-1), pi = 2 floor(rate n / 2)/n, in record j's group."""
+    """L[a,b] = (1-pi) 1[a=b] + pi (n_b - 1[a=b])/(n-1), in record j's group.
 
-    def __init__(self, step, about, ways, z, r):
+    pi = 2 floor(rate n / 2)/n with n the group's size when the swap was made (a sample may have been drawn since).
+    """
+
+    def __init__(self, step, about, ways, z, r, original):
         self.about = about
         b = [tuple(ways[v].seen(z[v][j]) for v in about) for j in range(r)]
         group = [tuple(z[w][j] for w in step.within) for j in range(r)]
         self.after = [ways[v].later for v in about]
         self.j = []
+        rows = range(len(next(iter(original.values()))))
+        then = [tuple(original[w][i] for w in step.within) for i in rows]
         for j in range(r):
             mine = [i for i in range(r) if group[i] == group[j]]
             n, n_b = len(mine), sum(b[i] == b[j] for i in mine)
-            pi = 2 * math.floor(step.rate * n / 2) / n
+            n_then = then.count(group[j])
+            pi = 2 * math.floor(step.rate * n_then / 2) / n_then if n > 1 else 0.0
             self.j.append((b[j], pi, n_b, n))
 
     def __call__(self, y, j):
@@ -202,7 +208,7 @@ class NoiseL:
 
 def likelihood(step, about, ways, z, r, original, reference=None):
     if isinstance(step, cf.Swap):
-        return SwapL(step, about, ways, z, r)
+        return SwapL(step, about, ways, z, r, original)
     if isinstance(step, cf.Pram):
         return PramL(step, about, ways, z, r, original)
     return NoiseL(step, about, ways, z, r, original, reference)

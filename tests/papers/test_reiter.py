@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -87,6 +88,16 @@ def test_the_seed_alters_whom_table_2_shows_as_altered(done: Experiment) -> None
         before, after = done.heads.row(row, named=True), released(done, SWAP, unit)
         assert before["race"] == after["race"]
         assert (before["marital"] == after["marital"]) == (unit in ("Everyman", "Big I"))
+
+
+def test_the_page_shows_table_6(risks: dict[tuple[str, bool], dict[str, float]]) -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs/reiter.md").read_text(encoding="utf-8")
+    measures = ("over_threshold", "expected_matches", "unique_matches")
+    for strategy in (NO_SDL, RECODE, SWAP, BOTH, PERTURBED, TOPCODED):
+        (row,) = re.findall(rf"^\| {re.escape(strategy)} \|(.*\(.*)\|$", page, re.MULTILINE)
+        shown = [float(cell.partition("(")[0].replace(",", "")) for cell in row.split("|")]
+        now = [risks[strategy, money][measure] for measure in measures for money in (False, True)]
+        assert shown == pytest.approx(now, rel=0.01, abs=1), strategy
 
 
 # Numbers that follow from the file alone

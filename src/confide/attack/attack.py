@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -16,10 +16,11 @@ from confide.attack.scene import Scene
 from confide.attack.targets import UNKNOWN
 from confide.errors import InputError
 from confide.frames.columns import F64, I64
-from confide.measure.calibration import Calibration, calibrate
-from confide.measure.identification import Summary, summarise
 
 if TYPE_CHECKING:
+    from confide.attack.explain import Explanation
+    from confide.measure.calibration import Calibration
+    from confide.measure.identification import Summary
     from confide.protect.release import Release
 
 
@@ -90,6 +91,8 @@ class Attack:
         unique declared         539
         false match rate       0.0%
         """
+        from confide.measure.identification import summarise
+
         return summarise(self.units, threshold)
 
     def posterior(self, target: int) -> pl.DataFrame:
@@ -106,7 +109,7 @@ class Attack:
         order = np.lexsort((scene.rows[rows], -p))
         return pl.DataFrame({"row": scene.rows[rows][order], "p": p[order]})
 
-    def explain(self, target: int, top: int = 3) -> Any:
+    def explain(self, target: int, top: int = 3) -> Explanation:
         """Why: each variable's evidence for the likeliest records, as factors relative to the average candidate.
 
         >>> import confide as cf
@@ -133,6 +136,8 @@ class Attack:
         """
         if bool((self.truth == UNKNOWN).any()) or self.release.link is None:
             raise InputError("Calibration needs the truth: give link= to Release.adopt, or truth= to attack.")
+        from confide.measure.calibration import calibrate
+
         return calibrate(self.units, bins)
 
     def _find(self, target: int) -> tuple[Scene, int]:

@@ -90,12 +90,12 @@ class Classes:
         0 or -inf where values are known for sure; in between where the intruder may be mistaken.
         """
         out = np.zeros((len(rows), self.size))
-        met = u.met(targets)
+        met = u.met(targets.select(u.variables_known).take(rows))
         for v, known in zip(u.variables, u.known, strict=True):
             if not known or v not in self.codes:
                 continue
             own, size = level_codes(met[v], self.columns[v])
-            own, mine = own[rows], self.codes[v]
+            mine = self.codes[v]
             if v in u.mistakes:
                 p = np.full((size, size), 1.0 / max(size - 1, 1))  # a class in which the value is missing says nothing
                 p[: size - 1, : size - 1] = u.mistakes[v]

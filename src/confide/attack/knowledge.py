@@ -48,6 +48,11 @@ class Uncertain:
     direct: bool = False
     mistakes: Mapping[str, F64] = field(default_factory=dict)
 
+    @property
+    def variables_known(self) -> tuple[str, ...]:
+        """Those of its variables in play that the intruder has."""
+        return tuple(v for v, known in zip(self.variables, self.known, strict=True) if known)
+
 
 @dataclass(frozen=True, eq=False)
 class Knowledge:

@@ -56,13 +56,23 @@ def log_known(scene: Scene, i: int, rows: I64) -> dict[str, F64]:
 def log_mixture(scene: Scene, i: int, rows: I64) -> F64:
     """log sum_k e_k(t) L_kj (times Pr(k, known numbers given record j's cell) with helpers)."""
     t = np.array([i])
-    joint = log_belief(scene, t) + log_unknown(scene, rows)
+    joint = log_belief(scene, t) + _unknown_of_block(scene, int(scene.block_t[i]), rows)
     if scene.helped:
         cell = scene.cells_r.of_records[rows]
         joint = joint + scene.log_pi_r[cell] + log_limits(scene, cell, scene.numbers)
         joint = joint + log_numbers(scene, np.full(len(rows), i), cell, scene.numbers)
     out = logsumexp(joint, axis=1)
     return np.asarray(out - log_normaliser(scene, t)[0])
+
+
+def _unknown_of_block(scene: Scene, block: int, rows: I64) -> F64:
+    """`log_unknown` of a block's records, remembered: targets come block by block."""
+    found = scene.remembered.get(block)
+    if found is None:
+        if len(scene.remembered) >= 8:
+            scene.remembered.clear()
+        found = scene.remembered[block] = log_unknown(scene, rows)
+    return found
 
 
 def log_nearest(scene: Scene, i: int, rows: I64) -> F64:

@@ -56,6 +56,7 @@ class Scene:
         self.records_a = [None if u.like_a is None else take(u.like_a.record, self.rows) for u in self.uncertain]
         self.known_t = [u.like.target(u.met(targets)) if all(u.known) else None for u in self.uncertain]
         self.helped = bool(knowledge.helpers)
+        self.remembered: dict[int, F64] = {}
         self._believe()
         self.log_m = log_m(self)
 

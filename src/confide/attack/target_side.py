@@ -10,6 +10,7 @@ from scipy.special import logsumexp
 
 from confide.attack.record_side import log_mass, noisy_classes
 from confide.frames.columns import F64, I64, Column
+from confide.protect.evidence import take
 
 if TYPE_CHECKING:
     from confide.attack.scene import Number, Scene
@@ -46,15 +47,15 @@ def log_numbers(scene: Scene, t: I64, cell: I64, numbers: Sequence[Number]) -> F
         if not n.known or n.belief is None or n.target is None:
             continue
         y = met_value(scene, n, t)
-        altered = n.like.altered(n.target)[t]
+        altered = n.like.altered(take(n.target, t))
         for k in range(scene.classes.size):
             out[:, k] += np.where(altered, n.belief.log_density(y, cell, k), 0.0)
     return out
 
 
 def met_value(scene: Scene, n: Number, t: I64) -> F64:
-    column: Column = scene.uncertain[n.item].met(scene.targets)[n.variable]
-    return np.asarray(column.values[t], dtype=float)
+    column: Column = scene.uncertain[n.item].met(scene.targets.select([n.variable]).take(t))[n.variable]
+    return np.asarray(column.values, dtype=float)
 
 
 def log_limits(scene: Scene, cell: I64, numbers: Sequence[Number]) -> F64:
