@@ -133,6 +133,7 @@ def large(n, seed):
     })  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", INTRUDERS)
 def test_threads_never_matter(who):
     release = PLAN.protect(large(3000, 1), seed=1)

@@ -276,7 +276,7 @@ def large(n, seed, high):
 @pytest.mark.parametrize("membership", ["certain", "in_file"])
 def test_windows(sd, membership):
     steps = [cf.Swap("a", rate=0.3), cf.Noise("x", sd=sd, keep_zeros=True)]
-    compare(attacked(large(150, 1, 900), steps, ["a", "x"], membership=membership))
+    compare(attacked(large(100, 1, 900), steps, ["a", "x"], membership=membership))
 
 
 @pytest.mark.parametrize("membership", ["certain", "in_file"])
@@ -321,5 +321,5 @@ def test_an_interval_of_a_swapped_number_with_many_values():
 @pytest.mark.parametrize("options", [{}, {"unavailable": "ignore"}, {"unavailable": "exact", "others": "exact"}])
 def test_many_rows_and_classes(options):
     steps = [cf.Swap(["a", "c"], rate=0.3), cf.Noise("x", sd=30.0, keep_zeros=True)]
-    compare(attacked(large(200, 4, 300), steps, ["a", "b"], **options))
-    compare(attacked(large(200, 4, 300), steps, ["c", "x"], **options))
+    compare(attacked(large(90, 4, 300), steps, ["a", "b"], **options))
+    compare(attacked(large(90, 4, 300), steps, ["c", "x"], **options))
