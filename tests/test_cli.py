@@ -135,8 +135,8 @@ def test_the_examples_run(here: Path, capsys: pytest.CaptureFixture[str]) -> Non
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        (f"{PROTECT} --private public", "--private must be another folder than that of --out"),
-        (f"{PROTECT} --private vault/../public", "--private must be another folder than that of --out"),
+        (f"{PROTECT} --private public", "--private must be a folder outside that of --out"),
+        (f"{PROTECT} --private vault/../public", "--private must be a folder outside that of --out"),
         (f"{PROTECT} --private . --public-record r.json", "than that of --public-record"),
         ("protect heads.csv --plan plan.toml --out who.toml", "exists and is not overwritten; give --force"),
         ("protect heads.csv --plan plan.toml --out heads.csv --force", "heads.csv is named twice"),

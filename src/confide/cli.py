@@ -10,7 +10,9 @@ import argparse
 import contextlib
 import json
 import os
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,6 +35,8 @@ class _Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. Returns 0 on success, 2 on bad input, 1 on a bug, 130 when interrupted."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _interrupt)  # clean up as after Ctrl-C
     as_json = "--json" in words
     try:
         options = _parser().parse_args(words)
@@ -56,6 +60,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         return _fail(_bug(e), INTERNAL, as_json)
     return 0
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def _run(options: argparse.Namespace) -> str:

@@ -177,6 +177,11 @@ def _seed(options: argparse.Namespace) -> int | None:
         raise InputError(f"{options.seed_file} must hold one whole number, the seed.") from None
 
 
+def _inside(folder: str, other: str) -> bool:
+    """Whether a folder is another one or lies below it."""
+    return os.path.commonpath([folder, other]) == other
+
+
 def _apart(options: argparse.Namespace) -> list[str]:
     """What is private does not lie beside what is public."""
     if options.private is None:
@@ -184,9 +189,9 @@ def _apart(options: argparse.Namespace) -> list[str]:
     vault = os.path.realpath(options.private.expanduser())
     public = {"--out": options.out, "--public-record": options.public_record}
     return [
-        f"--private must be another folder than that of {n}: the seed never lies beside what is published."
+        f"--private must be a folder outside that of {n}: the seed never lies beside what is published."
         for n, p in public.items()
-        if p is not None and os.path.realpath(p.expanduser().parent) == vault
+        if p is not None and _inside(vault, os.path.realpath(p.expanduser().parent))
     ]
 
 

@@ -95,7 +95,7 @@ class Way:
 class SwapL:
     """L[a,b] = (1-pi) 1[a=b] + pi (n_b - 1[a=b])/(n-1), in record j's group.
 
-    pi = 2 floor(rate n / 2)/n with n the group's size when the swap was made (a sample may have been drawn since).
+    pi = 2 floor(rate n / 2)/n with n the group's size when the swap was made; a sample drawn since then keeps shares.
     """
 
     def __init__(self, step, about, ways, z, r, original):
@@ -110,13 +110,13 @@ class SwapL:
             mine = [i for i in range(r) if group[i] == group[j]]
             n, n_b = len(mine), sum(b[i] == b[j] for i in mine)
             n_then = then.count(group[j])
-            pi = 2 * math.floor(step.rate * n_then / 2) / n_then if n > 1 else 0.0
-            self.j.append((b[j], pi, n_b, n))
+            pi = 2 * math.floor(step.rate * n_then / 2) / n_then
+            self.j.append((b[j], pi, n_b * n_then / n, n_then))
 
     def __call__(self, y, j):
         b, pi, n_b, n = self.j[j]
         same = tuple(f(a) for f, a in zip(self.after, y, strict=True)) == b
-        return (1 - pi) * same + (pi * (n_b - same) / (n - 1) if n > 1 else 0.0)
+        return (1 - pi) * same + (pi * (n_b - 1 if same else min(n_b, n - 1)) / (n - 1) if n > 1 else 0.0)
 
 
 class PramL:

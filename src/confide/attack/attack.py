@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from scipy.special import logsumexp
 
 from confide.attack.intruder import Intruder
 from confide.attack.posterior import log_weights
@@ -154,8 +153,7 @@ class Attack:
         weights = np.sum(list(parts.values()), axis=0) if parts else np.zeros(len(rows))
         if not len(rows) or not np.isfinite(weights).any():
             return np.zeros(len(rows))
-        scale = self._log_scale[target]
-        return np.asarray(np.exp(weights - (scale if np.isfinite(scale) else logsumexp(weights))))
+        return np.asarray(np.exp(weights - weights.max() - self._log_scale[target]))
 
     def __repr__(self) -> str:
         from confide.show.tables import attack_text
@@ -164,16 +162,17 @@ class Attack:
 
 
 def make_units(columns: dict[str, F64], own_row: I64, certain: bool) -> tuple[pl.DataFrame, F64]:
-    """From log weights to the table of targets; also each target's log of the sum of all weights."""
+    """From log weights to the table of targets; also the log of the sum of all weights relative to the largest."""
     n_t, people = columns["n_t"], columns["people"]
     # With N_t: prior 1/N_t, absence (N_t - n_t)/N_t; both multiplied by N_t here.
     absent = np.zeros(len(n_t)) if certain else np.maximum(people - n_t, 0.0)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        scale = np.logaddexp(columns["log_sum"], np.log(absent))
         alive = np.isfinite(columns["log_sum"])
-        p_max = np.where(alive, np.exp(columns["log_max"] - scale), 0.0)
-        p_true = np.where(alive, np.exp(columns["log_true"] - scale), 0.0)
-        p_absent = np.where(alive, np.exp(np.log(absent) - scale), np.nan if certain else 1.0)
+        # Everything relative to the largest weight, which is tiny beyond measure for a target far from all records.
+        scale = np.logaddexp(columns["log_sum"], np.log(absent) - columns["log_max"])
+        p_max = np.where(alive, np.exp(-scale), 0.0)
+        p_true = np.where(alive, np.exp(columns["log_true"] - columns["log_max"] - scale), 0.0)
+        p_absent = np.where(alive, np.exp(np.log(absent) - columns["log_max"] - scale), np.nan if certain else 1.0)
     if certain:
         p_absent = np.where(alive, 0.0, np.nan)
     released, unknown = own_row >= 0, own_row == UNKNOWN

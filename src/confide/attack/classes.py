@@ -65,7 +65,7 @@ class Classes:
         if len(first) > MOST:
             raise InputError(
                 f"The perturbed variables have {len(first):,} joint categories, more than the {MOST:,} that a "
-                'belief can average over. Recode them first, or leave parts out with unavailable="ignore".'
+                'belief can average over. Recode them, or leave A and B out (others="ignore", unavailable="ignore").'
             )
         picked = {v: parts[i][first] for i, v in enumerate(names)}
         frames = {}

@@ -29,9 +29,12 @@ MIXED = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """Per target: log sum, log max and number at the max of its weights; the true record's log weight (-inf where it
-    is no candidate), how many lie strictly above and how many others are at least as likely. `pairs`: pairs in all
-    blocks, and pairs visited after equal ones were merged and hopeless ones skipped."""
+    """Per target: log of the sum of its weights relative to the largest, log of the largest, how many share it.
+
+    Of the true record: its log weight (-inf where it is no candidate), how many lie strictly above it and how many
+    others are at least as likely. `pairs`: pairs in all blocks, and pairs visited after equal ones were merged and
+    hopeless ones skipped.
+    """
 
     log_sum: F64
     log_max: F64
@@ -328,7 +331,7 @@ class _Run:
             pieces = [(a, min(a + PIECE, t1 - t0)) for a in range(0, t1 - t0, PIECE)]
             run_pieces(work, pieces, threads, advance)
             add = shift[blocks] - back
-            self.out[t0:t1, :2] += add[:, None]
+            self.out[t0:t1, 1] += add
             self.truth[lo:hi, 0] += np.repeat(add, np.diff(self.true_start[t0 : t1 + 1]))
             self.visited += self._pairs(t0, t1)
 

@@ -1,4 +1,4 @@
-r"""Several known noisy numbers together in part A: one joint sum over pairs (triples, ...) of values that occur.
+r"""Several known uncertain numbers together in part A: one joint sum over pairs (triples, ...) of values that occur.
 
 Numbers in a file depend on each other in ways no simple model has (a household's income equals its only wage). So
 the belief in a combination y of values is the reference file's own joint distribution, tilted towards the cell and
@@ -7,7 +7,9 @@ class by the same normal-score regressions as for one number alone:
 .. math:: \Pr(y_g \mid c, k) \propto n_g \frac{N(s_g;\ \mu_{ck}, \Sigma)}{N(s_g;\ \bar s, S)}
 
 with :math:`\Sigma` the covariance of the regressions' residuals and :math:`\bar s, S` the scores' own mean and
-covariance. Values closer than the noise can tell apart are merged.
+covariance. Values closer than the noise can tell apart are merged. With swapped numbers, whose values are exact, one
+record is taken off every :math:`n_g`, since the target itself is no reason to expect somebody like it; what is taken
+off goes to the product of single beliefs.
 """
 
 from __future__ import annotations
@@ -19,8 +21,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from confide.attack import kernels
-from confide.frames.columns import F64, I64
-from confide.protect.evidence import Normal
+from confide.attack.grouping import Distinct
+from confide.frames.columns import F64, I64, Bools
+from confide.protect.evidence import Match, Normal
 
 if TYPE_CHECKING:
     from confide.attack.scene import Number, Scene
@@ -33,7 +36,8 @@ STEPS_PER_SD = 4
 class JointBelief:
     """`nodes`: (d, G) combinations, sorted by the first; `log_n`: (G,) log counts less the log density of their scores.
 
-    `scores`: (d, G); `mu`: (d, cells, K); `precision`: (d, d) of the residuals.
+    `scores`: (d, G); `mu`: (d, cells, K); `precision`: (d, d) of the residuals. `rest`: the share of belief that is
+    left to combinations nobody else has, for which the numbers are taken one by one.
     """
 
     nodes: F64
@@ -41,6 +45,7 @@ class JointBelief:
     log_n: F64
     mu: F64
     precision: F64
+    rest: float
 
 
 def fit_joint(numbers: Sequence[Number]) -> JointBelief | None:
@@ -62,54 +67,81 @@ def fit_joint(numbers: Sequence[Number]) -> JointBelief | None:
         s.append(b.score(b.y[at]))
         mu.append(b.mu)
     values, scores = np.array(y), np.array(s)
-    nodes, where, count = _merged(values, [n.like_a.sd for n in numbers])  # type: ignore[union-attr]
+    nodes, where, count = _merged(values, [_sd(n) for n in numbers])
     at_node = np.array([np.bincount(where, weights=v) / count for v in scores])
     spread = np.cov(scores) + 1e-6 * np.eye(len(numbers))
     centred = at_node - scores.mean(axis=1, keepdims=True)
     log_marginal = -0.5 * np.einsum("ig,ij,jg->g", centred, np.linalg.inv(spread), centred)
     sigma = np.array(residual) @ np.array(residual).T / len(rows) + 1e-6 * np.eye(len(numbers))
     order = np.argsort(nodes[0], kind="stable")
-    log_n = np.log(count) - log_marginal
+    rest = 0.0
+    if not all(_sd(n) for n in numbers):
+        # Exact values: whoever is the target must not count as somebody else. One record less in each node, the share
+        # so freed to the margins. (Noise blurs nodes into their neighbours, which does the same.)
+        rest = len(count) / len(rows) if np.any(count > 1) else 1.0
+        count = count - 1
+    with np.errstate(divide="ignore"):
+        log_n = np.log(count) - log_marginal
     return JointBelief(
         np.ascontiguousarray(nodes[:, order]), np.ascontiguousarray(at_node[:, order]), log_n[order],
-        np.ascontiguousarray(np.array(mu)), np.asarray(np.linalg.inv(sigma), dtype=np.float64),
+        np.ascontiguousarray(np.array(mu)), np.asarray(np.linalg.inv(sigma), dtype=np.float64), rest,
     )  # fmt: skip
 
 
+def _sd(number: Number) -> float:
+    """Standard deviation of the noise; 0 for a number that is swapped, whose value matches or does not."""
+    return float(number.like_a.sd) if isinstance(number.like_a, Normal) else 0.0
+
+
 def _merged(values: F64, sd: Sequence[float]) -> tuple[F64, I64, F64]:
-    """Combinations on a grid as fine as the noise, at their means: nodes (d, G), each row's node, counts."""
-    grid = [np.floor(v * STEPS_PER_SD / s).astype(np.int64) for v, s in zip(values, sd, strict=True)]
-    _, where, count = np.unique(np.stack(grid, axis=1), axis=0, return_inverse=True, return_counts=True)
-    where = where.ravel()
-    nodes = np.array([np.bincount(where, weights=v) / count for v in values])
-    return nodes, where.astype(np.int64), count.astype(float)
+    """Combinations on a grid as fine as the noise (0: as they are): nodes (d, G) at their means, each row's, counts."""
+    grid = [np.floor(v * STEPS_PER_SD / s) if s else v for v, s in zip(values, sd, strict=True)]
+    distinct = Distinct.rows(grid, values.shape[1])
+    nodes = np.array([np.bincount(distinct.of, weights=v) / distinct.count for v in values])
+    for i, s in enumerate(sd):
+        if not s:
+            nodes[i] = values[i][distinct.first]
+    return nodes, distinct.of, distinct.count
 
 
 def log_joint(scene: Scene, numbers: Sequence[Number], rows: I64, single: Callable[..., F64]) -> F64:
-    """log of the joint integral over beliefs for known noisy numbers, shape (rows, K).
+    """log of the joint integral over beliefs for known uncertain numbers, shape (rows, K).
 
     Records whose label leaves fewer than two numbers noisy take `single`, the one-number integral.
     """
-    inside = np.stack([n.like_a.inside[scene.rows][rows] for n in numbers])  # type: ignore[union-attr]
+    numbers = sorted(numbers, key=_sd, reverse=True)  # a noisy one first: the kernel looks near its value
+    inside = np.stack([_inside(scene, n, rows) for n in numbers])
     out = np.zeros((len(rows), scene.classes.size))
     for pattern in np.unique(inside.T, axis=0):
         at = np.flatnonzero(np.all(inside == pattern[:, None], axis=0))
         which = [n for n, noisy in zip(numbers, pattern, strict=True) if noisy]
+        for n in which:
+            out[at] += single(scene, n, rows[at], for_a=True)
         belief = fit_joint(which) if len(which) > 1 else None
-        if belief is None:
-            for n in which:
-                out[at] += single(scene, n, rows[at], for_a=True)
-        else:
-            out[at] = _log_sums(scene, which, belief, rows[at])
+        if belief is not None and belief.rest < 1:
+            joint = _log_sums(scene, which, belief, rows[at])
+            with np.errstate(divide="ignore"):
+                out[at] = np.logaddexp(np.log1p(-belief.rest) + joint, np.log(belief.rest) + out[at])
     return out
 
 
+def _inside(scene: Scene, number: Number, rows: I64) -> Bools:
+    """Records whose value of a number is uncertain."""
+    if isinstance(number.like_a, Normal):
+        return np.asarray(number.like_a.inside[scene.rows][rows])
+    return np.asarray(~np.isnan(scene.released[number.variable].values[rows]))
+
+
 def _log_sums(scene: Scene, which: Sequence[Number], belief: JointBelief, rows: I64) -> F64:
-    likes = [n.like_a for n in which]
-    assert all(isinstance(like, Normal) for like in likes)
-    low = np.stack([like.low[scene.rows][rows] for like in likes])  # type: ignore[union-attr]
-    high = np.stack([like.high[scene.rows][rows] for like in likes])  # type: ignore[union-attr]
-    sd = np.array([like.sd for like in likes])  # type: ignore[union-attr]
+    low, high, same, diff = (np.zeros((len(which), len(rows))) for _ in range(4))
+    for i, n in enumerate(which):
+        like = n.like_a
+        if isinstance(like, Normal):
+            low[i], high[i] = like.low[scene.rows][rows], like.high[scene.rows][rows]
+        elif isinstance(like, Match):
+            low[i] = high[i] = scene.released[n.variable].values[rows]
+            same[i], diff[i] = like.log_same[scene.rows][rows], like.log_diff[scene.rows][rows]
+    sd = np.array([_sd(n) for n in which])
     rho = noise_correlation(scene, which)
     allowed = _log_allowed(scene, which, belief.nodes)
     correlated = not np.array_equal(rho, np.eye(len(sd)))
@@ -118,7 +150,7 @@ def _log_sums(scene: Scene, which: Sequence[Number], belief: JointBelief, rows: 
     out = np.empty((len(rows), scene.classes.size))
     part = np.empty_like(out)
     kernels.log_joint_sums(
-        order, low, high, sd, np.linalg.inv(rho), 0.5 * float(np.linalg.slogdet(rho)[1]), correlated,
+        order, low, high, sd, same, diff, np.linalg.inv(rho), 0.5 * float(np.linalg.slogdet(rho)[1]), correlated,
         belief.nodes, allowed, belief.scores, belief.log_n, belief.mu, belief.precision, cell, part,
     )  # fmt: skip
     out[order] = part
@@ -132,7 +164,8 @@ def _log_allowed(scene: Scene, which: Sequence[Number], nodes: F64) -> F64:
     if all(n.item == which[0].item for n in which) and hasattr(joint, "log_allowed_jointly"):
         return np.asarray(joint.log_allowed_jointly([u.variables.index(n.variable) for n in which], nodes))
     likes: list[Any] = [n.like_a for n in which]
-    return np.asarray(np.sum([like.log_allowed(y) for like, y in zip(likes, nodes, strict=True)], axis=0))
+    parts = [like.log_allowed(y) for like, y in zip(likes, nodes, strict=True) if isinstance(like, Normal)]
+    return np.asarray(np.sum(parts, axis=0)) if parts else np.zeros(nodes.shape[1])
 
 
 def noise_correlation(scene: Scene, numbers: Sequence[Number]) -> F64:

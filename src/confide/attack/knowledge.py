@@ -226,6 +226,11 @@ def _meets(case: Case, v: str, low: float, high: float) -> Bools:
     chain = case.compiled.way(v).after
     if z.kind == "categorical" and not chain.steps:
         raise InputError(f'between: "{v}" is categorical; knowledge of it must be a value, not an interval.')
+    return meets(z, chain, low, high)
+
+
+def meets(z: Column, chain: Chain, low: float, high: float) -> Bools:
+    """Where a value in its released form allows a true value in [low, high]."""
     cell_low, cell_high = chain.cells(z)
     with np.errstate(invalid="ignore"):
         return np.asarray((cell_low <= high) & (cell_high > low) & ~z.missing)

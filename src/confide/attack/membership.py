@@ -8,6 +8,7 @@ import numpy as np
 
 from confide.attack.grouping import blocks
 from confide.attack.intruder import Intruder, Unsure
+from confide.attack.knowledge import meets
 from confide.attack.scene import Scene
 from confide.errors import InputError, raise_all
 from confide.frames import to_polars
@@ -84,8 +85,7 @@ def _counted(scene: Scene, people: Records, count: F64 | None) -> F64:
     _, at, _ = blocks(labels_r, [c.of(people) for c in known], len(scene.rows), people.n)
     keep = at >= 0
     for v, (low, high) in scene.intervals.items():
-        y = people[v].values
-        with np.errstate(invalid="ignore"):
-            keep &= (y >= low) & (y <= high)
+        chain = scene.case.compiled.way(v).after
+        keep &= meets(chain.image(people[v]), chain, low, high)
     weight = None if count is None else count[keep]
     return np.bincount(at[keep], weights=weight, minlength=scene.n_blocks).astype(float)

@@ -43,11 +43,11 @@ def log_known(scene: Scene, i: int, rows: I64) -> dict[str, F64]:
     """log C by variable, for what multiplies in by itself rather than through the classes."""
     parts: dict[str, F64] = {}
     for at, (u, t, z) in enumerate(zip(scene.uncertain, scene.known_t, scene.records, strict=True)):
-        if scene.numeric[at] and not all(u.known):
-            for n in scene.numbers:
-                if n.item == at and n.known and n.target is not None:
-                    own = take(n.like.record, scene.rows[rows])
-                    parts[n.variable] = n.like.log(take(n.target, np.full(len(rows), i)), own)
+        part = scene.parts_known[at]
+        if part is not None:
+            like, target = part
+            own = take(like.record, scene.rows[rows])
+            parts[" + ".join(u.variables_known)] = like.log(take(target, np.full(len(rows), i)), own)
         elif t is not None and (scene.numeric[at] or u.direct or not scene.mixture):
             parts[" + ".join(u.variables)] = u.like.log(take(t, np.full(len(rows), i)), take(z, rows))
     return parts

@@ -113,7 +113,7 @@ def log_m(scene: Scene) -> F64:
             continue
         joint = scene.log_pi_r[scene.cells_r.of_records[rows]] + log_classes(scene, rows, for_a=True)
         asked = [n for n in scene.numbers if n.like_a is not None]
-        together = [n for n in asked if n.known and isinstance(n.like_a, Normal)]
+        together = [n for n in asked if n.known and isinstance(n.like_a, (Normal, Match))]
         if len(together) > 1:
             joint += log_joint(scene, together, rows, single=log_number)
         for n in asked:

@@ -67,6 +67,7 @@ class Scene:
             any(u.like_a is not None or not all(u.known) or bool(u.mistakes) for u in self.uncertain)
         )
         self.mixture = self.helped or any(not all(u.known) or bool(u.mistakes) for u in self.uncertain)
+        self.parts_known = [self._part_known(i, u) for i, u in enumerate(self.uncertain)]
         self.numbers: list[Number] = []
         if not self.needs_belief:
             self.helped = self.mixture = False  # nothing uncertain to average over: nothing for helpers to sharpen
@@ -105,6 +106,14 @@ class Scene:
             return False
         y = u.met(self.case.original)[many[0]].values
         return len(np.unique(y)) > 100
+
+    def _part_known(self, i: int, u: Uncertain) -> tuple[Likelihood, Columns] | None:
+        """The likelihood of the known ones among numbers altered together, where some are not known."""
+        if not self.numeric[i] or all(u.known) or not any(u.known):
+            return None
+        like: Any = u.like
+        part: Likelihood = like.restricted([k for k, known in enumerate(u.known) if known])
+        return part, part.target(u.met(self.targets))
 
     def _reference(self) -> tuple[Records, list[I64]]:
         """The file on which beliefs are fitted, and its certain labels."""

@@ -163,6 +163,14 @@ def type_name(dtype: pl.DataType) -> str:
 def encode_like(s: pl.Series, model: Column) -> Column:
     """Another file's values of a variable: of the same kind, precision and answer codes, whichever values it happens
     to hold (names of intervals depend on the precision)."""
+    words = model.kind == "categorical" and any(isinstance(v, str) for v in model.levels)
+    numbers = model.kind == "categorical" and any(isinstance(v, (int, float)) for v in model.levels)
+    given_words = s.dtype == pl.String or isinstance(s.dtype, (pl.Enum, pl.Categorical))
+    if s.null_count() < len(s) and ((words and not given_words) or (numbers and given_words)):
+        raise InputError(
+            f'"{s.name}" holds {type_name(s.dtype)}, but the original file has {"words" if words else "number codes"} '
+            "there, so that nothing could match. Give both files the same codes."
+        )
     return replace(encode_column(s, model.kind, special=model.special), step=model.step)
 
 
@@ -177,10 +185,10 @@ def _infer(s: pl.Series, labelled: bool) -> tuple[Kind, str]:
         return "categorical", "value labels"
     if s.dtype.is_temporal():
         return "numeric", "dates"
-    distinct = s.drop_nulls().unique()
+    distinct = (s.fill_nan(None) if s.dtype.is_float() else s).drop_nulls().unique()
     few = len(distinct) <= FEW and (len(distinct) <= 10 or len(distinct) * 5 <= len(s))
     if few and len(distinct):
-        whole = s.dtype.is_integer() or bool((distinct.cast(pl.Float64).fill_nan(0.0).round(0) == distinct).all())
+        whole = s.dtype.is_integer() or bool((distinct.cast(pl.Float64).round(0) == distinct).all())
         if whole:
             return "categorical", f"whole numbers, {len(distinct)} values"
     return "numeric", "numbers"
@@ -224,10 +232,17 @@ def decode(column: Column) -> pl.Series:
         index = codes.set(codes < 0, None)
         return pl.Series(column.name, list(column.levels), dtype=column.dtype).gather(index).alias(column.name)
     s = pl.Series(column.name, column.values).fill_nan(None)
-    if column.dtype.is_integer() or column.dtype.is_temporal():
-        whole = s.round(0).cast(pl.Int64)
+    if not (column.dtype.is_integer() or column.dtype.is_temporal()):
+        return s  # also for 32-bit numbers: their rounding would blur what was released
+    if len(s) and float(s.abs().max() or 0.0) >= 2.0**62:  # type: ignore[arg-type]
+        return s
+    whole = s.round(0).cast(pl.Int64)
+    try:
         return whole.cast(column.dtype)
-    return s.cast(column.dtype) if column.dtype.is_float() else s
+    except pl.exceptions.PolarsError:
+        if column.dtype.is_integer():
+            return whole  # a wider type: values left the range of the original one
+        raise InputError(f'"{column.name}": altered values leave the range of {type_name(column.dtype)}.') from None
 
 
 def codes_in(column: Column, reference: Column) -> I64:

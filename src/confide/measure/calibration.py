@@ -48,6 +48,8 @@ def calibrate(units: pl.DataFrame | list[pl.DataFrame], bins: int = 10) -> Calib
     if isinstance(bins, bool) or not isinstance(bins, int) or bins < 1:
         raise InputError("bins must be a whole number from 1 upwards.")
     frame = pl.concat(units) if isinstance(units, list) else units
+    if frame["hit"].null_count():
+        raise InputError("Calibration needs the truth: for some targets it is not known which record is theirs.")
     frame = frame.filter(pl.col("n_max") > 0)
     if not frame.height:
         raise InputError("No target has a candidate, so there is nothing to calibrate.")

@@ -78,6 +78,16 @@ class CorrelatedNormal:
             out.append(Normal(low, high, self.inside[i], float(self.sd[i]), self.values[i], self._alone(i)))
         return out
 
+    def restricted(self, which: Sequence[int]) -> CorrelatedNormal | Normal:
+        """The joint likelihood of some of the variables, the others ignored."""
+        if len(which) == 1:
+            return self.margins()[which[0]]
+        pick = list(which)
+        return CorrelatedNormal(
+            tuple(self.variables[i] for i in pick), [self.cells[i] for i in pick], self.inside[pick], self.sd[pick],
+            self.rho[np.ix_(pick, pick)], [self.values[i] for i in pick], [self.edges[i] for i in pick],
+        )  # fmt: skip
+
     def _alone(self, i: int) -> Callable[[F64], F64]:
         low, high = self.edges[i]
         return lambda y: np.log(ndtr((high - y) / self.sd[i]) - ndtr((low - y) / self.sd[i]))

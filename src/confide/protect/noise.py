@@ -49,7 +49,7 @@ class Noise:
     relative: float | None = None
     bounds: Any = field(default=None, hash=False)
     keep_zeros: bool = False
-    correlation: Any = field(default=None, hash=False, compare=False)
+    correlation: Any = field(default=None, hash=False)
     sequential: bool = False
 
     method: ClassVar[str] = "noise"

@@ -58,6 +58,16 @@ class Plan:
             problems += [
                 f'{type(step).__name__} alters "{v}", which is {gone[v]}.' for v in step.variables if v in gone
             ]
+            secret = getattr(step, "secret", ())
+            problems += [
+                f'{type(step).__name__} keeps "{v}" secret, but it would be released; add it to drop.'
+                for v in secret
+                if v not in gone
+            ]
+        if self.weight in gone:
+            problems.append(
+                f'The weight "{self.weight}" is {gone[self.weight]}; a weight is released like any variable.'
+            )
         problems += [f'"{v}" is named both categorical and numeric.' for v in set(self.categorical) & set(self.numeric)]
         return problems
 
@@ -78,7 +88,7 @@ class Plan:
         `data` is a polars, pandas or arrow frame and is not changed; the public part comes back in its type.
         Without a seed, fresh entropy from the system is used and kept, privately, in the release.
         """
-        frame = to_polars(data)
+        frame = to_polars(data).clone()  # the caller may go on changing theirs
         self.check(frame)
         original = self.encode(frame, data)
         chosen = checked_seed(seed)

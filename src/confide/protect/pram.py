@@ -35,7 +35,7 @@ class Pram:
     """
 
     what: str | Sequence[str]
-    matrix: Any = field(default=None, hash=False, compare=False)
+    matrix: Any = field(default=None, hash=False)
     retention: float | None = None
     levels: Sequence[Any] | None = None
 

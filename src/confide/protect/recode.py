@@ -65,6 +65,8 @@ class Recode:
             object.__setattr__(self, "labels", tuple(self.labels))
         if self.mapping is not None and not self.mapping:
             raise InputError(f"{where}: mapping is empty.")
+        if self.mapping is not None and any(v is None for v in self.mapping.values()):
+            raise InputError(f'{where}: mapping leads to None; name the category, for instance "not stated".')
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -139,7 +141,7 @@ class _Intervals:
         codes[present] = (bins[present] - first).astype(np.int64)
         for s in column.special:  # an answer code stays a category of its own
             codes[column.values == s] = len(names)
-            names = (*names, f"{s:g}")
+            names = (*names, f"answer {s:.15g}")
         return Column(column.name, "categorical", codes, pl.Enum(names), names, why="recoded")
 
     def cells(self, column: Column) -> tuple[F64, F64]:
@@ -191,7 +193,8 @@ class _Mapping:
         assert self.recode.mapping is not None
         new = [self.recode.mapping.get(level, level) for level in column.levels]
         text = any(isinstance(v, str) for v in new)
-        values = [str(v) for v in new] if text else new
+        mixed = any(isinstance(v, float) for v in new)
+        values = [str(v) for v in new] if text else [float(v) for v in new] if mixed else new
         names = tuple(dict.fromkeys(values))  # first appearance keeps the order of the code list
         place = {v: i for i, v in enumerate(names)}
         table = np.array([place[v] for v in values] + [-1], dtype=np.int64)

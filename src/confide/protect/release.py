@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 
 from confide.errors import InputError, raise_all
-from confide.frames import attach, give_back, schema, to_polars
-from confide.frames.columns import I64, Records, codes_in, encode
+from confide.frames import Schema, attach, give_back, schema, to_polars
+from confide.frames.columns import I64, Records, codes_in, encode, encode_column
 from confide.protect.compiled import Compiled, run
 
 if TYPE_CHECKING:
@@ -47,11 +47,12 @@ class Release:
     ) -> Release:  # fmt: skip
         """A release that this program made."""
         held = schema(like)
-        for frame in (original, released):
-            attach(frame, held)
-        public = give_back(released, like)
+        attach(original, held)
+        public = give_back(released.clone(), like)
         if held.variables:
-            attach(public, held)
+            open_part = public_schema(held, plan, compiled, original, released)
+            for frame in (released, public):
+                attach(frame, open_part)
         return cls(plan, public, released, original, link, seed, compiled)
 
     @classmethod
@@ -68,15 +69,20 @@ class Release:
         >>> cf.Release.adopt(y, z, cf.Plan([cf.Recode("age", width=10)]), link=[0, 1, 2])
         Release: 3 rows, 1 variables; 1 step; made elsewhere
         """
-        y, z = to_polars(original, "original"), to_polars(released, "released")
+        y, z = to_polars(original, "original").clone(), to_polars(released, "released").clone()
+        attach(y, schema(original))
         if not z.height or not y.height:
             raise InputError("An adopted release needs at least one original and one released row.")
         rows = _checked_link(link, y.height, z.height)
         compiled = None
         if plan is not None:
             plan.check(y)
+            held_back = {
+                **dict.fromkeys(plan.drop, "dropped variable"),
+                **dict.fromkeys(plan.identifiers, "identifier"),
+            }
             raise_all(
-                f'The released file still holds the identifier "{v}".' for v in plan.identifiers if v in z.columns
+                f'The released file still holds the {what} "{v}".' for v, what in held_back.items() if v in z.columns
             )
             compiled, _, _ = run(plan.parts, plan.encode(y, original), None)
             _check_labels(plan, compiled, y, z, rows, original)
@@ -120,6 +126,19 @@ class Release:
         return f"Release: {self.frame.height:,} rows, {self.frame.width} variables; {steps} step{plural}; {how}"
 
 
+def public_schema(
+    held: Schema, plan: Plan, compiled: Compiled, original: pl.DataFrame, released: pl.DataFrame
+) -> Schema:
+    """What may be said of released variables: no notes, nothing of what is left out, no labels of old categories."""
+    kept = held.select([v for v in released.columns if v in held.variables])
+    records = plan.encode(original)
+    variables = dict(kept.variables)
+    for v in compiled.ways:
+        if v in variables and compiled.released_form(records[v]).why == "recoded":
+            variables[v] = replace(variables[v], value_labels={}, missing=())
+    return replace(kept, variables=variables, file_label=None, notes=())
+
+
 def _checked_link(link: Any, n: int, r: int) -> I64 | None:
     if link is None:
         return None
@@ -160,4 +179,18 @@ def _check_labels(
                 problems.append(
                     f'"{v}": {strange} of {z.height} released values are categories the plan cannot produce.'
                 )
+    for v in z.columns:
+        if v in compiled.ways or v not in y.columns or rows is None:
+            continue
+        wrong = _unlike(y.get_column(v).gather(rows), z.get_column(v))
+        if wrong:
+            problems.append(f'"{v}": {wrong} of {len(rows)} released values differ, though the plan leaves them alone.')
     raise_all(problems, "The released file does not fit the plan:")
+
+
+def _unlike(a: pl.Series, b: pl.Series) -> int:
+    """How many values of a kept column differ; numbers are compared as numbers, anything else as text."""
+    if a.dtype.is_numeric() and b.dtype.is_numeric():
+        x, y = (encode_column(s, "numeric").values for s in (a, b))
+        return int((~np.isclose(x, y, rtol=1e-9, atol=1e-12, equal_nan=True)).sum())
+    return int(a.cast(pl.String).ne_missing(b.cast(pl.String)).sum())

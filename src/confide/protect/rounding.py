@@ -58,7 +58,15 @@ class Round:
         return self
 
     def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> Round:  # noqa: ARG002
+        self._whole(current[self.variable])
         return self
+
+    def _whole(self, column: Column) -> None:
+        """A whole-number column cannot hold another kind of multiple."""
+        if column.dtype.is_integer() and not float(self.base).is_integer():
+            raise InputError(
+                f'{type(self).__name__}("{self.variable}"): the column holds whole numbers, so base must be one too.'
+            )
 
     def image(self, column: Column) -> Column:
         if column.kind != "numeric":

@@ -202,4 +202,4 @@ def _same_image(z: Column, special: float) -> Bools:
     """Where a released value is the form in which a kept value is released."""
     if z.kind == "numeric":
         return np.asarray(z.values == special)
-    return np.asarray(np.array([*(level == f"{special:g}" for level in z.levels), False])[z.values])
+    return np.asarray(np.array([*(level == f"answer {special:.15g}" for level in z.levels), False])[z.values])

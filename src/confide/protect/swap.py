@@ -72,6 +72,8 @@ class Swap:
             given = getattr(self, name)
             object.__setattr__(self, name, names_of(given, f"{where}: {name}") if given else ())
         if self.force is not None and not isinstance(self.force, str):
+            if not all(isinstance(i, (int, np.integer)) and not isinstance(i, (bool, np.bool_)) for i in self.force):
+                raise InputError(f"{where}: force takes row positions (whole numbers) or the name of a column.")
             object.__setattr__(self, "force", tuple(int(i) for i in self.force))
             if min(self.force, default=0) < 0:
                 raise InputError(f"{where}: force takes row positions from 0 upwards.")
@@ -95,6 +97,11 @@ class Swap:
     def needs(self) -> tuple[str, ...]:
         forced = (self.force,) if isinstance(self.force, str) else ()
         return tuple(dict.fromkeys((*self.within, *self.keys, *forced)))
+
+    @property
+    def secret(self) -> tuple[str, ...]:
+        """Columns that must not be released: they would show who was forced."""
+        return (self.force,) if isinstance(self.force, str) else ()
 
     @property
     def stream(self) -> str:
@@ -176,30 +183,35 @@ class _FittedSwap:
             same, diff = self._closed_form(view, code, size)
         return Evidence(about, likelihood=Match(code, same, diff, of))
 
-    def _seen(self, view: View) -> tuple[I64, F64]:
-        """Groups of the released rows and the share chosen in each, as an intruder who knows the plan sees them.
+    def _seen(self, view: View) -> tuple[I64, F64, F64]:
+        """Groups of the released rows; the share chosen in each and its size when the swap was made.
 
-        Where a grouping variable is not released there is one group, with the average share.
+        This is what an intruder who knows the plan sees. Where a grouping variable is not released there is one group,
+        with the average share.
         """
         if not self.swap.within or not all(v in view.released for v in self.swap.within):
-            average = float(self.share @ self.size / self.size.sum())
-            return np.zeros(view.released.n, dtype=np.int64), np.array([average])
-        code, of, size = joint_codes(view.released, self.swap.within, lambda _: Chain())
-        share, at = np.zeros(size), of(self.groups)
-        share[at[at >= 0]] = self.share[at >= 0]
-        return code, share
+            n = float(self.size.sum())
+            return (
+                np.zeros(view.released.n, dtype=np.int64),
+                np.array([float(self.share @ self.size) / n]),
+                np.array([n]),
+            )
+        code, of, groups = joint_codes(view.released, self.swap.within, lambda _: Chain())
+        share, size, at = np.zeros(groups), np.ones(groups), of(self.groups)
+        share[at[at >= 0]], size[at[at >= 0]] = self.share[at >= 0], self.size[at >= 0]
+        return code, share, size
 
     def _closed_form(self, view: View, code: I64, size: int) -> tuple[F64, F64]:
-        groups, share = self._seen(view)
-        n_g = np.bincount(groups, minlength=len(share))
+        groups, share, then = self._seen(view)
         pair = groups * size + code
-        n_b = np.bincount(pair, minlength=len(n_g) * size)[pair].astype(float)
-        n = n_g[groups].astype(float)
-        rate = np.where(n > 1, share[groups], 0.0)
+        released = np.bincount(groups, minlength=len(share)).astype(float)
+        n, rate = then[groups], share[groups]
+        # A swap keeps counts; a sample drawn since then keeps their shares.
+        n_b = np.bincount(pair, minlength=len(share) * size)[pair] * n / released[groups]
         others = np.maximum(n - 1, 1)
         with np.errstate(divide="ignore"):
             same = np.log((1 - rate) + rate * (n_b - 1) / others)
-            diff = np.log(rate * n_b / others)
+            diff = np.log(rate * np.minimum(n_b, others) / others)
         return same, diff
 
     def _targeted(self, view: View, code: I64, size: int) -> tuple[F64, F64]:
@@ -216,7 +228,8 @@ class _FittedSwap:
 
     def _simulated(self, view: View, code: I64, size: int, of: object) -> Table:
         """Print's way (Reiter 2005, 4.2.1): swap the released file again and average the transition matrices."""
-        (groups, share), rng = self._seen(view), np.random.default_rng(20050)
+        groups, share, _ = self._seen(view)
+        rng = np.random.default_rng(20050)
         counts = np.zeros((size, size))
         for _ in range(self.swap.simulate):
             partner = random_partners(groups, share, rng)

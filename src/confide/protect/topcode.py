@@ -49,7 +49,15 @@ class _Limit:
         return self
 
     def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _Limit:  # noqa: ARG002
+        self._whole(current[self.variable])
         return self
+
+    def _whole(self, column: Column) -> None:
+        """A whole-number column cannot hold another kind of limit."""
+        if column.dtype.is_integer() and not float(self.at).is_integer():
+            raise InputError(
+                f'{type(self).__name__}("{self.variable}"): the column holds whole numbers, so at must be one too.'
+            )
 
     def _numeric(self, column: Column) -> None:
         if column.kind != "numeric":

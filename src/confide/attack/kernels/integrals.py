@@ -44,11 +44,7 @@ def log_node_sums(  # type: ignore[no-untyped-def]
         a, e = window(nodes, 0, big, mid, gap + 9.0 * sd + 0.5 * (high[j] - low[j])) if gap < np.inf else (0, big)
         top = -np.inf
         for g in range(a, e):
-            p, q = (low[j] - nodes[g]) / sd, (high[j] - nodes[g]) / sd
-            if p == q:
-                weight[g] = -0.5 * p * p - 0.9189385332046727 - math.log(sd) - log_allowed[g]
-            else:
-                weight[g] = log_cell(p, q) - log_allowed[g]
+            weight[g] = log_cell(low[j], high[j], nodes[g], sd) - log_allowed[g]
             top = max(top, weight[g])
         for k in range(classes):
             total[k] = 0.0
@@ -62,13 +58,14 @@ def log_node_sums(  # type: ignore[no-untyped-def]
 
 @compiled
 def log_joint_sums(  # type: ignore[no-untyped-def]
-    rows, low, high, sd, noise_precision, noise_half_logdet, correlated, nodes, log_allowed, scores, log_n, mu,
-    precision, cell, out,
+    rows, low, high, sd, same, diff, noise_precision, noise_half_logdet, correlated, nodes, log_allowed, scores, log_n,
+    mu, precision, cell, out,
 ):  # fmt: skip
     """The same for d numbers together: nodes g are combinations of values; rows sorted by cell.
 
     `nodes`, `scores`: (d, G); `mu`: (d, cells, K); `precision`: (d, d) of scores' residuals; `low`, `high`: (d, r).
-    Independent noise uses the cells' areas; correlated noise the density at their middles times their widths.
+    Independent noise uses the cells' areas; correlated noise the density at their middles times their widths; a number
+    with sd 0 is swapped: `same` or `diff`.
     """
     d, big = nodes.shape
     classes = mu.shape[2]
@@ -102,16 +99,19 @@ def log_joint_sums(  # type: ignore[no-untyped-def]
                     mass[g, k] /= norm
         for v in range(d):
             x[v] = 0.5 * (low[v, j] + high[v, j])
-        a, e = window(nodes[0], 0, big, x[0], 9.0 * sd[0] + 0.5 * (high[0, j] - low[0, j]))
-        if a == e:
-            a, e = 0, big
+        a, e = 0, big
+        if sd[0] > 0.0:
+            a, e = window(nodes[0], 0, big, x[0], 9.0 * sd[0] + 0.5 * (high[0, j] - low[0, j]))
+            if a == e:
+                a, e = 0, big
         # First the squared distances, cheaply; then areas for the nodes that can matter.
         nearest = np.inf
         for g in range(a, e):
             q = 0.0
             for v in range(d):
-                gap = (x[v] - nodes[v, g]) / sd[v]
-                q += gap * gap
+                if sd[v] > 0.0:
+                    gap = (x[v] - nodes[v, g]) / sd[v]
+                    q += gap * gap
             weight[g] = q
             nearest = min(nearest, q)
         top = -np.inf
@@ -131,11 +131,10 @@ def log_joint_sums(  # type: ignore[no-untyped-def]
                 value -= 0.5 * q + noise_half_logdet
             else:
                 for v in range(d):
-                    p, q = (low[v, j] - nodes[v, g]) / sd[v], (high[v, j] - nodes[v, g]) / sd[v]
-                    if p == q:
-                        value += -0.5 * p * p - 0.9189385332046727 - math.log(sd[v])
+                    if sd[v] > 0.0:
+                        value += log_cell(low[v, j], high[v, j], nodes[v, g], sd[v])
                     else:
-                        value += log_cell(p, q)
+                        value += same[v, j] if nodes[v, g] == low[v, j] else diff[v, j]
             weight[g] = value
             top = max(top, value)
         for k in range(classes):

@@ -62,8 +62,9 @@ def add_tables(lo, hi, tables, t_row, column, log_p, starts, widths, out):  # ty
 def finish(weights, counts, place, true_at, scratch, out, truth):  # type: ignore[no-untyped-def]
     """Summaries of one target's log weights.
 
-    `out`: (log sum, max, records at the max). `truth[k]`: (log weight, strictly above, at least as likely others)
-    for the true record at position `true_at[k] - place`, skipped where negative. `scratch`: as long as `weights`.
+    `out`: (log of the sum relative to the max, max, records at the max). `truth[k]`: (log weight, strictly above, at
+    least as likely others) for the true record at position `true_at[k] - place`, skipped where negative. `scratch`: as
+    long as `weights`.
     """
     top = largest(weights)
     if top == -np.inf:
@@ -72,7 +73,7 @@ def finish(weights, counts, place, true_at, scratch, out, truth):  # type: ignor
         out[2] = 0.0
     else:
         scaled_exp(weights, counts, top, scratch)
-        out[0] = top + math.log(total_of(scratch))
+        out[0] = math.log(total_of(scratch))
         out[1] = top
         out[2] = count_from(weights, counts, top - TOLERANCE)
     for k in range(len(true_at)):
@@ -196,11 +197,7 @@ def attack_noisy(  # type: ignore[no-untyped-def]
                     w[j - a] += const - 0.5 * bend * x * x
             else:
                 for j in range(a, e):
-                    p, q = (low[v, lo + j] - yy) / s, (high[v, lo + j] - yy) / s
-                    if p == q:
-                        w[j - a] += add - 0.5 * p * p - 0.9189385332046727 - math.log(s)
-                    else:
-                        w[j - a] += add + log_cell(p, q)
+                    w[j - a] += add + log_cell(low[v, lo + j], high[v, lo + j], yy, s)
         visited[0] += e - a
         finish(
             w,
@@ -245,11 +242,7 @@ def attack_mixture(  # type: ignore[no-untyped-def]
             if not noisy[b, v]:
                 continue
             for j in range(lo, hi):
-                p, q = (low[v, j] - y[t, v]) / sd[v], (high[v, j] - y[t, v]) / sd[v]
-                if p == q:
-                    w[j - lo] += t_log[t, v] - 0.5 * p * p - 0.9189385332046727 - math.log(sd[v])
-                else:
-                    w[j - lo] += t_log[t, v] + log_cell(p, q)
+                w[j - lo] += t_log[t, v] + log_cell(low[v, j], high[v, j], y[t, v], sd[v])
         finish(w, counts[lo:hi], lo, true_at[true_start[t] : true_start[t + 1]], scratch[: hi - lo], out[t],
                truth[true_start[t] : true_start[t + 1]])  # fmt: skip
 
