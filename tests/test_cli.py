@@ -137,7 +137,7 @@ def test_the_examples_run(here: Path, capsys: pytest.CaptureFixture[str]) -> Non
     [
         (f"{PROTECT} --private public", "--private must be a folder outside that of --out"),
         (f"{PROTECT} --private vault/../public", "--private must be a folder outside that of --out"),
-        (f"{PROTECT} --private . --public-record r.json", "than that of --public-record"),
+        (f"{PROTECT} --private . --public-record r.json", "outside that of --public-record"),
         ("protect heads.csv --plan plan.toml --out who.toml", "exists and is not overwritten; give --force"),
         ("protect heads.csv --plan plan.toml --out heads.csv --force", "heads.csv is named twice"),
         ("protect heads.csv --plan plan.toml --out public/a.xlsx", "must end in one of .csv"),
