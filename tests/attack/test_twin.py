@@ -323,3 +323,22 @@ def test_many_rows_and_classes(options):
     steps = [cf.Swap(["a", "c"], rate=0.3), cf.Noise("x", sd=30.0, keep_zeros=True)]
     compare(attacked(large(90, 4, 300), steps, ["a", "b"], **options))
     compare(attacked(large(90, 4, 300), steps, ["c", "x"], **options))
+
+
+@pytest.mark.parametrize("membership", ["certain", "unsure"])
+@pytest.mark.parametrize("joint", [False, True])
+def test_a_combination_that_nobody_in_the_file_has(membership: str, joint: bool) -> None:
+    rng = np.random.default_rng(1)
+    a = rng.choice(["p", "q"], 30)
+    y = pl.DataFrame({"a": a, "b": np.where(a == "p", "u", "v"), "c": rng.choice(["x", "y", "z"], 30)})
+    steps = [cf.Swap(["a", "b"], rate=0.2)] if joint else [cf.Swap("a", rate=0.2), cf.Swap("b", rate=0.2)]
+    release = cf.Plan([*steps, cf.Swap("c", rate=0.2)]).protect(y, seed=1)
+    targets = pl.DataFrame({"a": ["p", "p"], "b": ["v", "u"]})
+    who = cf.Unsure(total=100) if membership == "unsure" else "certain"
+    attack = cf.Intruder(knows=["a", "b"], membership=who).attack(release, targets=targets, truth=[-1, 3])
+    compare(attack, targets=targets, truth=[-1, 3])
+    without = cf.Intruder(knows=["a", "b"], membership=who, unavailable="ignore").attack(
+        release, targets=targets, truth=[-1, 3]
+    )
+    # c is nearly independent of a and b here, so knowing of it changes little: the evidence must not vanish.
+    assert attack.units["p_max"][0] == pytest.approx(without.units["p_max"][0], rel=0.5)

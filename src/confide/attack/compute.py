@@ -15,7 +15,7 @@ from confide.attack.grouping import Distinct, starts
 from confide.attack.posterior import log_weights
 from confide.attack.record_side import log_unknown
 from confide.attack.scene import Scene
-from confide.attack.target_side import log_belief, log_limits, log_normaliser
+from confide.attack.target_side import log_belief, log_limits, log_normaliser, no_class_fits
 from confide.engine.local import run_pieces
 from confide.frames.columns import F64, I64, Bools
 from confide.protect.evidence import Match, Normal, Table
@@ -334,6 +334,8 @@ class _Run:
             self.out[t0:t1, 1] += add
             self.truth[lo:hi, 0] += np.repeat(add, np.diff(self.true_start[t0 : t1 + 1]))
             self.visited += self._pairs(t0, t1)
+            for t in t0 + np.flatnonzero(no_class_fits(s, self.first[t0:t1])):
+                self._plainly(int(t), int(t) + 1)
 
     def _weights_of(self, r0: int, r1: int, b0: int, b1: int) -> tuple[F64, F64]:
         """exp(log w_kj - shift of the block), shape (K, records), and the shifts."""

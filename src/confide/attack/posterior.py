@@ -18,7 +18,7 @@ from scipy.special import logsumexp
 
 from confide.attack.record_side import log_unknown
 from confide.attack.scene import Scene
-from confide.attack.target_side import log_belief, log_limits, log_normaliser, log_numbers
+from confide.attack.target_side import log_belief, log_limits, log_normaliser, log_numbers, no_class_fits
 from confide.frames.columns import F64, I64
 from confide.protect.evidence import take
 
@@ -56,6 +56,10 @@ def log_known(scene: Scene, i: int, rows: I64) -> dict[str, F64]:
 def log_mixture(scene: Scene, i: int, rows: I64) -> F64:
     """log sum_k e_k(t) L_kj (times Pr(k, known numbers given record j's cell) with helpers)."""
     t = np.array([i])
+    if no_class_fits(scene, t)[0]:
+        # Belief in the unknown ones alone, likelihoods at the target's own known values.
+        cell = scene.cells_r.of_records[rows] if scene.helped else np.repeat(scene.cells.of_targets[t], len(rows))
+        return np.asarray(logsumexp(scene.log_pi_r[cell] + log_unknown(scene, rows, target=i), axis=1))
     joint = log_belief(scene, t) + _unknown_of_block(scene, int(scene.block_t[i]), rows)
     if scene.helped:
         cell = scene.cells_r.of_records[rows]

@@ -11,7 +11,7 @@ from confide.attack import kernels
 from confide.attack.grouping import Distinct
 from confide.attack.joint import log_joint
 from confide.errors import InputError
-from confide.frames.columns import F64, I64, Bools
+from confide.frames.columns import F64, I64, Bools, Records
 from confide.protect.evidence import Match, Normal, take
 
 if TYPE_CHECKING:
@@ -21,8 +21,11 @@ CHUNK = 400_000
 """Numbers in the largest temporary of a chunk of records times classes."""
 
 
-def log_classes(scene: Scene, rows: I64, for_a: bool, only: int | None = None) -> F64:
-    """log L_kj of the class variables (of one step `only`), shape (rows, K); -inf where labels contradict."""
+def log_classes(scene: Scene, rows: I64, for_a: bool, only: int | None = None, target: int | None = None) -> F64:
+    """log L_kj of the class variables (of one step `only`), shape (rows, K); -inf where labels contradict.
+
+    With `target`, known variables have that target's values instead of the class's: for one whom no class fits.
+    """
     k = scene.classes.size
     out = np.zeros((len(rows), k))
     for i, u in enumerate(scene.uncertain):
@@ -31,12 +34,19 @@ def log_classes(scene: Scene, rows: I64, for_a: bool, only: int | None = None) -
         if like is None or record is None or only not in (None, i):
             continue
         if not scene.numeric[i] and (for_a or not u.direct):
-            t = scene.classes.target(like, i)
+            t = scene.classes.target(like, i) if target is None else like.target(_with_known(scene, i, target))
             z = take(record, np.repeat(rows, k))
             out += like.log(take(t, np.tile(np.arange(k), len(rows))), z).reshape(len(rows), k)
         for v, label in u.regions.items():
             out += np.where(scene.classes.regions[v] == label.released[scene.rows][rows][:, None], 0.0, -np.inf)
     return out
+
+
+def _with_known(scene: Scene, i: int, target: int) -> Records:
+    """The K classes as values of step i's variables, those known of a target replaced by its own."""
+    u = scene.uncertain[i]
+    own = scene.targets.select(u.variables_known).take(np.full(scene.classes.size, target))
+    return scene.classes.frames[i].replaced(u.met(own).values())
 
 
 def log_number(scene: Scene, number: Number, rows: I64, for_a: bool, limit: tuple[float, float] | None = None) -> F64:
@@ -137,9 +147,9 @@ def _log_m_as_printed(scene: Scene, rows: I64) -> F64:
     return out
 
 
-def log_unknown(scene: Scene, rows: I64) -> F64:
-    """log L_kj with the integrals over unknown numbers, shape (rows, K)."""
-    out = log_classes(scene, rows, for_a=False)
+def log_unknown(scene: Scene, rows: I64, target: int | None = None) -> F64:
+    """log L_kj with the integrals over unknown numbers, shape (rows, K); `target` as in `log_classes`."""
+    out = log_classes(scene, rows, for_a=False, target=target)
     for n in scene.numbers:
         if not n.known:
             limit = scene.knowledge.limits.get(n.variable)

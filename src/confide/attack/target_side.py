@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from confide.attack.record_side import log_mass, noisy_classes
-from confide.frames.columns import F64, I64, Column
+from confide.frames.columns import F64, I64, Bools, Column
 from confide.protect.evidence import take
 
 if TYPE_CHECKING:
@@ -37,7 +37,8 @@ def log_normaliser(scene: Scene, t: I64) -> F64:
     cell = scene.cells.of_targets[t]
     joint = log_agree(scene, t) + scene.log_pi[cell] + log_numbers(scene, t, cell, scene.numbers_t)
     joint = joint + log_limits(scene, cell, scene.numbers_t)
-    return np.asarray(logsumexp(joint, axis=1))
+    total = logsumexp(joint, axis=1)
+    return np.where(np.isfinite(total), total, 0.0)
 
 
 def log_numbers(scene: Scene, t: I64, cell: I64, numbers: Sequence[Number]) -> F64:
@@ -93,11 +94,15 @@ def reference_regions(scene: Scene, n: Number) -> tuple[I64, F64]:
     return u.regions[n.variable].of(met), met[n.variable].values
 
 
+def no_class_fits(scene: Scene, t: I64) -> Bools:
+    """Targets with a combination of known categories that nobody in the reference file has, shape (len(t),)."""
+    return np.asarray(~np.isfinite(log_agree(scene, t)).any(axis=1))
+
+
 def log_agree(scene: Scene, t: I64) -> F64:
-    """log Pr(known categories of targets t given the class), 0 throughout where no class allows them, (len(t), K)."""
+    """log Pr(known categories of targets t given the class), shape (len(t), K)."""
     out = np.zeros((len(t), scene.classes.size))
     for i, u in enumerate(scene.uncertain):
         if not scene.numeric[i] and not u.direct:
             out = out + scene.classes.log_agree(u, scene.targets, t)
-    out[~np.isfinite(out).any(axis=1)] = 0.0
     return out
