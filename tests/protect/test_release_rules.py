@@ -116,3 +116,15 @@ def test_a_weight_is_released_and_categories_have_names() -> None:
         cf.Plan([], drop="w", weight="w")
     with pytest.raises(cf.InputError, match="None"):
         cf.Recode("sex", mapping={"m": None})
+
+
+@pytest.mark.parametrize("suffix", ["sav", "dta", "csv", "parquet"])
+def test_a_release_written_to_any_format_can_be_adopted_again(suffix: str, tmp_path) -> None:
+    heads = cf.demo("heads").head(300)
+    steps = [cf.Recode("age", width=10), cf.Swap("race", rate=0.3), cf.Topcode("property_value", at=500_000)]
+    plan = cf.Plan(steps, identifiers="id")
+    made = plan.protect(heads, seed=1)
+    path = cf.write(made.data, tmp_path / f"public.{suffix}")
+    again = cf.Release.adopt(heads, cf.read(path), plan, link=made.link)
+    who = cf.Intruder(knows=["sex", "race", "age", "property_value"])
+    assert who.attack(again).summary() == who.attack(made).summary()

@@ -85,6 +85,7 @@ class Release:
                 f'The released file still holds the {what} "{v}".' for v, what in held_back.items() if v in z.columns
             )
             compiled, _, _ = run(plan.parts, plan.encode(y, original), None)
+            z = _in_words(z, schema(released), y, plan, compiled)
             _check_labels(plan, compiled, y, z, rows, original)
         return cls(plan, released, z, y, rows, None, compiled)
 
@@ -186,6 +187,21 @@ def _check_labels(
         if wrong:
             problems.append(f'"{v}": {wrong} of {len(rows)} released values differ, though the plan leaves them alone.')
     raise_all(problems, "The released file does not fit the plan:")
+
+
+def _in_words(z: pl.DataFrame, held: Schema, y: pl.DataFrame, plan: Plan, compiled: Compiled) -> pl.DataFrame:
+    """Codes of a labelled file (SPSS, Stata) as their labels, where the plan makes words of the variable."""
+    records = plan.encode(y)
+    for v in z.columns:
+        labels = held.variables[v].value_labels if v in held.variables else {}
+        if not labels or not z.schema[v].is_numeric() or v not in y.columns:
+            continue
+        words = compiled.released_form(records[v]).levels if v in compiled.ways else tuple(y.get_column(v).unique())
+        if any(isinstance(w, str) for w in words):
+            codes = {float(code): label for code, label in labels.items()}
+            column = [None if c is None else codes.get(float(c)) for c in z.get_column(v).to_list()]
+            z = z.with_columns(pl.Series(v, column, dtype=pl.String))
+    return z
 
 
 def _unlike(a: pl.Series, b: pl.Series) -> int:
