@@ -1,4 +1,4 @@
-"""The two families of errors: the user's (bad input, with a sentence that helps) and ours (a bug)."""
+"""Errors are sentences: what is wrong, where, and what would be right. Anything else that is raised is a bug."""
 
 from __future__ import annotations
 
@@ -15,10 +15,6 @@ class InputError(ConfideError, ValueError):
 
     Messages name columns, types and counts; they never contain a value of the data.
     """
-
-
-class InternalError(ConfideError, RuntimeError):
-    """A state that should be impossible: a bug in confide, not in the data."""
 
 
 def raise_all(problems: Iterable[str], heading: str = "") -> None:

@@ -165,6 +165,11 @@ def _random_step(
         evidence = _evidence(case, i, c if any(v in known for v in in_play) else b, view, in_play)
     if evidence.likelihood is None:
         return
+    if evidence.sense == "y|z":  # a model of the true value given the released one: it needs no A
+        if not all(v in known for v in in_play):
+            return
+        uncertain.append(Uncertain(in_play, (True,) * len(in_play), evidence.likelihood, None, view.met, direct=True))
+        return
     like_a = None
     if a != "ignore":
         like_a = evidence.likelihood

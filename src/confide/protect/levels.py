@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from confide.errors import InputError
 from confide.frames.columns import I64, Column, Records, codes_in, combine
 from confide.protect.mechanism import Chain
 
@@ -49,5 +50,7 @@ def joint_codes(
 def combine_exact(codes: Sequence[I64], sizes: Sequence[int]) -> I64:
     """Mixed-radix code of several variables; the product of sizes fits in 62 bits for any real code lists."""
     if float(np.prod([s + 1.0 for s in sizes])) > 2.0**62:
-        raise OverflowError("joint categories do not fit in 62 bits")
+        raise InputError(
+            f"{len(sizes)} variables have too many joint categories to be handled together; recode them first."
+        )
     return combine(codes, sizes)

@@ -31,6 +31,16 @@ SKIP = 36.0
 
 
 @compiled
+def widest_block(first, last, block_of, offsets):  # type: ignore[no-untyped-def]
+    """Records of the largest block among those of targets first..last-1."""
+    widest = 0
+    for t in range(first, last):
+        b = block_of[t]
+        widest = max(widest, offsets[b + 1] - offsets[b])
+    return widest
+
+
+@compiled
 def add_base(lo, hi, codes, t_code, record_code, same, diff, log_m, out):  # type: ignore[no-untyped-def]
     """Log weights of a block's records for one class of targets: matches minus log m. Shapes: (V, r)."""
     for j in range(lo, hi):
@@ -93,10 +103,7 @@ def attack_plain(  # type: ignore[no-untyped-def]
     true_start, true_at, out, truth,
 ):  # fmt: skip
     """Targets first..last-1 whose known uncertain variables are all categories."""
-    widest = 0
-    for t in range(first, last):
-        b = block_of[t]
-        widest = max(widest, offsets[b + 1] - offsets[b])
+    widest = widest_block(first, last, block_of, offsets)
     buffer = np.empty(widest)
     scratch = np.empty(widest)
     for t in range(first, last):
@@ -124,10 +131,7 @@ def attack_noisy(  # type: ignore[no-untyped-def]
     the target are visited, and a quadratic serves where cells are small.
     """
     d = y.shape[1]
-    widest = 0
-    for t in range(first, last):
-        b = block_of[t]
-        widest = max(widest, offsets[b + 1] - offsets[b])
+    widest = widest_block(first, last, block_of, offsets)
     base = np.empty(widest)
     buffer = np.empty(widest)
     scratch = np.empty(widest)
@@ -221,10 +225,7 @@ def attack_mixture(  # type: ignore[no-untyped-def]
     `w_kj`: (K, r), scaled; `k_start`, `k_list`, `k_weight`: the classes of each target and their weights.
     """
     d = y.shape[1]
-    widest = 0
-    for t in range(first, last):
-        b = block_of[t]
-        widest = max(widest, offsets[b + 1] - offsets[b])
+    widest = widest_block(first, last, block_of, offsets)
     buffer = np.empty(widest)
     scratch = np.empty(widest)
     for t in range(first, last):
