@@ -43,8 +43,8 @@ def load(source: Path, columns: list[str] | None = None) -> pl.DataFrame:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "a.csv"
     ...     _ = path.write_text("area,n\\n007,1\\n100,NA\\n")
-    ...     load(path).schema
-    Schema([('area', String), ('n', Int64)])
+    ...     load(path).dtypes
+    [String, Int64]
     """
     whole = _without_blank_end(source)
     common: dict[str, Any] = {

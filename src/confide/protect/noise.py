@@ -179,7 +179,7 @@ class _FittedNoise:
         inside = np.stack([s.label(c) == INSIDE for s, c in zip(self.spans, columns, strict=True)])
         y = np.stack([c.values for c in columns])
         z, todo = y.copy(), np.arange(y.shape[1])
-        root = np.linalg.cholesky(self.rho)  # type: ignore[arg-type]
+        root: F64 = np.linalg.cholesky(np.asarray(self.rho, dtype=float))
         for _ in range(10_000):
             noise = root @ rng.standard_normal((len(columns), len(todo)))
             ok = np.ones(len(todo), dtype=bool)

@@ -89,4 +89,4 @@ class TargetedPolicy:
         _, inverse, count = np.unique(cell, return_inverse=True, return_counts=True)
         pool = total - count[inverse]
         # An exchanged record's own old value sits with its partner: count the record's released value itself.
-        return (same_value + 1) / np.maximum(pool + 1, 1)
+        return np.asarray((same_value + 1) / np.maximum(pool + 1, 1))
