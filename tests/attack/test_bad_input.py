@@ -32,6 +32,8 @@ STATEMENTS = {
     "correlation of one": (lambda: cf.Noise("income", sd=1, correlation=0.5), "two or more"),
     "correlation impossible": (lambda: cf.Noise(["a", "b"], sd=1, correlation=1.0), "positive definite"),
     "rows of a matrix": (lambda: cf.Pram("race", matrix=[[0.5, 0.4], [0, 1]]), "1 of 2 do not"),
+    "matrix of words": (lambda: cf.Pram("race", matrix=[["x"]]), "must hold numbers"),
+    "simulate less than nothing": (lambda: cf.Swap("race", rate=0.1, simulate=-3), "number of repetitions"),
     "matrix and retention": (lambda: cf.Pram("race", matrix=[[1]], retention=0.5), "either matrix or retention"),
     "two ways to recode": (lambda: cf.Recode("age", width=5, breaks=[1]), "exactly one"),
     "breaks not rising": (lambda: cf.Recode("age", breaks=[5, 1]), "rising"),
@@ -113,6 +115,8 @@ FILES = {
         lambda: attack("sex", cf.Release.adopt(HEADS, HEADS, plan())).calibration(), "needs the truth"),
     "threshold in percent": (lambda: attack("sex").summary(20), "for 20 percent write 0.2"),
     "target out of range": (lambda: attack("sex").posterior(1000), "0 to 199"),
+    "top in words": (lambda: attack("sex").explain(0, top="3"), "from 1 upwards"),
+    "attack on a frame": (lambda: attack("sex", HEADS), "needs a release"),
     "no threads": (lambda: attack("sex", threads=0), "from 1 upwards"),
     "belief about another variable": (
         lambda: attack("race", available="average", believes=[cf.Swap("sex", rate=0.1)]), "does not alter"),

@@ -119,6 +119,8 @@ class Attack:
         """
         from confide.attack.explain import explain
 
+        if isinstance(top, bool) or not isinstance(top, int) or top < 1:
+            raise InputError("top must be a whole number from 1 upwards.")
         scene, i = self._find(target)
         rows, parts = log_weights(scene, i)
         own = int(self._rows[target])

@@ -34,7 +34,9 @@ def mistake_matrix(error: Any, column: Column) -> F64:
     if isinstance(error, (int, float)) and not isinstance(error, bool):
         wrong = fraction(float(error), f'errors: "{column.name}"')
         return (1 - wrong) * np.eye(k) + wrong * (1 - np.eye(k)) / max(k - 1, 1)
-    raise InputError(f'errors: "{column.name}" is categorical: give the probability of a mistake, or a Pram.')
+    raise InputError(
+        f'errors: "{column.name}" is categorical: give the probability of a mistake, or a step with a matrix.'
+    )
 
 
 def mistaken_value(original: Column, released: Column, chain: Chain, error: Any) -> Likelihood:

@@ -55,6 +55,11 @@ def run_attack(
 
 
 def _check(intruder: Intruder, release: Release) -> None:
+    if not hasattr(release, "public_variables"):
+        raise InputError(
+            f"An attack needs a release, not {type(release).__name__}: make one with plan.protect(...) or with "
+            "Release.adopt(...)."
+        )
     problems = [
         f'knows: "{v}" is not released, so knowing it tells nothing.{did_you_mean(v, release.public_variables)}'
         for v in (*intruder.knows, *intruder.between)

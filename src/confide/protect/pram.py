@@ -125,7 +125,10 @@ def _as_matrix(matrix: Any, levels: Sequence[Any] | None, where: str) -> tuple[t
         p = np.array([[float(matrix[a].get(b, 0.0)) for b in names] for a in names])
         levels = names
     else:
-        p = np.asarray(matrix, dtype=float)
+        try:
+            p = np.asarray(matrix, dtype=float)
+        except (TypeError, ValueError):
+            raise InputError(f"{where}: matrix must hold numbers, in rows of equal length.") from None
     if p.ndim != 2 or p.shape[0] != p.shape[1] or not len(p):
         raise InputError(f"{where}: matrix must be square, not of shape {p.shape}.")
     if not np.isfinite(p).all() or (p < 0).any():

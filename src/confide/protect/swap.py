@@ -77,6 +77,8 @@ class Swap:
             object.__setattr__(self, "force", tuple(int(i) for i in self.force))
             if min(self.force, default=0) < 0:
                 raise InputError(f"{where}: force takes row positions from 0 upwards.")
+        if isinstance(self.simulate, bool) or not isinstance(self.simulate, int) or self.simulate < 0:
+            raise InputError(f"{where}: simulate is a number of repetitions, 0 for the closed form.")
         if self.candidates not in (None, "unique"):
             raise InputError(f'{where}: candidates is None or "unique".')
         if self.candidates and not (self.keys and self.within):
