@@ -14,8 +14,11 @@ _HOMES = {
     "Attack": "confide.attack.attack",
     "Bottomcode": "confide.protect.topcode",
     "Calibration": "confide.measure.calibration",
+    "Conjugate": "confide.protect.predictive",
+    "Gamma": "confide.protect.variances",
     "InputError": "confide.errors",
     "Intruder": "confide.attack.intruder",
+    "MeasurementError": "confide.protect.measurement",
     "Noise": "confide.protect.noise",
     "Plan": "confide.protect.plan",
     "Pram": "confide.protect.pram",
@@ -33,9 +36,11 @@ _HOMES = {
     "calibrate": "confide.measure.calibration",
     "codebook": "confide.demo",
     "demo": "confide.demo",
+    "prior_from_range": "confide.protect.variances",
     "read": "confide.frames",
     "replay": "confide.protect.record",
     "schema": "confide.frames",
+    "simulate_targets": "confide.protect.simulate",
     "write": "confide.frames",
 }
 
@@ -55,17 +60,22 @@ if TYPE_CHECKING:
     from confide.frames import write as write
     from confide.measure.calibration import Calibration as Calibration
     from confide.measure.calibration import calibrate as calibrate
+    from confide.protect.measurement import MeasurementError as MeasurementError
     from confide.protect.noise import Noise as Noise
     from confide.protect.plan import Plan as Plan
     from confide.protect.pram import Pram as Pram
+    from confide.protect.predictive import Conjugate as Conjugate
     from confide.protect.recode import Recode as Recode
     from confide.protect.record import replay as replay
     from confide.protect.release import Release as Release
     from confide.protect.rounding import Round as Round
     from confide.protect.sample import Sample as Sample
+    from confide.protect.simulate import simulate_targets as simulate_targets
     from confide.protect.swap import Swap as Swap
     from confide.protect.topcode import Bottomcode as Bottomcode
     from confide.protect.topcode import Topcode as Topcode
+    from confide.protect.variances import Gamma as Gamma
+    from confide.protect.variances import prior_from_range as prior_from_range
 
 __all__ = [*_HOMES, "__version__"]
 

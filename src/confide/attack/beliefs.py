@@ -14,7 +14,7 @@ s : normal score of a number, the normal quantile of its rank in the reference f
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -141,9 +141,10 @@ class NumberBelief:
 
     @classmethod
     def fit(
-        cls, cells: Cells, classes: I64, k: int, y: F64, rows: I64, finest: float, logs: bool = False
-    ) -> NumberBelief:
-        """Fit on the reference rows given (those whose value the step alters); `finest` merges closer values.
+        cls, cells: Cells, classes: I64, k: int, y: F64, rows: I64, steps: Callable[[F64], F64] | None,
+        logs: bool = False,
+    ) -> NumberBelief:  # fmt: skip
+        """Fit on the reference rows given (those whose value the step alters); `steps` merges values in one unit.
 
         With `logs` the scores are logarithms, as printed, instead of normal scores.
         """
@@ -158,7 +159,7 @@ class NumberBelief:
         tau = max(float(np.sqrt(np.mean(residual**2))), 1e-3)
         split = cells.design.shape[1]
         mu = (cells.design @ beta[:split])[:, None] + beta[None, split:]
-        nodes, node_edges = _thinned(values, count, edges, finest)
+        nodes, node_edges = _thinned(values, count, edges, steps)
         return cls(values, edges, middle, nodes, node_edges, mu, tau, residual / tau, rows, y)
 
     def score(self, y: F64) -> F64:
@@ -209,11 +210,11 @@ def _middle(edges: F64) -> F64:
     return np.asarray(ndtri(0.5 * (ndtr(edges[:-1]) + ndtr(edges[1:]))))
 
 
-def _thinned(values: F64, count: I64, edges: F64, finest: float) -> tuple[F64, F64]:
-    """Merge values that the noise cannot tell apart: one node per stretch of `finest` (0: none), at its mean."""
-    if not finest:
+def _thinned(values: F64, count: I64, edges: F64, steps: Callable[[F64], F64] | None) -> tuple[F64, F64]:
+    """Merge values that the noise cannot tell apart: one node per unit of `steps` (None: all), at its mean."""
+    if steps is None:
         return values, edges
-    group = np.floor((values - values[0]) / finest)
+    group = np.floor(steps(values))
     first = np.flatnonzero(np.concatenate([[True], group[1:] != group[:-1]]))
     total = np.add.reduceat(count.astype(float), first)
     nodes = np.add.reduceat(values * count, first) / total

@@ -15,6 +15,7 @@ from confide.attack.grouping import Distinct, starts
 from confide.attack.posterior import log_weights
 from confide.attack.record_side import log_unknown
 from confide.attack.scene import Scene
+from confide.attack.spreads import MOST_NODES, known_spreads, spread_arrays
 from confide.attack.target_side import log_belief, log_limits, log_normaliser, no_class_fits
 from confide.engine.local import run_pieces
 from confide.frames.columns import F64, I64, Bools
@@ -31,7 +32,8 @@ MIXED = 4_000_000
 class Outcome:
     """Per target: log of the sum of its weights relative to the largest, log of the largest, how many share it.
 
-    Of the true record: its log weight (-inf where it is no candidate), how many lie strictly above it and how many
+    `log_top`: log of the sum of the largest weights, as many as were asked for, relative to the largest. Of the true
+    record: its log weight (-inf where it is no candidate), how many lie strictly above it and how many
     others are at least as likely. `pairs`: pairs in all blocks, and pairs visited after equal ones were merged and
     hopeless ones skipped.
     """
@@ -39,21 +41,26 @@ class Outcome:
     log_sum: F64
     log_max: F64
     n_max: F64
+    log_top: F64
     log_true: F64
     above: F64
     likely: F64
     pairs: tuple[float, float]
 
 
-def compute(scene: Scene, true_row: I64, threads: int, done: Callable[[int], None]) -> Outcome:
-    """Summaries of every target's posterior. `true_row`: position of its record among all released rows, -1: none."""
-    return _Run(scene, true_row).outcome(threads, done)
+def compute(scene: Scene, true_row: I64, threads: int, done: Callable[[int], None], top: int = 0) -> Outcome:
+    """Summaries of every target's posterior. `true_row`: position of its record among all released rows, -1: none.
+
+    `top`: how many of the largest weights to add up (0: none; the sum is then meaningless).
+    """
+    return _Run(scene, true_row, top).outcome(threads, done)
 
 
 class _Run:
-    def __init__(self, scene: Scene, true_row: I64) -> None:
-        self.scene = scene
-        self.direct = scene.mixture and any(u.direct for u in scene.uncertain)
+    def __init__(self, scene: Scene, true_row: I64, top: int) -> None:
+        self.scene, self.top = scene, top
+        self.spreads = known_spreads(scene)
+        self.direct = scene.mixture and any(u.direct and not scene.numeric[i] for i, u in enumerate(scene.uncertain))
         self._merge_records()
         self._merge_targets()
         self._place_truth(true_row)
@@ -63,7 +70,9 @@ class _Run:
     def _merge_records(self) -> None:
         s = self.scene
         keys: list[NDArray[Any]] = [s.block_r]
-        keys += [u.like.low[s.rows] for u in s.uncertain if isinstance(u.like, Normal) and all(u.known)][:1]
+        first = [known.like.z[s.rows] for known in self.spreads]
+        first += [u.like.low[s.rows] for u in s.uncertain if isinstance(u.like, Normal) and all(u.known)]
+        keys += first[:1]
         for u, record, record_a in zip(s.uncertain, s.records, s.records_a, strict=True):
             keys += list(record.values())
             if record_a is not None and u.like_a is not u.like:
@@ -121,7 +130,7 @@ class _Run:
 
     def outcome(self, threads: int, done: Callable[[int], None]) -> Outcome:
         n = len(self.targets)
-        self.out = np.full((n, 3), -np.inf)
+        self.out = np.full((n, 4), -np.inf)
         self.out[:, 2] = 0.0
         self.truth = np.zeros((len(self.true_at), 3))
         self.truth[:, 0] = -np.inf
@@ -159,6 +168,11 @@ class _Run:
         if s.knowledge.nearest or self.direct:
             return False
         for i, u in enumerate(s.uncertain):
+            spread = [known.like for known in self.spreads if known.item == i]
+            if spread:
+                if max(like.p.shape[1] for like in spread) > MOST_NODES:
+                    return False
+                continue
             known_number = s.numeric[i] and any(u.known)
             if known_number and (not isinstance(u.like, Normal) or s.helped or not self._noisy_by_block(u.like)[1]):
                 return False
@@ -185,8 +199,8 @@ class _Run:
                 if own >= 0:
                     at[k] = np.flatnonzero(self.records.of[rows] == own)[0]
             kernels.finish(
-                np.ascontiguousarray(weights, dtype=float), np.ones(len(rows)), 0, at, np.empty(len(rows)), self.out[t],
-                self.truth[self.true_start[t] : self.true_start[t + 1]],
+                np.ascontiguousarray(weights, dtype=float), np.ones(len(rows)), 0, at, np.empty(len(rows)), self.top,
+                self.out[t], self.truth[self.true_start[t] : self.true_start[t + 1]],
             )  # fmt: skip
             self.visited += len(rows)
 
@@ -200,7 +214,7 @@ class _Run:
         def work(first: int, last: int) -> None:
             kernels.attack_nearest(
                 first, last, self.block_t, self.offsets, self.records.count, y, z, scale,
-                self.true_start, self.true_at, self.out, self.truth,
+                self.true_start, self.true_at, self.top, self.out, self.truth,
             )  # fmt: skip
             self.visited += self._pairs(first, last)
 
@@ -229,14 +243,19 @@ class _Run:
             else np.zeros((s.n_blocks, 0), dtype=bool)
         )
         shape = (len(self.first), d)
-        sd = np.array([like.sd for like in likes])
-        return np.array(y).T.reshape(shape), np.array(t_log).T.reshape(shape), noisy, low, high, sd, likes
+        known = np.array(y).T.reshape(shape)
+        sd = np.ones(shape)
+        for v, like in enumerate(likes):
+            spread = like.sd_at(known[:, v])
+            sd[:, v] = np.where(spread > 0, spread, 1.0)  # a target that is not noisy has no use for it
+        return known, np.array(t_log).T.reshape(shape), noisy, low, high, sd, likes
 
     def _direct(self) -> Callable[[int, int], None]:
         """Every class is known: matches, tables and densities multiply."""
         s = self.scene
         fixed = self._lookups()
         y, t_log, noisy, low, high, sd, likes = self._known_numbers()
+        errors = spread_arrays(self.spreads, self.first, s.rows[self.records.first])
         log_m = s.log_m[self.records.first]
         y, t_log, low, high = (np.ascontiguousarray(a) for a in (y, t_log, low, high))
         even, half = np.zeros(len(likes), dtype=bool), 0.0
@@ -248,18 +267,26 @@ class _Run:
                 half = 0.5 * float(width.max())
 
         def work(first: int, last: int) -> None:
-            if not likes:
+            if not likes and not self.spreads:
                 kernels.attack_plain(
                     first, last, self.block_t, self.offsets, self.records.count, log_m, *fixed,
-                    self.true_start, self.true_at, self.out, self.truth,
+                    self.true_start, self.true_at, self.top, self.out, self.truth,
                 )  # fmt: skip
                 self.visited += self._pairs(first, last)
                 return
             visited = np.zeros(1)
+            if self.spreads:
+                kernels.attack_spread(
+                    first, last, self.block_t, self.class_t, self.offsets, self.records.count, log_m, *fixed,
+                    y, t_log, noisy, low, high, sd, errors.x, errors.add, *errors.records, errors.nodes, *errors.bounds,
+                    self.true_start, self.true_at, self.top, self.out, self.truth, visited,
+                )  # fmt: skip
+                self.visited += float(visited[0])
+                return
             kernels.attack_noisy(
                 first, last, self.block_t, self.class_t, self.offsets, self.records.count, log_m, *fixed,
                 y, t_log, noisy, low, high, sd, even, half,
-                self.true_start, self.true_at, self.out, self.truth, visited,
+                self.true_start, self.true_at, self.top, self.out, self.truth, visited,
             )  # fmt: skip
             self.visited += float(visited[0])
 
@@ -300,6 +327,7 @@ class _Run:
         """Unknown classes are averaged over, a range of blocks at a time."""
         s = self.scene
         y, t_log, noisy, low, high, sd, _ = self._known_numbers()
+        errors = spread_arrays(self.spreads, self.first, s.rows[self.records.first])
         most = max(MIXED // max(s.classes.size, 1), 1)
         edges = [0]
         while edges[-1] < s.n_blocks:
@@ -321,8 +349,11 @@ class _Run:
             args = (
                 blocks, offsets, self.records.count[r0:r1], w, k_start, k_list.astype(np.int64), k_weight,
                 np.ascontiguousarray(y[t0:t1]), np.ascontiguousarray(t_log[t0:t1]), noisy[b0:b1],
-                np.ascontiguousarray(low[:, r0:r1]), np.ascontiguousarray(high[:, r0:r1]), sd,
-                self.true_start[t0 : t1 + 1] - lo, own, self.out[t0:t1], self.truth[lo:hi],
+                np.ascontiguousarray(low[:, r0:r1]), np.ascontiguousarray(high[:, r0:r1]),
+                np.ascontiguousarray(sd[t0:t1]),
+                np.ascontiguousarray(errors.x[t0:t1]), np.ascontiguousarray(errors.add[t0:t1]),
+                *(np.ascontiguousarray(a[..., r0:r1]) for a in errors.records), errors.nodes,
+                self.true_start[t0 : t1 + 1] - lo, own, self.top, self.out[t0:t1], self.truth[lo:hi],
             )  # fmt: skip
 
             def work(first: int, last: int, args: tuple[Any, ...] = args) -> None:
@@ -354,11 +385,13 @@ class _Run:
     def _spread_out(self) -> Outcome:
         """From distinct targets and records back to every target."""
         s, n = self.scene, self.scene.targets.n
-        cols = [np.full(n, -np.inf), np.full(n, -np.inf), np.zeros(n)]
+        cols = [np.full(n, -np.inf), np.full(n, -np.inf), np.zeros(n), np.full(n, -np.inf)]
         own = [np.full(n, -np.inf), np.zeros(n), np.zeros(n)]
-        for i in range(3):
-            cols[i][self.met] = self.out[self.targets.of, i]
-            own[i][self.met] = self.truth[self.true_of, i]
+        for i, column in enumerate(cols):
+            column[self.met] = self.out[self.targets.of, i]
+        for i, column in enumerate(own):
+            column[self.met] = self.truth[self.true_of, i]
         sizes = np.bincount(s.block_r, minlength=s.n_blocks) if len(s.block_r) else np.zeros(1)
         total = float(sizes[s.block_t[self.met]].sum()) if len(self.met) else 0.0
-        return Outcome(cols[0], cols[1], cols[2], own[0], own[1], own[2], (total, self.visited))
+        log_sum, log_max, n_max, log_top = cols
+        return Outcome(log_sum, log_max, n_max, log_top, own[0], own[1], own[2], (total, self.visited))

@@ -67,7 +67,7 @@ def fit_joint(numbers: Sequence[Number]) -> JointBelief | None:
         s.append(b.score(b.y[at]))
         mu.append(b.mu)
     values, scores = np.array(y), np.array(s)
-    nodes, where, count = _merged(values, [_sd(n) for n in numbers])
+    nodes, where, count = _merged(values, numbers)
     at_node = np.array([np.bincount(where, weights=v) / count for v in scores])
     spread = np.cov(scores) + 1e-6 * np.eye(len(numbers))
     centred = at_node - scores.mean(axis=1, keepdims=True)
@@ -75,7 +75,7 @@ def fit_joint(numbers: Sequence[Number]) -> JointBelief | None:
     sigma = np.array(residual) @ np.array(residual).T / len(rows) + 1e-6 * np.eye(len(numbers))
     order = np.argsort(nodes[0], kind="stable")
     rest = 0.0
-    if not all(_sd(n) for n in numbers):
+    if not all(isinstance(n.like_a, Normal) for n in numbers):
         # Exact values: whoever is the target must not count as somebody else. One record less in each node, the share
         # so freed to the margins. (Noise blurs nodes into their neighbours, which does the same.)
         rest = len(count) / len(rows) if np.any(count > 1) else 1.0
@@ -88,18 +88,20 @@ def fit_joint(numbers: Sequence[Number]) -> JointBelief | None:
     )  # fmt: skip
 
 
-def _sd(number: Number) -> float:
-    """Standard deviation of the noise; 0 for a number that is swapped, whose value matches or does not."""
-    return float(number.like_a.sd) if isinstance(number.like_a, Normal) else 0.0
+def _merged(values: F64, numbers: Sequence[Number]) -> tuple[F64, I64, F64]:
+    """Combinations on a grid as fine as the noise: nodes (d, G) at their means, each row's node, counts.
 
-
-def _merged(values: F64, sd: Sequence[float]) -> tuple[F64, I64, F64]:
-    """Combinations on a grid as fine as the noise (0: as they are): nodes (d, G) at their means, each row's, counts."""
-    grid = [np.floor(v * STEPS_PER_SD / s) if s else v for v, s in zip(values, sd, strict=True)]
+    A number that is swapped, whose value matches or does not, stays as it is.
+    """
+    likes = [n.like_a for n in numbers]
+    grid = [
+        np.floor(like.in_steps(v, STEPS_PER_SD)) if isinstance(like, Normal) else v
+        for v, like in zip(values, likes, strict=True)
+    ]
     distinct = Distinct.rows(grid, values.shape[1])
     nodes = np.array([np.bincount(distinct.of, weights=v) / distinct.count for v in values])
-    for i, s in enumerate(sd):
-        if not s:
+    for i, like in enumerate(likes):
+        if not isinstance(like, Normal):
             nodes[i] = values[i][distinct.first]
     return nodes, distinct.of, distinct.count
 
@@ -109,7 +111,8 @@ def log_joint(scene: Scene, numbers: Sequence[Number], rows: I64, single: Callab
 
     Records whose label leaves fewer than two numbers noisy take `single`, the one-number integral.
     """
-    numbers = sorted(numbers, key=_sd, reverse=True)  # a noisy one first: the kernel looks near its value
+    # A noisy one first: the kernel looks near its value.
+    numbers = sorted(numbers, key=lambda n: n.like_a.sd if isinstance(n.like_a, Normal) else -1.0, reverse=True)
     inside = np.stack([_inside(scene, n, rows) for n in numbers])
     out = np.zeros((len(rows), scene.classes.size))
     for pattern in np.unique(inside.T, axis=0):
@@ -141,16 +144,20 @@ def _log_sums(scene: Scene, which: Sequence[Number], belief: JointBelief, rows: 
         elif isinstance(like, Match):
             low[i] = high[i] = scene.released[n.variable].values[rows]
             same[i], diff[i] = like.log_same[scene.rows][rows], like.log_diff[scene.rows][rows]
-    sd = np.array([_sd(n) for n in which])
+    noisy = np.array([isinstance(n.like_a, Normal) for n in which])
+    sd = np.ones_like(belief.nodes)
+    for i, n in enumerate(which):
+        if isinstance(n.like_a, Normal):
+            sd[i] = n.like_a.sd_at(belief.nodes[i])
     rho = noise_correlation(scene, which)
     allowed = _log_allowed(scene, which, belief.nodes)
-    correlated = not np.array_equal(rho, np.eye(len(sd)))
+    correlated = not np.array_equal(rho, np.eye(len(which)))
     cell = scene.cells_r.of_records[rows]
     order = np.argsort(cell, kind="stable")
     out = np.empty((len(rows), scene.classes.size))
     part = np.empty_like(out)
     kernels.log_joint_sums(
-        order, low, high, sd, same, diff, np.linalg.inv(rho), 0.5 * float(np.linalg.slogdet(rho)[1]), correlated,
+        order, low, high, sd, noisy, same, diff, np.linalg.inv(rho), 0.5 * float(np.linalg.slogdet(rho)[1]), correlated,
         belief.nodes, allowed, belief.scores, belief.log_n, belief.mu, belief.precision, cell, part,
     )  # fmt: skip
     out[order] = part

@@ -161,14 +161,16 @@ def _random_step(
             certain.append(Certain(v, _after_meeting(view, label.of), label.released, label.size))
     if not in_play:
         return
+    if evidence.sense == "y|z":  # what is not known of it says nothing
+        in_play = tuple(v for v in in_play if v in known or v in limits)
+    if not in_play:
+        return
     if set(in_play) != set(evidence.about):
         evidence = _evidence(case, i, c if any(v in known for v in in_play) else b, view, in_play)
     if evidence.likelihood is None:
         return
-    if evidence.sense == "y|z":  # a model of the true value given the released one: it needs no A
-        if not all(v in known for v in in_play):
-            return
-        uncertain.append(Uncertain(in_play, (True,) * len(in_play), evidence.likelihood, None, view.met, direct=True))
+    if evidence.sense == "y|z":
+        uncertain += _truth_given_released(case, evidence, known, limits, view)
         return
     like_a = None
     if a != "ignore":
@@ -189,6 +191,25 @@ def _random_step(
                 )
     flags = tuple(v in known for v in in_play)
     uncertain.append(Uncertain(in_play, flags, like, like_a, view.met, regions, mistakes=mistakes))
+
+
+def _truth_given_released(
+    case: Case, evidence: Evidence, known: tuple[str, ...], limits: Mapping[str, Any], view: View
+) -> list[Uncertain]:
+    """A model of the true value given the released one: it needs no A, and is asked only about what is known."""
+    for v in evidence.about:
+        if v in limits:
+            raise InputError(f'between: the true "{v}" differs from the released one by itself; give a value of it.')
+        if v in case.intruder.errors:
+            raise InputError(
+                f'errors: the plan says already how the true "{v}" differs from the released one; add the error there.'
+            )
+    like: Any = evidence.likelihood
+    if not known:
+        return []
+    if case.intruder.membership == "certain" and hasattr(like, "among_present"):
+        like = like.among_present()
+    return [Uncertain(evidence.about, (True,) * len(evidence.about), like, None, view.met, direct=True)]
 
 
 def _evidence(case: Case, i: int, level: str, view: View, about: tuple[str, ...]) -> Evidence:

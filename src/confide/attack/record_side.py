@@ -67,7 +67,9 @@ def log_number(scene: Scene, number: Number, rows: I64, for_a: bool, limit: tupl
             allowed = np.where((nodes >= limit[0]) & (nodes <= limit[1]), allowed, np.inf)
         part = np.empty((len(order), k))
         low, high = like.low[scene.rows][rows], like.high[scene.rows][rows]
-        kernels.log_node_sums(order, low, high, like.sd, nodes, allowed, edges, belief.mu, belief.tau, cell, part)
+        kernels.log_node_sums(
+            order, low, high, like.sd_at(nodes), nodes, allowed, edges, belief.mu, belief.tau, cell, part
+        )
         out[order] = part
     elif isinstance(like, Match):
         z = scene.released[number.variable].values[rows]

@@ -119,7 +119,7 @@ def _check_scene(scene: Scene, intruder: Intruder) -> None:
     """Beside absence, C must be commensurate with 1: a density needs its A."""
     if (
         intruder.membership != "certain"
-        and any(scene.numeric)
+        and any(number and not u.direct for number, u in zip(scene.numeric, scene.uncertain, strict=True))
         and intruder.levels[2] == "ignore"
         and not scene.knowledge.nearest
     ):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,7 @@ from confide.attack.knowledge import Case, Knowledge, Uncertain
 from confide.attack.record_side import log_m
 from confide.errors import InputError
 from confide.frames.columns import F64, I64, Records, codes_in
-from confide.protect.evidence import Columns, Likelihood, Normal, take
+from confide.protect.evidence import Columns, Likelihood, Normal, Spread, take
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +98,7 @@ class Scene:
 
     def _is_number(self, u: Uncertain) -> bool:
         """Numbers with too many values for classes are integrated over; everything else is a class."""
-        if isinstance(u.like, Normal) or hasattr(u.like, "margins"):
+        if isinstance(u.like, (Normal, Spread)) or hasattr(u.like, "margins"):
             return True
         column = u.met(self.case.original.select(u.variables).take(np.arange(min(1, self.case.original.n))))
         many = [v for v in u.variables if column[v].kind == "numeric"]
@@ -168,10 +168,10 @@ class Scene:
         return out
 
     def _number_belief(self, cells: Cells, met: Records, v: str, like: Likelihood) -> NumberBelief:
-        sd = like.sd if isinstance(like, Normal) else 0.0
         beliefs = self.case.intruder.beliefs
         if isinstance(beliefs, Uniform):
             low, high = beliefs.ranges.get(v, (np.nanmin(met[v].values), np.nanmax(met[v].values)))
+            sd = float(like.sd_at(np.array([low, high])).min()) if isinstance(like, Normal) else 0.0
             return uniform_belief(
                 float(low), float(high), cells.design.shape[0], self.classes.size, sd / 4 or (high - low) / 4000
             )
@@ -188,7 +188,8 @@ class Scene:
             raise InputError(
                 f'as_printed: "{v}" has zero or negative values among those altered, which have no logarithm.'
             )
-        return NumberBelief.fit(cells, self.classes.of_reference, self.classes.size, y, rows, sd / 16, logs)
+        steps = _merging(like, float(y.min())) if isinstance(like, Normal) else None
+        return NumberBelief.fit(cells, self.classes.of_reference, self.classes.size, y, rows, steps, logs)
 
     def members(self, block: int) -> I64:
         """Positions of a block's records, in file order."""
@@ -201,6 +202,13 @@ class Scene:
     def _by_block(self) -> tuple[I64, I64]:
         order = np.argsort(self.block_r, kind="stable").astype(np.int64)
         return order, starts(self.block_r[order], self.n_blocks)
+
+
+def _merging(like: Normal, lowest: float) -> Callable[[F64], F64]:
+    """Sixteenths of the noise's standard deviation above the lowest value: what it cannot tell apart."""
+    if like.slope == 0:
+        return lambda y: (y - lowest) / (like.sd / 16)
+    return lambda y: like.in_steps(y, 16)
 
 
 def _margins(like: Likelihood) -> list[Any]:

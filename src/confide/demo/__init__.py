@@ -1,4 +1,4 @@
-"""Shipped data to try things on: householders of the American Community Survey 2024, public domain."""
+"""Shipped data to try things on: householders of 2024, voters of 1996 (both public domain), a simulated survey."""
 
 from __future__ import annotations
 
@@ -17,15 +17,23 @@ __all__ = ["codebook", "demo"]
 
 
 def demo(name: str = "heads") -> pl.DataFrame:
-    """A shipped data set: "heads", or "heads_population", the counts of the frame it was drawn from.
+    """A shipped data set: "heads", "heads_population", "elites" or "anes1996".
 
-    "heads" has 51,016 householders; the other has, for each cell of six keys, the householders in the frame
-    of 1,016,437 and in the sample. Categories are Enums with every label of the code list in the order of the
-    codes; whole numbers are Int64. The attached schema keeps labels and the codes of the source.
+    - "heads": 51,016 householders of the American Community Survey 2024.
+    - "heads_population": for each cell of six keys, the householders in the frame of 1,016,437 that "heads" was
+      drawn from, and in the sample.
+    - "elites": 662 simulated rows, a surrogate of the survey of elites in Fienberg, Makov and Sanil (1997), which
+      is not public. `attitude` is what their intruder wants to learn.
+    - "anes1996": 944 voters of the American National Election Study 1996.
+
+    Categories are Enums with every label of the code list in the order of the codes; whole numbers are Int64. The
+    attached schema keeps labels and the codes of the source.
 
     >>> heads = demo("heads")
     >>> heads.shape, heads["sex"].dtype.categories.to_list()
     ((51016, 15), ['male', 'female'])
+    >>> demo("elites").columns
+    ['age', 'civil', 'can_us', 'income', 'attitude']
     """
     file, variables = _entry(name)
     raw = pl.read_parquet(io.BytesIO((files("confide.demo") / "data" / file).read_bytes()))
@@ -36,8 +44,12 @@ def demo(name: str = "heads") -> pl.DataFrame:
 def codebook(name: str = "heads") -> pl.DataFrame:
     """What a shipped data set holds, one row a variable: its label, its kind, its values in words.
 
+    Names are those of `demo`. Labels of simulated variables say "surrogate".
+
     >>> codebook("heads").row(1)
     ('sex', 'sex of the householder', 'categorical', '1 male; 2 female')
+    >>> codebook("elites").row(0)
+    ('age', 'age (surrogate)', 'numeric', 'simulated: years plus noise')
     """
     _, variables = _entry(name)
     return pl.DataFrame(

@@ -51,6 +51,8 @@ TENURE = {
 
 HISPANIC = {0: "no", 1: "yes"}
 
+VOTE = {0: "Clinton", 1: "Dole"}
+
 # FIPS codes; California (6), New York (36) and Texas (48) are not in the file.
 # fmt: off
 STATE = {
@@ -124,7 +126,37 @@ HEADS_POPULATION = (
     Variable("n_sample", "householders of the cell in heads", "numeric", values="count; sums to 51,016"),
 )
 
+# Simulated; confide.demo.elites makes them.
+ELITES = (
+    Variable("age", "age (surrogate)", "numeric", values="simulated: years plus noise"),
+    Variable(
+        "civil", "civil liberties, four items (surrogate)", "numeric", values="simulated: sum, 6 to 22, plus noise"
+    ),
+    Variable(
+        "can_us", "Canada and U.S., four items (surrogate)", "numeric", values="simulated: sum, 2 to 18, plus noise"
+    ),
+    Variable("income", "family income (surrogate)", "numeric", values="simulated: 10,000 U.S. dollars a year"),
+    Variable("attitude", "attitude, confidential (surrogate)", "numeric", values="simulated: sum, 2 to 10, plus noise"),
+)
+
+_LEFT_RIGHT = "1 extremely liberal to 7 extremely conservative"
+
+ANES1996 = (
+    Variable("place_pop", "population of the place of residence", "numeric", values="thousands, 0 to 7,300"),
+    Variable("tv_news", "how often television news is watched", "numeric", values="days a week, 0 to 7"),
+    Variable("self_lr", "where the voter stands", "numeric", values=_LEFT_RIGHT),
+    Variable("clinton_lr", "where the voter puts Clinton", "numeric", values=_LEFT_RIGHT),
+    Variable("dole_lr", "where the voter puts Dole", "numeric", values=_LEFT_RIGHT),
+    Variable("party_id", "party identification", "numeric", values="0 strong Democrat to 6 strong Republican"),
+    Variable("age", "age of the voter", "numeric", values="years, 19 to 91"),
+    Variable("educ", "level of schooling", "numeric", values="1 lowest to 7 highest"),
+    Variable("income", "income of the household", "numeric", values="band, 1 lowest to 24 highest"),
+    Variable("vote", "expected vote", "categorical", VOTE),
+)
+
 FILES = {
     "heads": ("household_heads.parquet", HEADS),
     "heads_population": ("household_heads_population.parquet", HEADS_POPULATION),
+    "elites": ("elites.parquet", ELITES),
+    "anes1996": ("anes1996.parquet", ANES1996),
 }

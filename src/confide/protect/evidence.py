@@ -1,8 +1,8 @@
 """What a released value tells someone who knows the true one.
 
 Evidence has a certain part (a label that released and true value always share) and an uncertain part (a
-likelihood). Three likelihoods have compiled kernels: `Match`, `Table` and `Normal`; any other class with the
-same methods works too and is evaluated in chunks.
+likelihood). Four likelihoods have compiled kernels: `Match`, `Table`, `Normal` and `Spread`; any other class with
+the same methods works too and is evaluated in chunks.
 
 Notation
 --------
@@ -14,7 +14,7 @@ r : number of released records
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -134,7 +134,8 @@ class Normal:
     .. math:: \Pr(z \mid y) = \frac{\Phi((h_z - y)/s) - \Phi((l_z - y)/s)}{\mathrm{allowed}(y)}
 
     where [l_z, h_z] are the values that become z and allowed(y) is the same area over all values that may be
-    drawn; for a continuum (l_z = h_z) the truncated density.
+    drawn; for a continuum (l_z = h_z) the truncated density. The spread s may grow with the value,
+    :math:`s^2 = \mathrm{sd}^2 + (\mathrm{slope}\; y)^2`.
 
     `low`, `high`, `inside`: shape (r,), the cell of each released value, and whether it is a noisy one.
     `target(records)` must give `y`, `log_allowed` and `inside`.
@@ -146,6 +147,19 @@ class Normal:
     sd: float
     values: Callable[[Records], tuple[F64, Bools]]
     log_allowed: Callable[[F64], F64]
+    slope: float = 0.0
+
+    def sd_at(self, y: F64) -> F64:
+        """The spread around each value."""
+        return spread_at(self.sd, self.slope, y)
+
+    def in_steps(self, y: F64, per_sd: float) -> F64:
+        """Values on a scale on which every spread is so many units."""
+        if self.slope == 0:
+            return np.asarray(y * per_sd / self.sd)
+        if self.sd == 0:  # logarithms, moved so far that positive and negative numbers stay apart
+            return np.asarray(np.sign(y) * (np.log(np.maximum(np.abs(y), 1e-300)) + 800) * per_sd / self.slope)
+        return np.asarray(np.arcsinh(self.slope * y / self.sd) * per_sd / self.slope)
 
     @property
     def record(self) -> Columns:
@@ -161,14 +175,77 @@ class Normal:
         inside = np.asarray(t["inside"] & z["inside"])
         out = np.where(t["inside"] | z["inside"], -np.inf, 0.0)
         y, low, high = t["y"][inside], z["low"][inside], z["high"][inside]
-        out[inside] = log_cell(low, high, y, self.sd) - t["log_allowed"][inside]
+        out[inside] = log_cell(low, high, y, self.sd_at(y)) - t["log_allowed"][inside]
         return out
 
     def altered(self, t: Columns) -> Bools:
         return np.asarray(t["inside"])
 
 
-def log_cell(low: F64, high: F64, mean: F64, sd: float) -> F64:
+@dataclass(frozen=True, eq=False)
+class Spread:
+    r"""The true value is normal around the released one, with a variance that is not known.
+
+    .. math:: \frac{f(x \mid z_j)}{f(x \mid \mathrm{absent})}, \qquad
+        f(x \mid z_j) = \sum_k p_{jk}\, N(x;\ z_j, v_{jk})
+
+    A ratio, so that it needs no part A and stands beside the prior weight of absence. Where the record's value is
+    missing it says nothing: the ratio is 1.
+
+    `z`, `there`, `rule`: shape (r,), the released value, whether there is one, and the row of `variance` and `p`,
+    shapes (m, K), with its nodes. `most`: bounds (a, b) with v_jk <= a + b z_j^2. `values(records)` gives x,
+    `log_absent(x)` the log of the denominator, None where it is not asked for. `draw(n, rng)` draws noise and bias
+    variances, for sums by Monte Carlo.
+    """
+
+    z: F64
+    there: Bools
+    rule: I64
+    variance: F64
+    p: F64
+    most: tuple[float, float]
+    values: Callable[[Records], F64]
+    log_absent: Callable[[Records], F64] | None
+    draw: Callable[[int, np.random.Generator], tuple[F64, F64]]
+
+    @property
+    def record(self) -> Columns:
+        return {"z": self.z, "there": self.there, "rule": self.rule}
+
+    def target(self, records: Records) -> Columns:
+        x = self.values(records)
+        return {"x": x, "log_absent": np.zeros(len(x)) if self.log_absent is None else self.log_absent(records)}
+
+    def log(self, t: Columns, z: Columns) -> F64:
+        v, p = self.variance[z["rule"]], self.p[z["rule"]]
+        q = (t["x"] - z["z"]) ** 2
+        top = v.max(axis=1)
+        with np.errstate(invalid="ignore", over="ignore"):
+            rest = (p / np.sqrt(v) * np.exp(-0.5 * q[:, None] * (1 / v - 1 / top[:, None]))).sum(axis=1)
+            found = np.log(rest) - 0.5 * q / top - 0.5 * LOG_2PI - t["log_absent"]
+        return np.where(z["there"], found, 0.0)
+
+    def altered(self, t: Columns) -> Bools:
+        return np.ones(len(t["x"]), dtype=bool)
+
+    def among_present(self) -> Spread:
+        """The same for a target known to be released, to whom absence does not matter."""
+        return replace(self, log_absent=None) if bool(self.there.all()) else self
+
+    def log_draws(self, t: Columns, z: Columns, n: int, rng: np.random.Generator) -> F64:
+        """The log ratio at n drawn variances instead of the nodes, shape (n, rows): the same draws for every row."""
+        noise, bias = self.draw(n, rng)
+        v = noise[:, None] + bias[:, None] * z["z"] ** 2
+        found = -0.5 * (t["x"] - z["z"]) ** 2 / v - 0.5 * np.log(2 * np.pi * v) - t["log_absent"]
+        return np.where(z["there"], found, 0.0)
+
+
+def spread_at(sd: float, slope: float, y: F64) -> F64:
+    """Standard deviation of an error with a constant part and one in proportion to the value."""
+    return np.full(np.shape(y), sd) if slope == 0 else np.hypot(sd, slope * y)
+
+
+def log_cell(low: F64, high: F64, mean: F64, sd: float | F64) -> F64:
     """Log of the normal area between low and high; log density where they coincide. Stable in the tails.
 
     A narrow cell (h < 0.02 sd) at distance x is density times width times sinh(u)/u, u = x h / 2, less half the mean

@@ -15,9 +15,11 @@ def log_node_sums(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """log of sum over belief nodes g of Pr(g given cell, k) Pr(z_j given y_g), for each k; rows sorted by cell.
 
-    `edges`: (G+1,) node boundaries on the normal-score scale; `mu`: (cells, K); `out`: (len(rows), K).
+    `sd`: (G,) the spread around each node; `edges`: (G+1,) node boundaries on the normal-score scale; `mu`: (cells, K);
+    `out`: (len(rows), K).
     """
     big, classes = len(nodes), mu.shape[1]
+    widest = sd.max()
     mass = np.empty((big, classes))
     weight = np.empty(big)
     total = np.empty(classes)
@@ -41,10 +43,14 @@ def log_node_sums(  # type: ignore[no-untyped-def]
             gap = np.inf
             for g in range(max(near - 1, 0), min(near + 1, big)):
                 gap = min(gap, abs(nodes[g] - mid))
-        a, e = window(nodes, 0, big, mid, gap + 9.0 * sd + 0.5 * (high[j] - low[j])) if gap < np.inf else (0, big)
+        half = 0.5 * (high[j] - low[j])
+        a, e = window(nodes, 0, big, mid, gap + 9.0 * widest + half) if gap < np.inf else (0, big)
         top = -np.inf
         for g in range(a, e):
-            weight[g] = log_cell(low[j], high[j], nodes[g], sd) - log_allowed[g]
+            if sd[g] < widest and gap < np.inf and abs(nodes[g] - mid) > gap + 9.0 * sd[g] + half:
+                weight[g] = -np.inf
+                continue
+            weight[g] = log_cell(low[j], high[j], nodes[g], sd[g]) - log_allowed[g]
             top = max(top, weight[g])
         for k in range(classes):
             total[k] = 0.0
@@ -58,14 +64,15 @@ def log_node_sums(  # type: ignore[no-untyped-def]
 
 @compiled
 def log_joint_sums(  # type: ignore[no-untyped-def]
-    rows, low, high, sd, same, diff, noise_precision, noise_half_logdet, correlated, nodes, log_allowed, scores, log_n,
-    mu, precision, cell, out,
+    rows, low, high, sd, noisy, same, diff, noise_precision, noise_half_logdet, correlated, nodes, log_allowed, scores,
+    log_n, mu, precision, cell, out,
 ):  # fmt: skip
     """The same for d numbers together: nodes g are combinations of values; rows sorted by cell.
 
-    `nodes`, `scores`: (d, G); `mu`: (d, cells, K); `precision`: (d, d) of scores' residuals; `low`, `high`: (d, r).
+    `nodes`, `scores`, `sd`: (d, G); `mu`: (d, cells, K); `precision`: (d, d) of scores' residuals; `low`, `high`:
+    (d, r).
     Independent noise uses the cells' areas; correlated noise the density at their middles times their widths; a number
-    with sd 0 is swapped: `same` or `diff`.
+    with `noisy` false is swapped: `same` or `diff`.
     """
     d, big = nodes.shape
     classes = mu.shape[2]
@@ -73,6 +80,7 @@ def log_joint_sums(  # type: ignore[no-untyped-def]
     weight = np.empty(big)
     total = np.empty(classes)
     x = np.empty(d)
+    widest = sd[0].max()
     current = -1
     for i in range(len(rows)):
         j = rows[i]
@@ -100,8 +108,8 @@ def log_joint_sums(  # type: ignore[no-untyped-def]
         for v in range(d):
             x[v] = 0.5 * (low[v, j] + high[v, j])
         a, e = 0, big
-        if sd[0] > 0.0:
-            a, e = window(nodes[0], 0, big, x[0], 9.0 * sd[0] + 0.5 * (high[0, j] - low[0, j]))
+        if noisy[0]:
+            a, e = window(nodes[0], 0, big, x[0], 9.0 * widest + 0.5 * (high[0, j] - low[0, j]))
             if a == e:
                 a, e = 0, big
         # First the squared distances, cheaply; then areas for the nodes that can matter.
@@ -109,8 +117,8 @@ def log_joint_sums(  # type: ignore[no-untyped-def]
         for g in range(a, e):
             q = 0.0
             for v in range(d):
-                if sd[v] > 0.0:
-                    gap = (x[v] - nodes[v, g]) / sd[v]
+                if noisy[v]:
+                    gap = (x[v] - nodes[v, g]) / sd[v, g]
                     q += gap * gap
             weight[g] = q
             nearest = min(nearest, q)
@@ -124,15 +132,15 @@ def log_joint_sums(  # type: ignore[no-untyped-def]
                 q = 0.0
                 for v in range(d):
                     value += -0.9189385332046727 + (
-                        math.log((high[v, j] - low[v, j]) / sd[v]) if high[v, j] > low[v, j] else -math.log(sd[v])
+                        math.log((high[v, j] - low[v, j]) / sd[v, g]) if high[v, j] > low[v, j] else -math.log(sd[v, g])
                     )
                     for w in range(d):
-                        q += (x[v] - nodes[v, g]) / sd[v] * noise_precision[v, w] * (x[w] - nodes[w, g]) / sd[w]
+                        q += (x[v] - nodes[v, g]) / sd[v, g] * noise_precision[v, w] * (x[w] - nodes[w, g]) / sd[w, g]
                 value -= 0.5 * q + noise_half_logdet
             else:
                 for v in range(d):
-                    if sd[v] > 0.0:
-                        value += log_cell(low[v, j], high[v, j], nodes[v, g], sd[v])
+                    if noisy[v]:
+                        value += log_cell(low[v, j], high[v, j], nodes[v, g], sd[v, g])
                     else:
                         value += same[v, j] if nodes[v, g] == low[v, j] else diff[v, j]
             weight[g] = value
