@@ -13,11 +13,11 @@ from confide.frames.columns import F64, Bools, Column, Kind, Records
 from confide.protect.evidence import Evidence, Spread
 from confide.protect.learning import learnt_from
 from confide.protect.mechanism import Applied, Chain, Mechanism, View, names_of, positive, registered
-from confide.protect.predictive import Conjugate, JointPredictive, Predictive
+from confide.protect.predictive import Conjugate, FilePredictive, JointPredictive, Predictive
 from confide.protect.together import SpreadTogether
 from confide.protect.variances import Gamma, Learnt, Variances, prior_from_range
 
-ABSENT = ("student", "normal", "joint")
+ABSENT = ("student", "normal", "file", "joint")
 
 
 @registered
@@ -34,9 +34,9 @@ class MeasurementError:
 
     `noise_variance`, `bias_variance`: a `Gamma`, or a number where the size is known; or `noise_sd`, `bias_sd` as
     numbers. Leave out what there is none of. A bias has no effect on a value of zero. `absent` says how values are
-    distributed among people who are not in the file: "student", "normal" (see `Conjugate` for prior knowledge), or
-    "joint" for several variables together. `simulate_targets` draws the truth from a file by this model; `learn`
-    sharpens the beliefs from verified records.
+    distributed among people who are not in the file: "student" or "normal" (see `Conjugate` for prior knowledge),
+    "file" (as in the file itself: for skewed variables), or "joint" (Student t of several variables together).
+    `simulate_targets` draws the truth from a file by this model; `learn` sharpens the beliefs from verified records.
 
     >>> import confide as cf
     >>> cf.MeasurementError("age", noise_variance=cf.Gamma(400, 3.5), bias_sd=0.03).variables
@@ -64,7 +64,7 @@ class MeasurementError:
         for part, cls in (("noise_variance", Gamma), ("bias_variance", Gamma), ("learnt", Learnt)):
             object.__setattr__(self, part, _read(getattr(self, part), cls, names))
         if not isinstance(self.absent, Conjugate) and self.absent not in ABSENT:
-            raise InputError(f'{where}: absent is "student", "normal", "joint" or Conjugate(...).')
+            raise InputError(f'{where}: absent is "student", "normal", "file", "joint" or Conjugate(...).')
         for kind in ("noise", "bias"):
             if getattr(self, f"{kind}_variance") is not None and getattr(self, f"{kind}_sd") is not None:
                 raise InputError(f"{where} takes either {kind}_variance or {kind}_sd.")
@@ -225,12 +225,12 @@ class _FittedError:
     def apply(self, original: Records, current: Records, rng: np.random.Generator) -> Applied:  # noqa: ARG002
         return Applied()
 
-    def truth(self, current: Records, rng: np.random.Generator) -> list[Column]:
-        """True values drawn around the file's; both variances are drawn once and shared by everybody."""
+    def truth(self, current: Records, rng: np.random.Generator, shared: bool) -> list[Column]:
+        """True values drawn around the file's; both variances drawn once for everybody, or for each (not `shared`)."""
         out = []
         for v, error in self.errors.items():
             z = np.where(_present(current[v])[1], current[v].values, np.nan)
-            noise, bias = error.draw(1, rng)
+            noise, bias = error.draw(1 if shared else len(z), rng)
             theta = 1 + np.sqrt(bias) * rng.standard_normal(len(z))
             out.append(current[v].with_values(theta * z + np.sqrt(noise) * rng.standard_normal(len(z))))
         return out
@@ -261,7 +261,7 @@ class _FittedError:
 
     def _log_absent(self, v: str, values: F64) -> Callable[[Records], F64]:
         form = "student" if self.absent == "joint" else self.absent
-        file = Predictive.of(values, form, v)
+        file = FilePredictive(values) if form == "file" else Predictive.of(values, form, v)
         error = self.errors[v].roughly()
         return lambda records: file.log_absent(records[v].values, error)
 

@@ -1,4 +1,4 @@
-"""Noise: add normal noise to numbers."""
+"""Noise: add normal noise to numbers, of one size or in proportion to them."""
 
 from __future__ import annotations
 
@@ -33,12 +33,18 @@ class Noise:
 
     with 2h the precision; for a continuum the density of the truncated normal.
 
+    `bias_sd` multiplies each value by a random factor as well, :math:`z = \theta y + \xi` with
+    :math:`\theta \sim N(1, \mathrm{bias\_sd}^2)`, so that s grows with the value: :math:`s^2 = \mathrm{sd}^2 +
+    \mathrm{bias\_sd}^2 y^2`. It may stand alone where no zero would be altered.
+
     Several variables get independent noise, or with `correlation` (a number, a matrix, or "data" for the
     correlation of the data themselves) joint noise. `sequential=True` lets noise cross a later topcode.
 
     >>> import confide as cf
     >>> cf.Noise("income", sd=1_000, keep_zeros=True).variables
     ('income',)
+    >>> cf.Noise("income", sd=1_000, bias_sd=0.05).bias_sd
+    0.05
     >>> cf.Noise("income", sd=-5)
     Traceback (most recent call last):
     confide.errors.InputError: Noise("income"): sd must be above zero, not -5.
@@ -51,6 +57,7 @@ class Noise:
     keep_zeros: bool = False
     correlation: Any = field(default=None, hash=False)
     sequential: bool = False
+    bias_sd: float | Mapping[str, float] | None = field(default=None, hash=False)
 
     method: ClassVar[str] = "noise"
     role: ClassVar[str] = "random"
@@ -59,8 +66,10 @@ class Noise:
         names = names_of(self.what, "Noise")
         where = f'Noise("{", ".join(names)}")'
         object.__setattr__(self, "what", names)
-        if (self.sd is None) == (self.relative is None):
+        if (self.sd is None) == (self.relative is None) and (self.sd is not None or self.bias_sd is None):
             raise InputError(f"{where} takes either sd or relative.")
+        if self.bias_sd is not None and self.correlation is not None:
+            raise InputError(f"{where}: bias_sd and correlation do not go together.")
         if self.relative is not None and positive(self.relative, f"{where}: relative") > 10:
             raise InputError(
                 f"{where}: relative is a multiple of the standard deviation; for {self.relative:g} percent of it "
@@ -71,6 +80,13 @@ class Noise:
         for v in names:
             if self.sd is not None:
                 positive(self._of(self.sd, v, f"{where}: sd"), f"{where}: sd")
+            if self.bias_sd is not None:
+                factor = positive(self._of(self.bias_sd, v, f"{where}: bias_sd"), f"{where}: bias_sd")
+                if factor > 1:
+                    raise InputError(
+                        f"{where}: bias_sd is the standard deviation of a factor around 1; for {factor:g} percent "
+                        f"write {factor / 100:g}."
+                    )
             self._limits(v)
         if self.correlation is not None and len(names) < 2:
             raise InputError(f"{where}: correlation needs two or more variables.")
@@ -118,19 +134,25 @@ class Noise:
     def parts(self) -> Sequence[Mechanism]:
         if self.correlation is not None:
             return (self,)
-        return tuple(replace(self, what=(v,), sd=self._of(self.sd, v, "sd")) for v in self.variables)
+        return tuple(
+            replace(self, what=(v,), sd=self._of(self.sd, v, "sd"), bias_sd=self._of(self.bias_sd, v, "bias_sd"))
+            for v in self.variables
+        )
 
     def guess(self, released: Records) -> Mechanism:  # noqa: ARG002 - relative noise is fitted to what is released
         """Someone who knows only that noise was added assumes a tenth of the released standard deviation."""
-        return replace(self, sd=None, relative=0.10)
+        return replace(self, sd=None, relative=0.10, bias_sd=None)
 
     def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _FittedNoise:  # noqa: ARG002
         spans = []
         for v in self.variables:
             low, high = self._limits(v)
             sd = None if self.sd is None else float(self._of(self.sd, v, "sd"))
+            slope = 0.0 if self.bias_sd is None else float(self._of(self.bias_sd, v, "bias_sd"))
             chain = after.get(v, Chain())
-            spans.append(Span.of(current[v], (low, high), self.keep_zeros, sd, self.relative, chain, self.sequential))
+            spans.append(
+                Span.of(current[v], (low, high), self.keep_zeros, sd, self.relative, chain, self.sequential, slope)
+            )
         rho = None
         if self.correlation is not None:
             rho = _data_correlation(current, spans) if isinstance(self.correlation, str) else np.array(self.correlation)
@@ -202,7 +224,7 @@ class _FittedNoise:
         }
         if len(spans) == 1:
             (span,), ((low, high, label),) = spans, seen
-            normal = Normal(low, high, label == INSIDE, span.sd, _values(span), span.log_allowed)
+            normal = Normal(low, high, label == INSIDE, span.sd, _values(span), span.log_allowed, span.slope)
             return Evidence(about, labels, normal)
         index = [self.spans.index(s) for s in spans]
         assert self.rho is not None

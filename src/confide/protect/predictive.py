@@ -1,7 +1,7 @@
 r"""What the known values of somebody who is not in the file would look like: the density of x given "absent".
 
 The file's values z say how values are distributed among people; a new person's z has the predictive distribution,
-normal (variance taken as known) or Student t (variance learnt), and x then carries bias and noise like anybody's:
+normal (variance taken as known), Student t (variance learnt) or the file's own, and x then carries bias and noise:
 
 .. math:: f(x \mid \mathrm{absent}) = \int f(x \mid z)\, p(z \mid z_1, \ldots, z_n)\, dz
 
@@ -27,6 +27,8 @@ from confide.protect.variances import Gamma, Variances
 
 GRID = 257
 """Points at which the density is computed exactly; other values are interpolated by a cubic spline of its log."""
+FINE = 12.0
+"""Grid points on one standard deviation of the error, for averages over the file."""
 NET = 4096
 """Points of the Sobol net for several variables together."""
 
@@ -122,6 +124,69 @@ class Predictive:
             inner = error.p / np.sqrt(v) * np.exp(-0.5 * (x[:, None] - z)[:, :, None] ** 2 / v)
             log_f = np.log(np.where(v > 0, inner, 0.0).sum(axis=2)) - 0.5 * LOG_2PI
         return np.asarray(logsumexp(log_w + log_f, axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class FilePredictive:
+    """A new person's value is one of the file's: for skewed variables, of which no normal curve is true."""
+
+    values: F64
+
+    def log_absent(self, x: F64, error: Variances) -> F64:
+        """log f(x given absent): a mean over the file, on a grid finer than the error can resolve, interpolated."""
+        scale = _Steady.of(error, self.values)
+        # Values of the file that the error cannot tell apart are merged.
+        code = np.floor(scale.there(self.values) * FINE)
+        _, where, count = np.unique(code, return_inverse=True, return_counts=True)
+        nodes = np.bincount(where, weights=self.values) / count
+        log_share = np.log(count / len(self.values))
+        u = scale.there(x)
+        size = int(np.ceil(np.ptp(u) * FINE)) + 2 if len(x) else 0
+        if size >= len(x) or size < 8:
+            return _averaged(x, nodes, log_share, error, scale)
+        grid = np.linspace(u.min(), u.max(), size)
+        return np.asarray(CubicSpline(grid, _averaged(scale.back(grid), nodes, log_share, error, scale))(u))
+
+
+@dataclass(frozen=True)
+class _Steady:
+    """A scale on which the error spreads by about 1 everywhere."""
+
+    noise: float
+    slope: float
+
+    @classmethod
+    def of(cls, error: Variances, values: F64) -> _Steady:
+        noise, slope = (float(np.sqrt(error.p @ part)) for part in (error.noise, error.bias))
+        return cls(max(noise, 1e-2 * slope * float(np.median(np.abs(values))), 1e-300), slope)
+
+    def there(self, x: F64) -> F64:
+        return np.asarray(np.arcsinh(x * self.slope / self.noise) / self.slope if self.slope else x / self.noise)
+
+    def back(self, u: F64) -> F64:
+        return np.asarray(np.sinh(u * self.slope) * self.noise / self.slope if self.slope else u * self.noise)
+
+
+def _averaged(x: F64, nodes: F64, log_share: F64, error: Variances, scale: _Steady) -> F64:
+    """log of the mean density around nodes of the file (rising), the same nodes for x that are close together."""
+    variance, p = error.rules(nodes)
+    coef = np.log(p / np.sqrt(2 * np.pi * variance))
+    at, out = scale.there(nodes), np.empty(len(x))
+    order = np.argsort(x)
+    # Beyond so many units the density is below 1e-16 of its peak, as long as the bias is small.
+    reach = 12.0 if scale.slope < 0.06 else np.inf
+    step = max(
+        2_000_000 // (min(len(nodes), int(4 * reach * FINE) if np.isfinite(reach) else len(nodes)) * p.shape[1]), 1
+    )
+    for i in range(0, len(x), step):
+        some = order[i : i + step]
+        near = scale.there(x[some])
+        a, b = np.searchsorted(at, [near.min() - reach, near.max() + reach])
+        a, b = max(min(a, len(nodes) - 1), 0), max(b, a + 1)
+        gap = (x[some][:, None] - nodes[a:b]) ** 2
+        part = coef[a:b] - 0.5 * gap[:, :, None] / variance[a:b]
+        out[some] = logsumexp(part + log_share[a:b, None], axis=(1, 2))
+    return out
 
 
 @dataclass(frozen=True, eq=False)

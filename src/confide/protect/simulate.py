@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from confide.protect.plan import Plan
 
 
-def simulate_targets(file: Any, plan: Plan, seed: int | None = None) -> Any:
+def simulate_targets(file: Any, plan: Plan, seed: int | None = None, shared: bool = True) -> Any:
     """Draw what the people behind a file are truly like, in variables that carry error by the plan's own model.
 
     Row i of the result is the truth of row i of the file, so the attack's `truth` is ``range(len(file))``; variables
-    without error are as in the file. An uncertain variance is drawn once from its belief and shared by everybody. With
-    no seed, fresh entropy from the system is used.
+    without error are as in the file. An uncertain variance is drawn once from its belief for everybody, as the
+    model has it; ``shared=False`` draws one for each person. With no seed, fresh entropy from the system is used.
 
     >>> import confide as cf
     >>> elites = cf.demo("elites")
@@ -40,7 +40,7 @@ def simulate_targets(file: Any, plan: Plan, seed: int | None = None) -> Any:
     drawn = []
     for step, fitted in zip(compiled.steps, compiled.fitted, strict=True):
         if hasattr(fitted, "truth"):
-            drawn += fitted.truth(records, stream(chosen, f"truth of {step.stream}"))
+            drawn += fitted.truth(records, stream(chosen, f"truth of {step.stream}"), shared)
     if not drawn:
         raise InputError(
             "The plan says nothing about how the truth differs from the file; add MeasurementError(...), or attack "

@@ -9,7 +9,7 @@ from scipy.special import ndtr, ndtri
 
 from confide.errors import InputError, raise_all
 from confide.frames.columns import F64, I64, Bools, Column
-from confide.protect.evidence import log_cell
+from confide.protect.evidence import log_cell, spread_at
 from confide.protect.mechanism import Chain
 
 MISSING, INSIDE, BELOW, ABOVE, SPECIAL = range(5)
@@ -18,10 +18,11 @@ MISSING, INSIDE, BELOW, ABOVE, SPECIAL = range(5)
 
 @dataclass(frozen=True, eq=False)
 class Span:
-    """Where one variable's noise lives: which values are altered, what may be drawn, and with which sd.
+    """Where one variable's noise lives: which values are altered, what may be drawn, and how far it spreads.
 
     [low, high] with open ends where a later step gives the limit itself to what lies beyond it; `special` are
-    values kept as they are; `step` is the precision, 0 for a continuum.
+    values kept as they are; `step` is the precision, 0 for a continuum. The spread around y has the variance
+    sd^2 + (slope y)^2.
     """
 
     variable: str
@@ -32,25 +33,34 @@ class Span:
     special: tuple[float, ...]
     step: float
     sd: float
+    slope: float = 0.0
 
     @classmethod
     def of(
         cls, column: Column, bounds: tuple[float, float], keep_zeros: bool, sd: float | None, relative: float | None,
-        after: Chain, sequential: bool,
+        after: Chain, sequential: bool, slope: float = 0.0,
     ) -> Span:  # fmt: skip
         low, high = bounds
         gap = column.step if column.step else 1e-9
         special = tuple(sorted({*column.special, *((0.0,) if keep_zeros else ())}))
         low_open = np.isfinite(low) and _covered(column, after, low, -max(gap, abs(low) * 1e-9))
         high_open = np.isfinite(high) and _covered(column, after, high, max(gap, abs(high) * 1e-9))
-        draft = cls(column.name, low, high, bool(low_open), bool(high_open), special, column.step, 1.0)
+        draft = cls(column.name, low, high, bool(low_open), bool(high_open), special, column.step, 1.0, slope)
         draft._check(column, after, sequential)
         y = column.values[draft.label(column) == INSIDE]
         if not len(y):
             raise InputError(
                 f'Noise("{column.name}"): no value would be altered (missing, kept or outside the bounds).'
             )
-        if sd is None:
+        if sd is None and relative is None:
+            sd = 0.0
+            zeros = int((y == 0).sum())
+            if zeros:
+                raise InputError(
+                    f'Noise("{column.name}"): {zeros} values are zero, where a bias has no effect, so they would be '
+                    "released unaltered. Give sd as well, or keep_zeros=True to leave them alone knowingly."
+                )
+        elif sd is None:
             assert relative is not None
             spread = float(np.std(y, ddof=1)) if len(y) > 1 else 0.0
             if spread == 0:
@@ -104,6 +114,10 @@ class Span:
         near = [x for x in (special - gap, special + gap) if self.low <= x <= self.high]
         return any(_merged(column, after, special, x, column.special) for x in near)
 
+    def sd_at(self, y: F64) -> F64:
+        """How far noise spreads around each value."""
+        return spread_at(self.sd, self.slope, y)
+
     def edges(self) -> tuple[float, float]:
         """Outer edges of the rounding cells of all values that may be drawn."""
         if not self.step:
@@ -121,24 +135,24 @@ class Span:
         low, high = self.edges()
         if np.isinf(low) and np.isinf(high) and not (self.step and self.special):
             return np.zeros(len(y))
-        area = np.exp(log_cell(np.full(len(y), low), np.full(len(y), high), y, self.sd))
+        sd = self.sd_at(y)
+        area = np.exp(log_cell(np.full(len(y), low), np.full(len(y), high), y, sd))
         for s in self.special:
             if self.step and low < s < high:
-                area -= np.exp(
-                    log_cell(np.full(len(y), s - self.step / 2), np.full(len(y), s + self.step / 2), y, self.sd)
-                )
+                area -= np.exp(log_cell(np.full(len(y), s - self.step / 2), np.full(len(y), s + self.step / 2), y, sd))
         with np.errstate(divide="ignore"):
             return np.log(np.maximum(area, 0.0))
 
     def draw(self, y: F64, rng: np.random.Generator) -> F64:
         """Noisy values at the variable's precision, drawn again until allowed, shape (n,)."""
         low, high = self.edges()
-        a, b = ndtr((low - y) / self.sd), ndtr((high - y) / self.sd)
+        sd = self.sd_at(y)
+        a, b = ndtr((low - y) / sd), ndtr((high - y) / sd)
         z = np.full(len(y), np.nan)
         todo = np.arange(len(y))
         for _ in range(10_000):
             u = rng.random(len(todo))
-            drawn = y[todo] + self.sd * ndtri(a[todo] + u * (b[todo] - a[todo]))
+            drawn = y[todo] + sd[todo] * ndtri(a[todo] + u * (b[todo] - a[todo]))
             drawn = self.rounded(np.clip(drawn, low, high))
             z[todo] = drawn
             todo = todo[~self.allowed(drawn)]
