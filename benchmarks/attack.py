@@ -34,7 +34,7 @@ def noisy() -> list:
 
 def twin(attack, targets) -> float:
     """Seconds that plain NumPy takes for the same summaries, with part A given; the loop of the formula."""
-    scene = attack._scenes[0][1]
+    scene = attack.scenes[0][1]
     order = np.argsort(scene.block_r, kind="stable")
     cuts = np.searchsorted(scene.block_r[order], np.arange(scene.n_blocks + 1))
     split = [order[cuts[b] : cuts[b + 1]] for b in range(scene.n_blocks)]
@@ -55,7 +55,7 @@ def twin(attack, targets) -> float:
         top = w.max()
         p = np.exp(w - top)
         p /= p.sum()
-        own = p[np.searchsorted(split[b], attack._rows[i])]
+        own = p[np.searchsorted(split[b], attack.own_rows[i])]
         _ = p.max(), (p >= p.max() * (1 - 1e-9)).sum(), (p > own * (1 + 1e-9)).sum(), (p >= own * (1 - 1e-9)).sum()
     return time.perf_counter() - began
 
@@ -65,8 +65,8 @@ def pairs_seconds(attack, repeats: int = 3) -> float:
     best = np.inf
     for _ in range(repeats):
         began = time.perf_counter()
-        for rows, scene in attack._scenes:
-            compute(scene, attack._rows[rows], thread_count(None), lambda _: None)
+        for rows, scene in attack.scenes:
+            compute(scene, attack.own_rows[rows], thread_count(None), lambda _: None)
         best = min(best, time.perf_counter() - began)
     return best
 

@@ -15,6 +15,7 @@ _HOMES = {
     "Bottomcode": "confide.protect.topcode",
     "Calibration": "confide.measure.calibration",
     "Conjugate": "confide.protect.predictive",
+    "Exposure": "confide.measure.exposure",
     "Gamma": "confide.protect.variances",
     "InputError": "confide.errors",
     "Intruder": "confide.attack.intruder",
@@ -36,6 +37,7 @@ _HOMES = {
     "calibrate": "confide.measure.calibration",
     "codebook": "confide.demo",
     "demo": "confide.demo",
+    "exposure": "confide.measure.exposure",
     "prior_from_range": "confide.protect.variances",
     "read": "confide.frames",
     "replay": "confide.protect.record",
@@ -60,6 +62,8 @@ if TYPE_CHECKING:
     from confide.frames import write as write
     from confide.measure.calibration import Calibration as Calibration
     from confide.measure.calibration import calibrate as calibrate
+    from confide.measure.exposure import Exposure as Exposure
+    from confide.measure.exposure import exposure as exposure
     from confide.protect.measurement import MeasurementError as MeasurementError
     from confide.protect.noise import Noise as Noise
     from confide.protect.plan import Plan as Plan

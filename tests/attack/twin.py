@@ -283,7 +283,7 @@ class Twin:
 
     def run(self):
         out = [None] * len(self.targets)
-        for rows, scene in self.attack._scenes:
+        for rows, scene in self.attack.scenes:
             part = _Part(self, scene, self.targets[rows[0]])
             for i, t in enumerate(rows):
                 out[t] = part.target(i, self.targets[t], self.own.get(self.truth[t]))

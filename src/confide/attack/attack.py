@@ -62,9 +62,10 @@ class Attack:
     treatments: Sequence[Treatment]
     seconds: float
     pairs: tuple[float, float]
-    _rows: I64 = field(repr=False)
-    _scenes: Sequence[tuple[I64, Scene]] = field(repr=False)
-    _log_scale: F64 = field(repr=False)
+    own_rows: I64 = field(repr=False)
+    scenes: Sequence[tuple[I64, Scene]] = field(repr=False)
+    log_scale: F64 = field(repr=False)
+    absent: F64 = field(repr=False)
 
     @classmethod
     def of(
@@ -74,8 +75,8 @@ class Attack:
     ) -> Attack:  # fmt: skip
         """Put the pieces together."""
         certain = intruder.membership == "certain"
-        units, log_scale = make_units(columns, own_row, certain)
-        return cls(intruder, release, units, truth, treatments, seconds, pairs, own_row, scenes, log_scale)
+        units, log_scale, absent = make_units(columns, own_row, certain)
+        return cls(intruder, release, units, truth, treatments, seconds, pairs, own_row, scenes, log_scale, absent)
 
     def summary(self, threshold: float = 0.2) -> Summary:
         """The file's risk: targets over a threshold, expected matches, unique matches (Reiter 2005, table 6).
@@ -102,7 +103,7 @@ class Attack:
         >>> cf.Intruder(knows=["sex", "age", "state"]).attack(release).posterior(17).columns
         ['row', 'p']
         """
-        scene, i = self._find(target)
+        scene, i = self.find(target)
         rows, parts = log_weights(scene, i)
         p = self._probabilities(target, rows, parts)
         order = np.lexsort((scene.rows[rows], -p))
@@ -121,9 +122,9 @@ class Attack:
 
         if isinstance(top, bool) or not isinstance(top, int) or top < 1:
             raise InputError("top must be a whole number from 1 upwards.")
-        scene, i = self._find(target)
+        scene, i = self.find(target)
         rows, parts = log_weights(scene, i)
-        own = int(self._rows[target])
+        own = int(self.own_rows[target])
         return explain(scene, rows, parts, self._probabilities(target, rows, parts), own, top)
 
     def calibration(self, bins: int = 10) -> Calibration:
@@ -141,21 +142,75 @@ class Attack:
 
         return calibrate(self.units, bins)
 
-    def _find(self, target: int) -> tuple[Scene, int]:
+    def ranks(self, top: int = 10) -> pl.DataFrame:
+        """The rank table of Fienberg, Makov and Sanil: targets by the rank of their own record.
+
+        `targets` at each rank, mean and standard deviation of the own record's probability (`p_true`) and of the sum of
+        the `top` largest ones (`p_top`).
+
+        >>> import confide as cf
+        >>> elites = cf.demo("elites")
+        >>> plan = cf.Plan([cf.MeasurementError("age", noise_sd=3), cf.MeasurementError("income", bias_sd=0.1)])
+        >>> table = cf.Intruder(knows=["age", "income"]).attack(plan.protect(elites, seed=1)).ranks(top=3)
+        >>> table["rank"].to_list(), int(table["targets"].sum())
+        (['1', '2', '3', '>3'], 662)
+        """
+        from confide.measure.ranks import rank_table
+
+        return rank_table(self, top)
+
+    def declare(self, threshold: float | Sequence[float] = (0.1, 0.2, 0.5, 0.9)) -> pl.DataFrame:
+        """What comes of declaring a match wherever the largest probability exceeds a threshold.
+
+        An intruder who loses L by a wrong declaration and gains G by a right one does best with L / (L + G).
+
+        >>> import confide as cf
+        >>> release = cf.Plan([cf.Swap("race", rate=0.3)], identifiers=["id"]).protect(cf.demo("heads"), seed=1)
+        >>> cf.Intruder(knows=["sex", "race", "age"]).attack(release).declare(0.5).columns[:5]
+        ['threshold', 'declared', 'claimed', 'right', 'wrong']
+        """
+        from confide.measure.ranks import declare_table
+
+        return declare_table(self.units, threshold)
+
+    def monte_carlo(
+        self, draws: int = 1000, seed: int | None = None, targets: Sequence[int] | None = None
+    ) -> pl.DataFrame:
+        """The same probabilities with unknown variances drawn instead of integrated over, with standard errors.
+
+        The way of print; slow, and a check of the quadrature. All targets meet the same draws.
+
+        >>> import confide as cf
+        >>> plan = cf.Plan([cf.MeasurementError("age", noise_variance=cf.Gamma(20, 2))])
+        >>> attack = cf.Intruder(knows=["age"]).attack(plan.protect(cf.demo("elites"), seed=1))
+        >>> found = attack.monte_carlo(draws=2000, seed=1, targets=[5])
+        >>> abs(found["p_true"][0] - attack.units["p_true"][5]) < 5 * found["p_true_error"][0]
+        True
+        """
+        from confide.attack.monte_carlo import monte_carlo
+
+        return monte_carlo(self, draws, seed, targets)
+
+    def find(self, target: int) -> tuple[Scene, int]:
+        """The scene that holds a target, and its place there."""
         n = self.units.height
         if isinstance(target, bool) or not isinstance(target, (int, np.integer)) or not 0 <= target < n:
             raise InputError(f"target is a position from 0 to {n - 1}.")
-        for rows, scene in self._scenes:
+        for rows, scene in self.scenes:
             at = np.flatnonzero(rows == target)
             if len(at):
                 return scene, int(at[0])
         raise InputError(f"Nothing is known of target {target}.")
 
+    def absent_weight(self, target: int) -> float:
+        """The weight of "not released" beside the records' weights."""
+        return float(self.absent[target])
+
     def _probabilities(self, target: int, rows: I64, parts: dict[str, F64]) -> F64:
         weights = np.sum(list(parts.values()), axis=0) if parts else np.zeros(len(rows))
         if not len(rows) or not np.isfinite(weights).any():
             return np.zeros(len(rows))
-        return np.asarray(np.exp(weights - weights.max() - self._log_scale[target]))
+        return np.asarray(np.exp(weights - weights.max() - self.log_scale[target]))
 
     def __repr__(self) -> str:
         from confide.show.tables import attack_text
@@ -163,8 +218,9 @@ class Attack:
         return attack_text(self)
 
 
-def make_units(columns: dict[str, F64], own_row: I64, certain: bool) -> tuple[pl.DataFrame, F64]:
-    """From log weights to the table of targets; also the log of the sum of all weights relative to the largest."""
+def make_units(columns: dict[str, F64], own_row: I64, certain: bool) -> tuple[pl.DataFrame, F64, F64]:
+    """From log weights to the table of targets; also the log of the sum of all weights relative to the largest, and the
+    weight of absence."""
     n_t, people = columns["n_t"], columns["people"]
     # With N_t: prior 1/N_t, absence (N_t - n_t)/N_t; both multiplied by N_t here.
     absent = np.zeros(len(n_t)) if certain else np.maximum(people - n_t, 0.0)
@@ -196,4 +252,4 @@ def make_units(columns: dict[str, F64], own_row: I64, certain: bool) -> tuple[pl
         as_likely=pl.when(ranked).then(pl.col("as_likely")), rank=pl.when(ranked).then(pl.col("rank")),
         p_absent=pl.col("p_absent").fill_nan(None),
     )  # fmt: skip
-    return frame, scale
+    return frame, scale, absent

@@ -48,3 +48,9 @@ def simulate_targets(file: Any, plan: Plan, seed: int | None = None, shared: boo
         )
     columns = [pl.Series(c.name, c.values).fill_nan(None) for c in drawn]
     return give_back(frame.with_columns(columns), file)
+
+
+def models_truth(plan: Plan, frame: pl.DataFrame) -> bool:
+    """Whether a plan says how the truth differs from the file."""
+    compiled, _, _ = run(plan.parts, plan.encode(frame), None)
+    return any(hasattr(fitted, "truth") for fitted in compiled.fitted)
