@@ -188,7 +188,7 @@ def attack_noisy(  # type: ignore[no-untyped-def]
             # The best of a few records near the target, and its own, bound how far away a record can still matter.
             s = sd[t, 0]
             near, _ = window(middle, 0, n, y[t, 0], 0.0)
-            best = -np.inf
+            best, least = -np.inf, np.inf
             first_near, last_near = max(near - 8, 0), min(near + 8, n)
             for k in range(last_near - first_near + len(trues)):
                 j = first_near + k if k < last_near - first_near else trues[k - last_near + first_near] - lo
@@ -200,12 +200,14 @@ def attack_noisy(  # type: ignore[no-untyped-def]
                         x = (0.5 * (low[v, lo + j] + high[v, lo + j]) - y[t, v]) / sd[t, v]
                         value -= 0.5 * x * x
                 best = max(best, value)
+                if k >= last_near - first_near:
+                    least = min(least, value)
             if best > -np.inf:
                 reach = 2.0 * (peak - best + SKIP + math.log(n))
                 a, e = window(middle, 0, n, y[t, 0], s * math.sqrt(max(reach, 0.0)) + half)
                 for k in range(len(trues)):  # the true record is always visited, with all that could beat it
                     at = trues[k] - lo
-                    if at >= 0 and (at < a or at >= e):
+                    if at >= 0 and (at < a or at >= e or least < best - SKIP - math.log(n)):
                         a, e = 0, n
         w = buffer[: e - a]
         for j in range(a, e):
@@ -289,6 +291,24 @@ def spread_window(x, reach, noise, bias, z, lo, hi):  # type: ignore[no-untyped-
 
 
 @compiled
+def hopeful_ones(lo, hi, x, x_add, z, there, flat, peaks, base, least, scratch, out):  # type: ignore[no-untyped-def]
+    """Positions (from `lo`) of records whose weight can reach `least`, by the widest nodes alone: no exponentials."""
+    for j in range(hi - lo):
+        scratch[j] = base[j]
+    for v in range(len(x)):
+        xv, add = x[v], x_add[v] + peaks[v]
+        for j in range(lo, hi):
+            q = xv - z[v, j]
+            scratch[j - lo] += add * there[v, j] - flat[v, j] * q * q
+    kept = 0
+    for j in range(hi - lo):
+        if scratch[j] >= least - TOLERANCE:
+            out[kept] = j
+            kept += 1
+    return kept
+
+
+@compiled
 def attack_spread(  # type: ignore[no-untyped-def]
     first, last, block_of, class_of, offsets, counts, log_m,
     t_code, record_code, same, diff, t_row, column, log_p, starts, widths,
@@ -299,8 +319,9 @@ def attack_spread(  # type: ignore[no-untyped-def]
 
     `x`, `x_add`: (targets, s) the target's value and what is added to its log. `z`, `there`, `flat`: (s, r); `coef`,
     `steep`: (s, K, r), of which `nodes[v]` are used, the widest first. Records of a block are sorted by `z[0]`; where
-    all of them have it (`whole`) only those near the target are visited: `peaks` are the largest values of each
-    variable's density, `most` bounds the first one's variance. Noisy numbers as in `attack_noisy`.
+    all of them have it (`whole`) only those near the target are visited, and of those only the ones that their widest
+    nodes leave a chance: `peaks` are logs of each variable's largest density, `most` bounds the first one's variance.
+    Noisy numbers as in `attack_noisy`.
     """
     d, s = y.shape[1], x.shape[1]
     widest = widest_block(first, last, block_of, offsets)
@@ -308,6 +329,8 @@ def attack_spread(  # type: ignore[no-untyped-def]
     buffer = np.empty(widest)
     scratch = np.empty(widest)
     product = np.empty(widest)
+    hopeful = np.empty(widest, dtype=np.int64)
+    stand = np.empty(widest)
     single = np.empty(1)
     current = -1
     peak = -np.inf
@@ -316,6 +339,8 @@ def attack_spread(  # type: ignore[no-untyped-def]
         lo, hi = offsets[b], offsets[b + 1]
         n = hi - lo
         trues = true_at[true_start[t] : true_start[t + 1]]
+        own = np.full(len(trues), np.inf)
+        best, least = -np.inf, np.inf
         if n and class_of[t] != current:
             current = class_of[t]
             add_base(lo, hi, t_code.shape[1], t_code[t], record_code, same, diff, log_m, base)
@@ -331,7 +356,6 @@ def attack_spread(  # type: ignore[no-untyped-def]
                     bound += t_log[t, v] + max(0.0, -0.9189385332046727 - math.log(sd[t, v]))
             near, _ = window(z[0], lo, hi, x[t, 0], 0.0)
             first_near, last_near = max(near - 8, lo), min(near + 8, hi)
-            best = -np.inf
             for k in range(last_near - first_near + len(trues)):
                 j = first_near + k if k < last_near - first_near else trues[k - last_near + first_near]
                 if j < 0:
@@ -342,13 +366,16 @@ def attack_spread(  # type: ignore[no-untyped-def]
                     if noisy[b, v]:
                         single[0] += t_log[t, v] + log_cell(low[v, j], high[v, j], y[t, v], sd[t, v])
                 best = max(best, single[0])
+                if k >= last_near - first_near:
+                    own[k - last_near + first_near] = single[0]
             if best > -np.inf:
+                least = best - SKIP - math.log(n)
                 reach = 2.0 * (bound - best + SKIP + math.log(n))
                 a, e = spread_window(x[t, 0], reach, most[0], most[1], z[0], lo, hi)
                 a, e = a - lo, e - lo
                 for k in range(len(trues)):  # the true record is always visited, with all that could beat it
                     at = trues[k] - lo
-                    if at >= 0 and (at < a or at >= e):
+                    if at >= 0 and (at < a or at >= e or own[k] < least):
                         a, e = 0, n
         w = buffer[: e - a]
         for j in range(a, e):
@@ -357,9 +384,30 @@ def attack_spread(  # type: ignore[no-untyped-def]
             if noisy[b, v]:
                 for j in range(a, e):
                     w[j - a] += t_log[t, v] + log_cell(low[v, lo + j], high[v, lo + j], y[t, v], sd[t, v])
-        add_spreads(lo + a, lo + e, x[t], x_add[t], z, there, flat, coef, steep, nodes, scratch, product, w)
-        visited[0] += e - a
-        finish(w, counts[lo + a : lo + e], lo + a, trues, scratch[: e - a], top, out[t],
+        kept = e - a
+        if best > -np.inf:
+            for k in range(len(trues)):
+                if trues[k] >= 0:
+                    least = min(least, own[k])
+            kept = hopeful_ones(lo + a, lo + e, x[t], x_add[t], z, there, flat, peaks, w, least, scratch, hopeful)
+        visited[0] += kept
+        if 2 * kept > e - a:
+            visited[0] += e - a - kept
+            add_spreads(lo + a, lo + e, x[t], x_add[t], z, there, flat, coef, steep, nodes, scratch, product, w)
+            finish(w, counts[lo + a : lo + e], lo + a, trues, scratch[: e - a], top, out[t],
+                   truth[true_start[t] : true_start[t + 1]])  # fmt: skip
+            continue
+        places = np.full(len(trues), -1)
+        for i in range(kept):  # gathered to the front, since positions only rise
+            j = lo + a + hopeful[i]
+            for k in range(len(trues)):
+                if trues[k] == j:
+                    places[k] = i
+            single[0] = w[hopeful[i]]
+            add_spreads(j, j + 1, x[t], x_add[t], z, there, flat, coef, steep, nodes, scratch, product, single)
+            w[i] = single[0]
+            stand[i] = counts[j]
+        finish(w[:kept], stand[:kept], 0, places, scratch[:kept], top, out[t],
                truth[true_start[t] : true_start[t + 1]])  # fmt: skip
 
 
