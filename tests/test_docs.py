@@ -30,7 +30,11 @@ from threadpoolctl import threadpool_limits
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ["README.md", *sorted(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))]
-SLOW = {"docs/calibration.md": "twenty attacks on the whole file", "docs/reiter.md": "the whole experiment"}
+SLOW = {
+    "docs/calibration.md": "twenty attacks on the whole file",
+    "docs/fienberg.md": "rank tables, learning, exposure",
+    "docs/reiter.md": "the whole experiment",
+}
 
 _FENCE = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")

@@ -7,9 +7,12 @@ class by the same normal-score regressions as for one number alone:
 .. math:: \Pr(y_g \mid c, k) \propto n_g \frac{N(s_g;\ \mu_{ck}, \Sigma)}{N(s_g;\ \bar s, S)}
 
 with :math:`\Sigma` the covariance of the regressions' residuals and :math:`\bar s, S` the scores' own mean and
-covariance. Values closer than the noise can tell apart are merged. With swapped numbers, whose values are exact, one
-record is taken off every :math:`n_g`, since the target itself is no reason to expect somebody like it; what is taken
-off goes to the product of single beliefs.
+covariance. Values closer than the noise can tell apart are merged. In several dimensions a record of a small file is
+often its own only neighbour, and its own values then pass for how common such values are; so the more often that is so,
+the more the combinations are smoothed, up to the kernel of Scott's rule.
+
+With swapped numbers, whose values are exact, one record is taken off every :math:`n_g`, since the target itself is no
+reason to expect somebody like it; what is taken off goes to the product of single beliefs.
 """
 
 from __future__ import annotations
@@ -28,6 +31,8 @@ from confide.protect.evidence import Match, Normal
 if TYPE_CHECKING:
     from confide.attack.scene import Number, Scene
 
+SAMPLE = 512
+"""Records on which the need for smoothing is judged."""
 STEPS_PER_SD = 4
 """Combinations are merged on a grid of this many steps per standard deviation of the noise."""
 
@@ -37,7 +42,8 @@ class JointBelief:
     """`nodes`: (d, G) combinations, sorted by the first; `log_n`: (G,) log counts less the log density of their scores.
 
     `scores`: (d, G); `mu`: (d, cells, K); `precision`: (d, d) of the residuals. `rest`: the share of belief that is
-    left to combinations nobody else has, for which the numbers are taken one by one.
+    left to combinations nobody else has, for which the numbers are taken one by one. `blur`: (d,) standard deviations
+    by which noisy ones are smoothed.
     """
 
     nodes: F64
@@ -46,6 +52,7 @@ class JointBelief:
     mu: F64
     precision: F64
     rest: float
+    blur: F64
 
 
 def fit_joint(numbers: Sequence[Number]) -> JointBelief | None:
@@ -77,14 +84,16 @@ def fit_joint(numbers: Sequence[Number]) -> JointBelief | None:
     rest = 0.0
     if not all(isinstance(n.like_a, Normal) for n in numbers):
         # Exact values: whoever is the target must not count as somebody else. One record less in each node, the share
-        # so freed to the margins. (Noise blurs nodes into their neighbours, which does the same.)
+        # so freed to the margins.
         rest = len(count) / len(rows) if np.any(count > 1) else 1.0
         count = count - 1
+    blur = _smoothing(numbers, nodes, count, values) if rest == 0 else np.zeros(len(numbers))
     with np.errstate(divide="ignore"):
         log_n = np.log(count) - log_marginal
     return JointBelief(
         np.ascontiguousarray(nodes[:, order]), np.ascontiguousarray(at_node[:, order]), log_n[order],
         np.ascontiguousarray(np.array(mu)), np.asarray(np.linalg.inv(sigma), dtype=np.float64), rest,
+        blur,
     )  # fmt: skip
 
 
@@ -104,6 +113,25 @@ def _merged(values: F64, numbers: Sequence[Number]) -> tuple[F64, I64, F64]:
         if not isinstance(like, Normal):
             nodes[i] = values[i][distinct.first]
     return nodes, distinct.of, distinct.count
+
+
+def _smoothing(numbers: Sequence[Number], nodes: F64, count: F64, values: F64) -> F64:
+    """How much to smooth noisy numbers, shape (d,): nothing where everybody has neighbours.
+
+    A record's neighbours are counted by how far their noise overlaps with its own. Where one in ten records' neighbours
+    is itself, or more, the kernel has the full width of Scott's rule, n^(-1/(d+4)) standard deviations.
+    """
+    d, n = values.shape
+    likes = [n.like_a for n in numbers]
+    some = values[:, :: max(n // SAMPLE, 1)]
+    near = np.zeros((some.shape[1], nodes.shape[1]))
+    for i, like in enumerate(likes):
+        if isinstance(like, Normal):
+            near += ((some[i][:, None] - nodes[i]) / like.sd_at(nodes[i])) ** 2
+    neighbours = np.exp(-0.25 * near) @ count
+    alone = float(np.mean(1 / np.maximum(neighbours, 1.0)))
+    width = min(10 * alone, 1.0) * n ** (-1 / (d + 4))
+    return np.asarray(width * values.std(axis=1))
 
 
 def log_joint(scene: Scene, numbers: Sequence[Number], rows: I64, single: Callable[..., F64]) -> F64:
@@ -148,7 +176,7 @@ def _log_sums(scene: Scene, which: Sequence[Number], belief: JointBelief, rows: 
     sd = np.ones_like(belief.nodes)
     for i, n in enumerate(which):
         if isinstance(n.like_a, Normal):
-            sd[i] = n.like_a.sd_at(belief.nodes[i])
+            sd[i] = np.hypot(n.like_a.sd_at(belief.nodes[i]), belief.blur[i])
     rho = noise_correlation(scene, which)
     allowed = _log_allowed(scene, which, belief.nodes)
     correlated = not np.array_equal(rho, np.eye(len(which)))

@@ -87,6 +87,11 @@ class Case:
         """Whether a released value may differ at random from the true one."""
         return self.blind or self.compiled.way(v).random is not None
 
+    def only_modelled(self, v: str) -> bool:
+        """Whether the plan says how the truth differs from a value that it releases as it is."""
+        at = self.compiled.way(v).random
+        return at is not None and hasattr(self.compiled.fitted[at], "truth")
+
     @property
     def view(self) -> View:
         return self.compiled.view(self.released)
@@ -124,12 +129,13 @@ def gather(case: Case, knows: tuple[str, ...], between: Mapping[str, tuple[float
 def _helpers(case: Case, uncertain: list[Uncertain], all_kept: bool, known: set[str]) -> tuple[str, ...]:
     """Released, unaltered variables that nobody knows of the target but that say something about the record.
 
-    At level "exact" all of them; else only those that a step in play reads (the groups inside which it swapped): its
-    likelihood depends on them, so the belief about what it altered must too.
+    At level "exact" all of them, also those whose truth differs though they are released as the file has them; else
+    only those that a step in play reads (the groups inside which it swapped): its likelihood depends on them, so the
+    belief about what it altered must too.
     """
     kept = [v for v in case.released if case.compiled.way(v).random is None and v not in known]
     if all_kept:
-        return tuple(kept)
+        return (*kept, *(v for v in case.released if case.only_modelled(v)))
     in_play = {v for u in uncertain for v in u.variables}
     read = {v for s in case.compiled.steps if s.role == "random" and in_play & set(s.variables) for v in s.needs}
     return tuple(v for v in kept if v in read)

@@ -124,7 +124,8 @@ class MeasurementError:
     def guess(self, released: Records) -> Mechanism:
         """Someone who knows only that there is error guesses its size from ranges: `prior_from_range`."""
         guesses = {v: prior_from_range(_present(released[v])[0]) for v in self.variables}
-        noise, bias = ({v: g[n] for v, g in guesses.items()} for n in ("noise_variance", "bias_variance"))
+        noise = {v: g["noise_variance"] for v, g in guesses.items()}
+        bias = {v: g["bias_variance"] for v, g in guesses.items()}
         return replace(self, noise_variance=noise, bias_variance=bias, noise_sd=None, bias_sd=None, learnt=None)
 
     def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _FittedError:
@@ -225,11 +226,11 @@ class _FittedError:
     def apply(self, original: Records, current: Records, rng: np.random.Generator) -> Applied:  # noqa: ARG002
         return Applied()
 
-    def truth(self, current: Records, rng: np.random.Generator, shared: bool) -> list[Column]:
+    def truth(self, current: Records, stream: Callable[[str], np.random.Generator], shared: bool) -> list[Column]:
         """True values drawn around the file's; both variances drawn once for everybody, or for each (not `shared`)."""
         out = []
         for v, error in self.errors.items():
-            z = np.where(_present(current[v])[1], current[v].values, np.nan)
+            z, rng = np.where(_present(current[v])[1], current[v].values, np.nan), stream(v)
             noise, bias = error.draw(1 if shared else len(z), rng)
             theta = 1 + np.sqrt(bias) * rng.standard_normal(len(z))
             out.append(current[v].with_values(theta * z + np.sqrt(noise) * rng.standard_normal(len(z))))
@@ -253,7 +254,8 @@ class _FittedError:
     def _spread(self, released: Column) -> Spread:
         v, error = released.name, self.errors[released.name]
         values, there = _present(released)
-        distinct, rule = np.unique(np.where(there, np.abs(released.values), 0.0), return_inverse=True)
+        sized = there if error.bias.any() else np.zeros(len(there), dtype=bool)  # without bias all records are alike
+        distinct, rule = np.unique(np.where(sized, np.abs(released.values), 0.0), return_inverse=True)
         variance, p = error.rules(distinct)
         z = np.where(there, released.values, 0.0)
         most = (float(error.noise.max()), float(error.bias.max()))

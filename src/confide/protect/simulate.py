@@ -38,9 +38,9 @@ def simulate_targets(file: Any, plan: Plan, seed: int | None = None, shared: boo
     compiled, _, _ = run(plan.parts, records, None)
     chosen = checked_seed(seed)
     drawn = []
-    for step, fitted in zip(compiled.steps, compiled.fitted, strict=True):
+    for fitted in compiled.fitted:
         if hasattr(fitted, "truth"):
-            drawn += fitted.truth(records, stream(chosen, f"truth of {step.stream}"), shared)
+            drawn += fitted.truth(records, lambda v: stream(chosen, f"truth:{v}"), shared)
     if not drawn:
         raise InputError(
             "The plan says nothing about how the truth differs from the file; add MeasurementError(...), or attack "

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from scipy.special import gammaln
@@ -290,9 +290,16 @@ def _tridiagonal(diagonal: F64, beside: F64) -> F64:
     return out
 
 
+class Guess(TypedDict):
+    """What `prior_from_range` gives, ready to be passed on to `MeasurementError`."""
+
+    noise_variance: Gamma
+    bias_variance: Gamma
+
+
 def prior_from_range(
     values: Any, theta: Sequence[float] = (0.75, 1.25), ratio: float = 20.0, as_printed: bool = False
-) -> dict[str, Gamma]:
+) -> Guess:
     """Beliefs in both variances from ranges, as Fienberg, Makov and Sanil (1997) guessed theirs.
 
     A range is taken as six standard deviations: that of the released `values` for the noise, that of the factor
