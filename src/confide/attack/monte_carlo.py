@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from scipy.special import logsumexp
 
 from confide.attack.posterior import log_weights
 from confide.errors import InputError
@@ -47,9 +48,8 @@ def _one(attack: Attack, target: int, draws: int, seed: int) -> tuple[float | No
         parts.pop(" + ".join(scene.uncertain[at].variables))
     log_w = np.sum(list(parts.values()), axis=0) if parts else np.zeros(len(rows))
     factors = [f for at in items for f in _factors(scene, at, i, rows, draws, seed)]
-    means = [_mean(f) for f in factors]
-    with np.errstate(divide="ignore"):
-        log_w = log_w + np.sum([np.log(m) for m in means], axis=0)
+    means = [_log_mean(f) for f in factors]
+    log_w = log_w + np.sum(means, axis=0)
     peak = float(log_w.max())
     absent = attack.absent_weight(target)
     w = np.exp(log_w - peak)
@@ -66,12 +66,12 @@ def _drawn_items(scene: Scene) -> list[int]:
     return [
         at
         for at, (u, t) in enumerate(zip(scene.uncertain, scene.known_t, strict=True))
-        if t is not None and hasattr(u.like, "log_draws")
+        if t is not None and getattr(u.like, "uncertain", False)
     ]
 
 
 def _factors(scene: Scene, at: int, i: int, rows: I64, draws: int, seed: int) -> list[Draws]:
-    """For each independently drawn factor of a step: a function that yields blocks of densities (draws, rows).
+    """For each independently drawn factor of a step: a function that yields blocks of log densities (draws, rows).
 
     Draws depend on the step's variables and the seed alone: every target meets the same ones.
     """
@@ -87,31 +87,32 @@ def _factors(scene: Scene, at: int, i: int, rows: I64, draws: int, seed: int) ->
         for first in range(0, draws, size):
             n = min(size, draws - first)
             if len(margins) == 1:
-                yield np.exp(like.log_draws(own, z, n, rng))
+                yield like.log_draws(own, z, n, rng)
             else:
-                yield np.exp(like.log_draws_of(k, own, z, n, rng))
+                yield like.log_draws_of(k, own, z, n, rng)
 
     return [lambda k=k: blocks(k) for k in range(len(margins))]  # type: ignore[misc]
 
 
-def _mean(factor: Draws) -> F64:
-    total, n = 0.0, 0
+def _log_mean(factor: Draws) -> F64:
+    """log of the mean density of each record over all draws."""
+    parts, n = [], 0
     for block in factor():
-        total, n = total + block.sum(axis=0), n + len(block)
-    return np.asarray(total / n)
+        parts.append(logsumexp(block, axis=0))
+        n += len(block)
+    return np.asarray(logsumexp(parts, axis=0) - np.log(n))
 
 
-def _variance(factor: Draws, mean: F64, p: F64, picked: I64, draws: int) -> F64:
+def _variance(factor: Draws, log_mean: F64, p: F64, picked: I64, draws: int) -> F64:
     """Variance of the picked probabilities by the delta method, from one factor's draws.
 
     p_j moves by p_j (g_j - sum_i p_i g_i), where g is a draw's density relative to the mean.
     """
-    safe = np.where(mean > 0, mean, 1.0)
     square = np.zeros(len(picked))
     for block in factor():
-        g = block / safe
+        g = np.exp(block - log_mean)
         move = p[picked] * (g[:, picked] - (g @ p)[:, None])
         square += (move**2).sum(axis=0)
     # The mean move is p_j (1 - sum p): the same for all draws.
     centre = p[picked] * (1 - p.sum())
-    return np.asarray((square / draws - centre**2) / (draws - 1))
+    return np.asarray(np.maximum(square / draws - centre**2, 0.0) / (draws - 1))

@@ -232,6 +232,11 @@ class Spread:
         """The same for a target known to be released, to whom absence does not matter."""
         return replace(self, log_absent=None) if bool(self.there.all()) else self
 
+    @property
+    def uncertain(self) -> bool:
+        """Whether any variance is not known, so that there is something to draw."""
+        return bool(self.p.shape[1] > 1)
+
     def log_draws(self, t: Columns, z: Columns, n: int, rng: np.random.Generator) -> F64:
         """The log ratio at n drawn variances instead of the nodes, shape (n, rows): the same draws for every row."""
         noise, bias = self.draw(n, rng)

@@ -8,6 +8,8 @@ the posterior is.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.special import gammaln
 from scipy.stats import gamma
@@ -16,10 +18,13 @@ from confide.errors import InputError
 from confide.frames.columns import F64
 from confide.protect.variances import Gamma, Learnt
 
-POINTS = 41
+POINTS = 81
 """Grid points on each axis."""
 DEEP = 30.0
-"""Points below exp(-DEEP) of the highest are outside."""
+"""Points below exp(-DEEP) of the highest are outside the grid; the last grid keeps those above exp(-KEPT)."""
+KEPT = 23.0
+GROUPS = 500
+"""So many groups of people with nearly equal values stand for all of them where there are more."""
 
 
 def learnt_from(
@@ -28,22 +33,42 @@ def learnt_from(
     """The posterior of (noise variance, bias variance) given aligned values of the file and true ones."""
     _check(file, truth, noise, bias, variable)
     both = np.isfinite(file) & np.isfinite(truth)
-    z2, square = file[both] ** 2, (truth[both] - file[both]) ** 2
-    axes = [_first_axis(noise, float(square.mean())), _first_axis(bias, float(square.mean() / max(z2.mean(), 1e-300)))]
+    people = _grouped(file[both] ** 2, (truth[both] - file[both]) ** 2)
+    typical = float(people.square.sum() / people.count.sum())
+    size = float(people.z2 @ people.count / people.count.sum())
+    axes = [_first_axis(noise, typical), _first_axis(bias, typical / max(size, 1e-300))]
     for _ in range(8):
-        log_p = _log_posterior(axes, (noise, bias), z2, square)
+        log_p = _log_posterior(axes, (noise, bias), people)
         closer = [_closer(axis, log_p, i) for i, axis in enumerate(axes)]
         settled = all(abs(np.ptp(a) - np.ptp(b)) <= 0.3 * np.ptp(b) for a, b in zip(closer, axes, strict=True))
         axes = closer
         if settled:
             break
-    log_p = _log_posterior(axes, (noise, bias), z2, square)
+    log_p = _log_posterior(axes, (noise, bias), people)
     p = np.exp(log_p - log_p.max())
-    keep = p > np.exp(-DEEP)
+    keep = p > np.exp(-KEPT)
     a, b = (_variance(axis, given) for axis, given in zip(axes, (noise, bias), strict=True))
     first, second = np.broadcast_arrays(a[:, None], b[None, :])
     weight = p[keep] / p[keep].sum()
     return Learnt(tuple(first[keep].tolist()), tuple(second[keep].tolist()), tuple(weight.tolist()))
+
+
+@dataclass(frozen=True, eq=False)
+class _People:
+    """Verified people in groups: the square of the file's value, the sum of squared errors, how many."""
+
+    z2: F64
+    square: F64
+    count: F64
+
+
+def _grouped(z2: F64, square: F64) -> _People:
+    if len(z2) <= GROUPS:
+        return _People(z2, square, np.ones(len(z2)))
+    order = np.argsort(z2)
+    first = np.unique(np.linspace(0, len(z2), GROUPS, endpoint=False).astype(int))
+    count = np.diff([*first, len(z2)]).astype(float)
+    return _People(np.add.reduceat(z2[order], first) / count, np.add.reduceat(square[order], first), count)
 
 
 def _check(file: F64, truth: F64, noise: float | Gamma | None, bias: float | Gamma | None, variable: str) -> None:
@@ -69,22 +94,20 @@ def _first_axis(given: float | Gamma | None, seen: float) -> F64:
     low, high = gamma.ppf([1e-12, 1 - 1e-12], given.shape, scale=1 / given.rate)
     low = max(low, given.mean * 1e-12)
     near = seen if seen > 0 else given.mean
-    return np.linspace(np.log(min(low, near / 1e3)), np.log(max(high, near * 1e3)), 4 * POINTS)
+    return np.linspace(np.log(min(low, near / 1e3)), np.log(max(high, near * 1e3)), 2 * POINTS)
 
 
 def _variance(axis: F64, given: float | Gamma | None) -> F64:
     return np.exp(axis) if isinstance(given, Gamma) else np.array([float(given or 0.0)])
 
 
-def _log_posterior(
-    axes: list[F64], given: tuple[float | Gamma | None, float | Gamma | None], z2: F64, square: F64
-) -> F64:
+def _log_posterior(axes: list[F64], given: tuple[float | Gamma | None, float | Gamma | None], people: _People) -> F64:
     """Up to a constant, with respect to the logarithms of both variances, shape (noise, bias)."""
     noise, bias = (_variance(axis, g) for axis, g in zip(axes, given, strict=True))
     out = np.zeros((len(noise), len(bias)))
-    for i, v in enumerate(noise):  # one line of the grid at a time: memory grows with the verified people only
-        total = v + bias[:, None] * z2
-        out[i] = -0.5 * (square / total + np.log(total)).sum(axis=1)
+    for i, v in enumerate(noise):
+        total = v + bias[:, None] * people.z2
+        out[i] = -0.5 * (people.square / total + people.count * np.log(total)).sum(axis=1)
     for i, (axis, g) in enumerate(zip(axes, given, strict=True)):
         if isinstance(g, Gamma):
             prior = g.shape * (axis + np.log(g.rate)) - g.rate * np.exp(axis) - gammaln(g.shape)

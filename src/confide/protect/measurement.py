@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from confide.errors import InputError, raise_all
+from confide.errors import InputError, did_you_mean, raise_all
 from confide.frames.columns import F64, Bools, Column, Kind, Records
 from confide.protect.evidence import Evidence, Spread
 from confide.protect.learning import learnt_from
@@ -70,6 +70,11 @@ class MeasurementError:
                 raise InputError(f"{where} takes either {kind}_variance or {kind}_sd.")
         if all(getattr(self, part) is None for part in ("noise_variance", "bias_variance", "noise_sd", "bias_sd")):
             raise InputError(f"{where} needs noise_variance or bias_variance (or noise_sd, bias_sd): how large is it?")
+        for part in ("noise_variance", "bias_variance", "noise_sd", "bias_sd", "learnt"):
+            given = getattr(self, part)
+            strange = [v for v in given if v not in names] if isinstance(given, Mapping) else []
+            if strange:
+                raise InputError(f'{where}: {part} speaks of "{strange[0]}".{did_you_mean(strange[0], names)}')
         for v in names:
             self._beliefs(v)
 
@@ -263,8 +268,10 @@ class _FittedError:
 
     def _log_absent(self, v: str, values: F64) -> Callable[[Records], F64]:
         form = "student" if self.absent == "joint" else self.absent
-        file = FilePredictive(values) if form == "file" else Predictive.of(values, form, v)
-        error = self.errors[v].roughly()
+        if form == "file":
+            people, exact = FilePredictive(values), self.errors[v]
+            return lambda records: people.log_absent(records[v].values, exact)
+        file, error = Predictive.of(values, form, v), self.errors[v].roughly()
         return lambda records: file.log_absent(records[v].values, error)
 
 

@@ -133,19 +133,41 @@ class FilePredictive:
     values: F64
 
     def log_absent(self, x: F64, error: Variances) -> F64:
-        """log f(x given absent): a mean over the file, on a grid finer than the error can resolve, interpolated."""
+        """log f(x given absent): a mean over the file, on a grid finer than the error can resolve, interpolated.
+
+        For somebody far from every value the same sum is made as over the records, with their own nodes: there the two
+        must not differ even where both are imprecise.
+        """
         scale = _Steady.of(error, self.values)
-        # Values of the file that the error cannot tell apart are merged.
+        distinct, times = np.unique(self.values, return_counts=True)
+        log_times = np.log(times / len(self.values))
+        at, u = scale.there(distinct), scale.there(x)
+        after = np.clip(np.searchsorted(at, u), 1, max(len(at) - 1, 1))
+        gap = np.minimum(np.abs(u - at[after - 1]), np.abs(u - at[np.minimum(after, len(at) - 1)]))
+        far = gap > 3.0
+        out = np.empty(len(x))
+        out[far] = _averaged(x[far], distinct, log_times, error, scale, np.inf)
+        if not far.all():
+            out[~far] = self._near(x[~far], error.roughly(), scale)
+        return out
+
+    def _near(self, x: F64, error: Variances, scale: _Steady) -> F64:
+        """The same among the file's values, of which those that the error cannot tell apart are merged."""
         code = np.floor(scale.there(self.values) * FINE)
         _, where, count = np.unique(code, return_inverse=True, return_counts=True)
         nodes = np.bincount(where, weights=self.values) / count
         log_share = np.log(count / len(self.values))
+        # Beyond so many units the density is below 1e-16 of its peak, as long as the bias is small.
+        reach = 12.0 if scale.slope < 0.06 else np.inf
         u = scale.there(x)
-        size = int(np.ceil(np.ptp(u) * FINE)) + 2 if len(x) else 0
+        size = int(np.ceil(np.ptp(u) * FINE)) + 2
         if size >= len(x) or size < 8:
-            return _averaged(x, nodes, log_share, error, scale)
+            return _averaged(x, nodes, log_share, error, scale, reach)
         grid = np.linspace(u.min(), u.max(), size)
-        return np.asarray(CubicSpline(grid, _averaged(scale.back(grid), nodes, log_share, error, scale))(u))
+        used = np.unique(np.clip(np.searchsorted(grid, u)[:, None] + np.arange(-6, 6), 0, size - 1))
+        value = np.full(size, np.nan)
+        value[used] = _averaged(scale.back(grid[used]), nodes, log_share, error, scale, reach)
+        return np.asarray(CubicSpline(grid[used], value[used])(u))
 
 
 @dataclass(frozen=True)
@@ -167,22 +189,19 @@ class _Steady:
         return np.asarray(np.sinh(u * self.slope) * self.noise / self.slope if self.slope else u * self.noise)
 
 
-def _averaged(x: F64, nodes: F64, log_share: F64, error: Variances, scale: _Steady) -> F64:
-    """log of the mean density around nodes of the file (rising), the same nodes for x that are close together."""
+def _averaged(x: F64, nodes: F64, log_share: F64, error: Variances, scale: _Steady, reach: float) -> F64:
+    """log of the mean density around nodes of the file (rising), as far as `reach` units on the steady scale."""
     variance, p = error.rules(nodes)
     coef = np.log(p / np.sqrt(2 * np.pi * variance))
     at, out = scale.there(nodes), np.empty(len(x))
     order = np.argsort(x)
-    # Beyond so many units the density is below 1e-16 of its peak, as long as the bias is small.
-    reach = 12.0 if scale.slope < 0.06 else np.inf
-    step = max(
-        2_000_000 // (min(len(nodes), int(4 * reach * FINE) if np.isfinite(reach) else len(nodes)) * p.shape[1]), 1
-    )
+    wide = min(len(nodes), int(4 * reach * FINE)) if np.isfinite(reach) else len(nodes)
+    step = max(2_000_000 // (wide * p.shape[1]), 1)
     for i in range(0, len(x), step):
         some = order[i : i + step]
         near = scale.there(x[some])
         a, b = np.searchsorted(at, [near.min() - reach, near.max() + reach])
-        a, b = max(min(a, len(nodes) - 1), 0), max(b, a + 1)
+        a, b = max(int(a) - 1, 0), min(int(b) + 1, len(nodes))
         gap = (x[some][:, None] - nodes[a:b]) ** 2
         part = coef[a:b] - 0.5 * gap[:, :, None] / variance[a:b]
         out[some] = logsumexp(part + log_share[a:b, None], axis=(1, 2))

@@ -36,11 +36,13 @@ class SpreadTogether:
         """The same for a target known to be released, to whom absence does not matter."""
         return SpreadTogether(tuple(s.among_present() for s in self.each))
 
+    @property
+    def uncertain(self) -> bool:
+        return any(s.uncertain for s in self.each)
+
     def log_draws_of(self, i: int, t: Columns, z: Columns, n: int, rng: np.random.Generator) -> F64:
         """The i-th variable's log ratio at n drawn variances, shape (n, rows)."""
         return self.each[i].log_draws(_own(t, i), _own(z, i), n, rng)
-
-    log_draws = log_draws_of
 
 
 def _own(columns: Columns, i: int) -> Columns:

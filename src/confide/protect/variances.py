@@ -25,14 +25,14 @@ from confide.frames.columns import F64
 from confide.protect.mechanism import finite, positive
 
 RULES = (
-    *((1, k) for k in (1, 2, 3, 4, 6, 8, 12, 16, 24)),
+    *((1, k) for k in (1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24)),
     (12, 6), (16, 8), (32, 8), (64, 8),
 )  # fmt: skip
 """(Stretches, nodes in each) that a record's rule may have; the smallest that is accurate enough is taken."""
 ACCURATE = 1e-10
-"""Relative error allowed in a density, up to `FAR` standard deviations away."""
+"""Relative error allowed in a density up to `FAR` standard deviations away; `SLACK` times it up to `FARTHEST`."""
 ROUGH = 1e-7
-FAR = 6.0
+FAR, FARTHEST, SLACK = 6.0, 10.0, 1e4
 NARROW = 20.0
 """Shapes from here on are served by a Gauss rule of the gamma weight itself, vaguer ones by steps in log v."""
 
@@ -184,13 +184,15 @@ class Variances:
         if not len(z):
             return RULES[0]
         sample = np.unique(np.quantile(np.abs(z), np.linspace(0, 1, 9)))
-        far = np.linspace(0.0, FAR, 25)[:, None, None] * np.sqrt(self.mean_at(sample))[:, None]
+        steps = np.linspace(0.0, FARTHEST, 41)
+        allowed = self.accurate * np.where(steps <= FAR, 1.0, SLACK)[:, None]
+        far = steps[:, None, None] * np.sqrt(self.mean_at(sample))[:, None]
         v = self.at(sample)
         exact = _densities(far, v, np.broadcast_to(self.p, v.shape))
         for form in RULES:
             if form[0] * form[1] >= len(self.p):
                 return None
-            if np.all(np.abs(_densities(far, *self._rule(sample, form)) / exact - 1) <= self.accurate):
+            if np.all(np.abs(_densities(far, *self._rule(sample, form)) / exact - 1) <= allowed):
                 return form
         return None
 
