@@ -203,7 +203,7 @@ def _prepared(out: Path, overwrite: bool) -> dict[str, Path]:
 
 def _draw(done: Sequence[Experiment], seen: pl.DataFrame, files: Mapping[str, Path], overwrite: bool) -> None:
     from confide.show.drawing import save_chart
-    from confide.show.ranks import exposure_chart
+    from confide.show.rank_charts import exposure_chart
 
     drawn = {"ranks.png": ranks_chart(done[0]), "ranks_anes1996.png": ranks_chart(done[2])}
     for name, chart in {**drawn, "exposure.png": exposure_chart(seen)}.items():

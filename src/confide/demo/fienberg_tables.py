@@ -207,7 +207,7 @@ def summary(experiment: Experiment) -> pl.DataFrame:
 
 def ranks_chart(done: Experiment) -> Any:
     """The rank tables of an experiment, beside the printed ones where there are any."""
-    from confide.show.ranks import rank_chart
+    from confide.show.rank_charts import rank_chart
 
     beside = {name: printed(table) for name in done.units if (table := done.printed_table(name))}
     title = "Noise hides the true record, a small bias does not, a large one does"

@@ -35,7 +35,7 @@ class Exposure:
 
     def plot(self) -> Any:
         """Share of first ranks by number of variables known, one line a share released."""
-        from confide.show.ranks import exposure_chart
+        from confide.show.rank_charts import exposure_chart
 
         return exposure_chart(self.frame)
 

@@ -1,14 +1,9 @@
 """Compiled loops. Numbers in, numbers out: nothing here knows what a variable or a mechanism is."""
 
+from confide.attack.kernels.common import finish
 from confide.attack.kernels.integrals import log_joint_sums, log_node_sums
-from confide.attack.kernels.pairs import (
-    attack_mixture,
-    attack_nearest,
-    attack_noisy,
-    attack_plain,
-    attack_spread,
-    finish,
-)
+from confide.attack.kernels.pairs import attack_mixture, attack_nearest, attack_noisy, attack_plain
+from confide.attack.kernels.unknown_errors import attack_spread
 
 __all__ = [
     "attack_mixture",

@@ -1,0 +1,121 @@
+"""What all loops over pairs share: log weights of categories, and the summaries of one target.
+
+Notation
+--------
+j : distinct released record, sorted by block, inside a block by its first noisy value
+t : distinct target, sorted by block and class
+c_j : how many released rows record j stands for
+l_j : log weight of record j for the current target
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from confide.attack.kernels.arithmetic import (
+    TOLERANCE,
+    compiled,
+    count_around,
+    count_from,
+    largest,
+    scaled_exp,
+    total_of,
+)
+
+SKIP = 36.0
+"""Records whose weight is below exp(-SKIP) / n of the best one are not visited: below 1e-12 in total."""
+
+
+@compiled
+def widest_block(first, last, block_of, offsets):  # type: ignore[no-untyped-def]
+    """Records of the largest block among those of targets first..last-1."""
+    widest = 0
+    for t in range(first, last):
+        b = block_of[t]
+        widest = max(widest, offsets[b + 1] - offsets[b])
+    return widest
+
+
+@compiled
+def add_base(lo, hi, codes, t_code, record_code, same, diff, log_m, out):  # type: ignore[no-untyped-def]
+    """Log weights of a block's records for one class of targets: matches minus log m. Shapes: (V, r)."""
+    for j in range(lo, hi):
+        out[j - lo] = -log_m[j]
+    for v in range(codes):
+        tc = t_code[v]
+        for j in range(lo, hi):
+            if record_code[v, j] == tc:
+                out[j - lo] += same[v, j]
+            else:
+                out[j - lo] += diff[v, j]
+
+
+@compiled
+def add_tables(lo, hi, tables, t_row, column, log_p, starts, widths, out):  # type: ignore[no-untyped-def]
+    """The same for likelihoods given by matrices, stored one after another in `log_p`."""
+    for v in range(tables):
+        row = t_row[v]
+        if row < 0:
+            for j in range(lo, hi):
+                out[j - lo] = -np.inf
+        else:
+            at = starts[v] + row * widths[v]
+            for j in range(lo, hi):
+                out[j - lo] += log_p[at + column[v, j]]
+
+
+@compiled
+def log_top_sum(weights, counts, peak, top):  # type: ignore[no-untyped-def]
+    """log of the sum of the `top` largest weights relative to the peak; -inf for none."""
+    best = np.full(top, -np.inf)
+    often = np.zeros(top)
+    for j in range(len(weights)):
+        if weights[j] > best[top - 1]:
+            k = top - 1
+            while k > 0 and best[k - 1] < weights[j]:
+                best[k] = best[k - 1]
+                often[k] = often[k - 1]
+                k -= 1
+            best[k] = weights[j]
+            often[k] = counts[j]
+    total = 0.0
+    left = float(top)
+    for k in range(top):
+        if best[k] == -np.inf or left <= 0.0:
+            break
+        total += min(often[k], left) * math.exp(best[k] - peak)
+        left -= often[k]
+    return math.log(total) if total > 0.0 else -np.inf
+
+
+@compiled
+def finish(weights, counts, place, true_at, scratch, top, out, truth):  # type: ignore[no-untyped-def]
+    """Summaries of one target's log weights.
+
+    `out`: (log of the sum relative to the max, max, records at the max, log of the sum of the `top` largest relative to
+    the max). `truth[k]`: (log weight, strictly above, at least as likely others) for the true record at position
+    `true_at[k] - place`, skipped where negative. `scratch`: as long as `weights`.
+    """
+    peak = largest(weights)
+    if peak == -np.inf:
+        out[0] = -np.inf
+        out[1] = -np.inf
+        out[2] = 0.0
+        out[3] = -np.inf
+    else:
+        scaled_exp(weights, counts, peak, scratch)
+        out[0] = math.log(total_of(scratch))
+        out[1] = peak
+        out[2] = count_from(weights, counts, peak - TOLERANCE)
+        if top > 0:
+            out[3] = log_top_sum(weights, counts, peak, top)
+    for k in range(len(true_at)):
+        if true_at[k] < place:
+            continue
+        own = weights[true_at[k] - place]
+        above, level = count_around(weights, counts, own)
+        truth[k, 0] = own
+        truth[k, 1] = above
+        truth[k, 2] = level - 1.0
