@@ -100,3 +100,14 @@ def test_a_sample_after_a_swap_leaves_nobody_impossible() -> None:
     plan = cf.Plan([cf.Swap("c", rate=1.0, within="g"), cf.Sample(0.5)])
     units = cf.Intruder(knows=["g", "c"]).attack(cf.Release.adopt(y, z, plan, link=[0, 3])).units
     assert units["p_true"].to_list() == [1.0, 1.0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bias_sd", [None, 0.05])
+def test_few_records_with_several_noisy_numbers_are_not_their_own_reason(bias_sd: float | None) -> None:
+    """In four dimensions a record is often its own only neighbour; a belief made of such points claims too little."""
+    elites = cf.demo("elites").drop("attitude")
+    sd = {v: 0.05 * (elites[v].max() - elites[v].min()) for v in elites.columns}
+    plan = cf.Plan([cf.Noise(elites.columns, sd=sd, bias_sd=bias_sd)])
+    who = cf.Intruder(knows=elites.columns)
+    assert abs(calibrate([who.attack(plan.protect(elites, seed=seed)).units for seed in range(8)]).z) < 4

@@ -8,8 +8,8 @@ class by the same normal-score regressions as for one number alone:
 
 with :math:`\Sigma` the covariance of the regressions' residuals and :math:`\bar s, S` the scores' own mean and
 covariance. Values closer than the noise can tell apart are merged. In several dimensions a record of a small file is
-often its own only neighbour, and its own values then pass for how common such values are; so the more often that is so,
-the more the combinations are smoothed, up to the kernel of Scott's rule.
+often its own only neighbour, and its own values would then pass for how common such values are; so each combination is
+blurred as far as its fifth neighbour lies, in units of the noise. In a dense file that is next to nothing.
 
 With swapped numbers, whose values are exact, one record is taken off every :math:`n_g`, since the target itself is no
 reason to expect somebody like it; what is taken off goes to the product of single beliefs.
@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from confide.attack import kernels
 from confide.attack.grouping import Distinct
@@ -31,8 +32,8 @@ from confide.protect.evidence import Match, Normal
 if TYPE_CHECKING:
     from confide.attack.scene import Number, Scene
 
-SAMPLE = 512
-"""Records on which the need for smoothing is judged."""
+NEIGHBOURS, FARTHEST = 5, 3.0
+"""A combination is blurred to its neighbour of this number, but no farther than so many standard deviations."""
 STEPS_PER_SD = 4
 """Combinations are merged on a grid of this many steps per standard deviation of the noise."""
 
@@ -42,8 +43,8 @@ class JointBelief:
     """`nodes`: (d, G) combinations, sorted by the first; `log_n`: (G,) log counts less the log density of their scores.
 
     `scores`: (d, G); `mu`: (d, cells, K); `precision`: (d, d) of the residuals. `rest`: the share of belief that is
-    left to combinations nobody else has, for which the numbers are taken one by one. `blur`: (d,) standard deviations
-    by which noisy ones are smoothed.
+    left to combinations nobody else has, for which the numbers are taken one by one. `blur`: (G,) how far each
+    combination is blurred, in standard deviations of the noise.
     """
 
     nodes: F64
@@ -87,13 +88,13 @@ def fit_joint(numbers: Sequence[Number]) -> JointBelief | None:
         # so freed to the margins.
         rest = len(count) / len(rows) if np.any(count > 1) else 1.0
         count = count - 1
-    blur = _smoothing(numbers, nodes, count, values) if rest == 0 else np.zeros(len(numbers))
+    blur = _blur(numbers, nodes, count) if rest == 0 else np.zeros(len(count))
     with np.errstate(divide="ignore"):
         log_n = np.log(count) - log_marginal
     return JointBelief(
         np.ascontiguousarray(nodes[:, order]), np.ascontiguousarray(at_node[:, order]), log_n[order],
         np.ascontiguousarray(np.array(mu)), np.asarray(np.linalg.inv(sigma), dtype=np.float64), rest,
-        blur,
+        blur[order],
     )  # fmt: skip
 
 
@@ -115,23 +116,17 @@ def _merged(values: F64, numbers: Sequence[Number]) -> tuple[F64, I64, F64]:
     return nodes, distinct.of, distinct.count
 
 
-def _smoothing(numbers: Sequence[Number], nodes: F64, count: F64, values: F64) -> F64:
-    """How much to smooth noisy numbers, shape (d,): nothing where everybody has neighbours.
-
-    A record's neighbours are counted by how far their noise overlaps with its own. Where one in ten records' neighbours
-    is itself, or more, the kernel has the full width of Scott's rule, n^(-1/(d+4)) standard deviations.
-    """
-    d, n = values.shape
+def _blur(numbers: Sequence[Number], nodes: F64, count: F64) -> F64:
+    """How far each combination's fifth neighbour is, in standard deviations of the noise a dimension, shape (G,)."""
     likes = [n.like_a for n in numbers]
-    some = values[:, :: max(n // SAMPLE, 1)]
-    near = np.zeros((some.shape[1], nodes.shape[1]))
-    for i, like in enumerate(likes):
-        if isinstance(like, Normal):
-            near += ((some[i][:, None] - nodes[i]) / like.sd_at(nodes[i])) ** 2
-    neighbours = np.exp(-0.25 * near) @ count
-    alone = float(np.mean(1 / np.maximum(neighbours, 1.0)))
-    width = min(10 * alone, 1.0) * n ** (-1 / (d + 4))
-    return np.asarray(width * values.std(axis=1))
+    scaled = [like.in_steps(y, 1.0) for like, y in zip(likes, nodes, strict=True) if isinstance(like, Normal)]
+    points = np.stack(scaled, axis=1)
+    distance, who = cKDTree(points).query(points, k=min(NEIGHBOURS + 1, len(points)))
+    distance, who = distance.reshape(len(points), -1), who.reshape(len(points), -1)
+    within = np.cumsum(count[who], axis=1) - 1  # without itself
+    enough = within >= NEIGHBOURS
+    at = np.where(enough.any(axis=1), enough.argmax(axis=1), distance.shape[1] - 1)
+    return np.asarray(np.minimum(distance[np.arange(len(points)), at] / np.sqrt(len(scaled)), FARTHEST))
 
 
 def log_joint(scene: Scene, numbers: Sequence[Number], rows: I64, single: Callable[..., F64]) -> F64:
@@ -176,7 +171,7 @@ def _log_sums(scene: Scene, which: Sequence[Number], belief: JointBelief, rows: 
     sd = np.ones_like(belief.nodes)
     for i, n in enumerate(which):
         if isinstance(n.like_a, Normal):
-            sd[i] = np.hypot(n.like_a.sd_at(belief.nodes[i]), belief.blur[i])
+            sd[i] = n.like_a.sd_at(belief.nodes[i]) * np.hypot(1.0, belief.blur)
     rho = noise_correlation(scene, which)
     allowed = _log_allowed(scene, which, belief.nodes)
     correlated = not np.array_equal(rho, np.eye(len(which)))
