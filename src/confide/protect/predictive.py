@@ -146,7 +146,8 @@ class FilePredictive:
         gap = np.minimum(np.abs(u - at[after - 1]), np.abs(u - at[np.minimum(after, len(at) - 1)]))
         far = gap > 3.0
         out = np.empty(len(x))
-        out[far] = _averaged(x[far], distinct, log_times, error, scale, np.inf)
+        if far.any():
+            out[far] = _averaged(x[far], distinct, log_times, error, scale, np.inf)
         if not far.all():
             out[~far] = self._near(x[~far], error.roughly(), scale)
         return out
@@ -192,7 +193,8 @@ class _Steady:
 def _averaged(x: F64, nodes: F64, log_share: F64, error: Variances, scale: _Steady, reach: float) -> F64:
     """log of the mean density around nodes of the file (rising), as far as `reach` units on the steady scale."""
     variance, p = error.rules(nodes)
-    coef = np.log(p / np.sqrt(2 * np.pi * variance))
+    with np.errstate(divide="ignore"):  # a node without weight
+        coef = np.log(p / np.sqrt(2 * np.pi * variance))
     at, out = scale.there(nodes), np.empty(len(x))
     order = np.argsort(x)
     wide = min(len(nodes), int(4 * reach * FINE)) if np.isfinite(reach) else len(nodes)
