@@ -95,6 +95,8 @@ def _truth(release: Release, frame: pl.DataFrame, truth: Any) -> I64:
     if truth is None:
         return _by_identifiers(release, frame)
     rows = np.asarray(truth.to_numpy() if hasattr(truth, "to_numpy") else truth)
+    if not rows.size:
+        rows = rows.astype(np.int64)  # an empty list has no type of its own
     if rows.shape != (frame.height,) or not np.issubdtype(rows.dtype, np.integer):
         raise InputError(
             f"truth must give one original row number for each of the {frame.height} targets (-1: not there)."

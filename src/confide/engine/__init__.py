@@ -1,0 +1,1 @@
+"""Runs pieces of work; knows no statistics."""

@@ -1,0 +1,1 @@
+"""Measures of an attack: risk in a few numbers, ranks, calibration, exposure."""
