@@ -216,6 +216,11 @@ def test_the_exposure_chart_holds_shares_names_and_ends(tmp_path: Path) -> None:
     picture = svg(exposure_chart(exposed()), tmp_path)
     for label in ("100%", "12.5%", "a", "+ b", "+ c", "60%", "273", "2,184", "Share released"):
         assert f">{label}<" in picture, label
+    assert "Fewer released" not in picture  # these numbers say otherwise
+    fewer = exposed().with_columns(
+        expected=91 * pl.col("known") * pl.col("share"), first=0.1 * pl.col("known") / pl.col("share") ** 0.3
+    )
+    picture = svg(exposure_chart(fewer), tmp_path)
     assert "Fewer released" in picture
     one = svg(exposure_chart(exposed().filter(pl.col("share") == 1)), tmp_path)
     assert "The more is known" in one

@@ -31,9 +31,9 @@ from confide.demo.fienberg_tables import (
     table42,
     tables,
 )
+from confide.demo.output import prepared, told, write_text
 from confide.engine.local import progress_bar
 from confide.errors import InputError, did_you_mean
-from confide.frames import atomic_write
 from confide.measure.exposure import exposure
 from confide.measure.ranks import top_sums
 from confide.protect.measurement import MeasurementError
@@ -155,7 +155,7 @@ def run_demo(
     confide.errors.InputError: ... holds ranks.png; choose another folder, or overwrite=True to replace them.
     """
     began = time.perf_counter()
-    files = _prepared(Path(out), overwrite)
+    files = prepared(Path(out), FILES, overwrite)
     studies = [("elites", True), ("elites", False), ("anes1996", True)]
     done = [experiment(data, repeats=repeats, as_printed=way, progress=progress) for data, way in studies]
     frames = [_named(summary(d), d) for d in done]
@@ -168,9 +168,9 @@ def run_demo(
         "exposure.csv": seen.frame,
     }  # fmt: skip
     for name, frame in csv.items():
-        _write_text(files[name], frame.write_csv(), overwrite)
+        write_text(files[name], frame.write_csv(), overwrite)
     _draw(done, seen.frame, files, overwrite)
-    _write_text(files["summary.txt"], text + "\n", overwrite)
+    write_text(files["summary.txt"], text + "\n", overwrite)
     return DemoResult(text, tuple(files.values()), pl.concat(frames), time.perf_counter() - began)
 
 
@@ -185,22 +185,6 @@ def _heading(done: Experiment) -> str:
     return f"{done.data}, {done.file.height} targets, {priors}{beside}"
 
 
-def _prepared(out: Path, overwrite: bool) -> dict[str, Path]:
-    """The files to be, in a folder that exists."""
-    if out.exists() and not out.is_dir():
-        raise InputError(f"{out} is a file; give the name of a folder.")
-    files = {name: out / name for name in FILES}
-    there = [name for name, path in files.items() if path.exists()]
-    if there and not overwrite:
-        names = ", ".join(there)
-        raise InputError(f"{out} holds {names}; choose another folder, or overwrite=True to replace them.")
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as cause:
-        raise InputError(f"The folder {out} cannot be made: {cause.strerror}.") from cause
-    return files
-
-
 def _draw(done: Sequence[Experiment], seen: pl.DataFrame, files: Mapping[str, Path], overwrite: bool) -> None:
     from confide.show.drawing import save_chart
     from confide.show.rank_charts import exposure_chart
@@ -208,11 +192,6 @@ def _draw(done: Sequence[Experiment], seen: pl.DataFrame, files: Mapping[str, Pa
     drawn = {"ranks.png": ranks_chart(done[0]), "ranks_anes1996.png": ranks_chart(done[2])}
     for name, chart in {**drawn, "exposure.png": exposure_chart(seen)}.items():
         save_chart(chart, files[name], overwrite)
-
-
-def _write_text(path: Path, text: str, overwrite: bool) -> None:
-    with atomic_write(path, overwrite) as temporary:
-        temporary.write_text(text, encoding="utf-8")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -223,14 +202,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--overwrite", action="store_true", help="replace files that exist")
     parser.add_argument("--repeats", type=int, default=REPEATS, help=f"draws of the targets (default {REPEATS})")
     given = parser.parse_args(arguments)
-    try:
-        result = run_demo(given.folder, overwrite=given.overwrite, repeats=given.repeats)
-    except InputError as error:
-        print(error, file=sys.stderr)
-        return 2
-    print(result.text)
-    print(f"\n{len(result.files)} files in {given.folder}, {result.seconds:.0f} seconds")
-    return 0
+    return told(lambda: run_demo(given.folder, overwrite=given.overwrite, repeats=given.repeats), given.folder)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from typing import Any
 
 import polars as pl
 
+from confide.demo.output import prepared, told, write_text
 from confide.demo.reiter_setup import (
     TOPCODED,
     Experiment,
@@ -33,8 +34,6 @@ from confide.demo.reiter_text import (
     table5_text,
     table6_text,
 )
-from confide.errors import InputError
-from confide.frames import atomic_write
 from confide.measure.calibration import calibrate
 
 __all__ = [
@@ -84,30 +83,14 @@ def run_demo(
     confide.errors.InputError: ... holds table6.csv; choose another folder, or overwrite=True to replace them.
     """
     began = time.perf_counter()
-    files = _prepared(Path(out), overwrite)
+    files = prepared(Path(out), FILES, overwrite)
     done = experiment(heads, progress=progress)
     frame = table6(done)
     text = "\n\n".join([table6_text(frame), table3_text(table3(done)), table4_text(table4(done))])
-    _write_text(files["table6.csv"], frame.write_csv(), overwrite)
+    write_text(files["table6.csv"], frame.write_csv(), overwrite)
     _draw(done, frame, files, overwrite)
-    _write_text(files["summary.txt"], text + "\n", overwrite)
+    write_text(files["summary.txt"], text + "\n", overwrite)
     return DemoResult(text, tuple(files.values()), frame, time.perf_counter() - began)
-
-
-def _prepared(out: Path, overwrite: bool) -> dict[str, Path]:
-    """The files to be, in a folder that exists."""
-    if out.exists() and not out.is_dir():
-        raise InputError(f"{out} is a file; give the name of a folder.")
-    files = {name: out / name for name in FILES}
-    there = [name for name, path in files.items() if path.exists()]
-    if there and not overwrite:
-        names = ", ".join(there)
-        raise InputError(f"{out} holds {names}; choose another folder, or overwrite=True to replace them.")
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as cause:
-        raise InputError(f"The folder {out} cannot be made: {cause.strerror}.") from cause
-    return files
 
 
 def _draw(done: Experiment, frame: pl.DataFrame, files: dict[str, Path], overwrite: bool) -> None:
@@ -126,11 +109,6 @@ def _draw(done: Experiment, frame: pl.DataFrame, files: dict[str, Path], overwri
         charts.save_chart(chart, files[name], overwrite)
 
 
-def _write_text(path: Path, text: str, overwrite: bool) -> None:
-    with atomic_write(path, overwrite) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line of this module."""
     about = "Redo the tables of Reiter (2005) on the shipped householders."
@@ -138,14 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("folder", type=Path, help="where to write the table and the pictures")
     parser.add_argument("--overwrite", action="store_true", help="replace files that exist")
     given = parser.parse_args(arguments)
-    try:
-        result = run_demo(given.folder, overwrite=given.overwrite)
-    except InputError as error:
-        print(error, file=sys.stderr)
-        return 2
-    print(result.text)
-    print(f"\n{len(result.files)} files in {given.folder}, {result.seconds:.0f} seconds")
-    return 0
+    return told(lambda: run_demo(given.folder, overwrite=given.overwrite), given.folder)
 
 
 if __name__ == "__main__":

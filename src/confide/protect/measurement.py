@@ -12,7 +12,7 @@ from confide.errors import InputError, did_you_mean, raise_all
 from confide.frames.columns import F64, Bools, Column, Kind, Records
 from confide.protect.evidence import Evidence, Spread
 from confide.protect.learning import learnt_from
-from confide.protect.mechanism import Applied, Chain, Mechanism, View, names_of, positive, registered
+from confide.protect.mechanism import Applied, Chain, Mechanism, OfColumns, View, names_of, positive, registered
 from confide.protect.predictive import Conjugate, FilePredictive, JointPredictive, Predictive
 from confide.protect.together import SpreadTogether
 from confide.protect.variances import Gamma, Learnt, Variances, prior_from_range
@@ -22,7 +22,7 @@ ABSENT = ("student", "normal", "file", "joint")
 
 @registered
 @dataclass(frozen=True)
-class MeasurementError:
+class MeasurementError(OfColumns):
     r"""The intruder's model of a file whose values differ from the truth by a bias and by noise of unknown size.
 
     .. math:: x = \theta z + \xi, \qquad \theta \sim N(1, \varphi), \qquad \xi \sim N(0, \sigma^2)
@@ -104,18 +104,6 @@ class MeasurementError:
         if variance is not None:
             return positive(variance, f"{where}_variance")
         return None if sd is None else positive(sd, f"{where}_sd") ** 2
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        return tuple(self.what)
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        return ()
-
-    @property
-    def stream(self) -> str:
-        return "MeasurementError:" + "+".join(self.what)
 
     def kinds(self) -> Mapping[str, Kind]:
         return dict.fromkeys(self.variables, "numeric")

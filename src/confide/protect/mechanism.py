@@ -135,6 +135,24 @@ class Mechanism(Protocol):
         ...
 
 
+class OfColumns:
+    """What methods share that name the columns they replace in `what`, and read no others."""
+
+    what: str | Sequence[str]
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return tuple(self.what)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def stream(self) -> str:
+        return f"{type(self).__name__}:{'+'.join(self.what)}"
+
+
 REGISTRY: dict[str, type[Any]] = {}
 """Methods by their name in plan files; a method's file adds itself with `@registered`."""
 

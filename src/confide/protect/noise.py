@@ -12,13 +12,13 @@ from confide.errors import InputError
 from confide.frames.columns import F64, I64, Bools, Column, Kind, Records
 from confide.protect.correlated import CorrelatedNormal
 from confide.protect.evidence import Evidence, Labels, Normal
-from confide.protect.mechanism import Applied, Chain, Mechanism, View, finite, names_of, positive, registered
+from confide.protect.mechanism import Applied, Chain, Mechanism, OfColumns, View, finite, names_of, positive, registered
 from confide.protect.span import INSIDE, SPECIAL, Span
 
 
 @registered
 @dataclass(frozen=True)
-class Noise:
+class Noise(OfColumns):
     r"""Add normal noise with mean 0 to numbers.
 
     Give `sd`, or `relative`: that many times the standard deviation of the values that are altered. Results are
@@ -115,18 +115,6 @@ class Noise:
         if low >= high:
             raise InputError(f"{where} must be (lowest, highest), but {low:g} is not below {high:g}.")
         return low, high
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        return tuple(self.what)
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        return ()
-
-    @property
-    def stream(self) -> str:
-        return "Noise:" + "+".join(self.what)
 
     def kinds(self) -> Mapping[str, Kind]:
         return dict.fromkeys(self.variables, "numeric")

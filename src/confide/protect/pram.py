@@ -12,12 +12,12 @@ from confide.errors import InputError
 from confide.frames.columns import F64, I64, Column, Kind, Records
 from confide.protect.evidence import Evidence, Table
 from confide.protect.levels import level_codes
-from confide.protect.mechanism import Applied, Chain, Mechanism, View, fraction, names_of, registered
+from confide.protect.mechanism import Applied, Chain, Mechanism, OfColumns, View, fraction, names_of, registered
 
 
 @registered
 @dataclass(frozen=True)
-class Pram:
+class Pram(OfColumns):
     r"""Replace each category by a random one, drawn from its row of a transition matrix.
 
     Give `matrix` (rows: true category, columns: released category, both in the order of `levels`, or of the
@@ -56,18 +56,6 @@ class Pram:
         levels, p = _as_matrix(self.matrix, self.levels, where)
         object.__setattr__(self, "matrix", tuple(map(tuple, p.tolist())))
         object.__setattr__(self, "levels", levels)
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        return tuple(self.what)
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        return ()
-
-    @property
-    def stream(self) -> str:
-        return "Pram:" + "+".join(self.what)
 
     def kinds(self) -> Mapping[str, Kind]:
         return dict.fromkeys(self.variables, "categorical")

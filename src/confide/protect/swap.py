@@ -16,6 +16,7 @@ from confide.protect.mechanism import (
     Applied,
     Chain,
     Mechanism,
+    OfColumns,
     View,
     fraction,
     names_of,
@@ -26,7 +27,7 @@ from confide.protect.targeting import TargetedPolicy, group_codes
 
 @registered
 @dataclass(frozen=True)
-class Swap:
+class Swap(OfColumns):
     r"""Exchange values between randomly paired records.
 
     Of n records 2 floor(rate n / 2) are chosen and paired at random; each pair exchanges its values. With
@@ -92,10 +93,6 @@ class Swap:
             raise InputError(f"{where}: {', '.join(sorted(both))} cannot be swapped and held fixed at once.")
 
     @property
-    def variables(self) -> tuple[str, ...]:
-        return tuple(self.what)
-
-    @property
     def needs(self) -> tuple[str, ...]:
         forced = (self.force,) if isinstance(self.force, str) else ()
         return tuple(dict.fromkeys((*self.within, *self.keys, *forced)))
@@ -104,10 +101,6 @@ class Swap:
     def secret(self) -> tuple[str, ...]:
         """Columns that must not be released: they would show who was forced."""
         return (self.force,) if isinstance(self.force, str) else ()
-
-    @property
-    def stream(self) -> str:
-        return "Swap:" + "+".join(self.what)
 
     def kinds(self) -> Mapping[str, Kind]:
         return {}

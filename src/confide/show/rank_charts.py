@@ -99,13 +99,20 @@ def exposure_chart(frame: pl.DataFrame) -> Any:
         _panel(data, "first", "Released people ranked first", ".0%", 1.0),
         _panel(data, "expected", "Expected right matches", ",.0f", max(data["expected"])),
     ]
-    several = data["share"].n_unique() > 1
-    title = "Fewer released: fewer right matches, but those released stand out more" if several else (
-        "The more is known, the more people are found"
-    )  # fmt: skip
     what = ["Left: share of the released people whose own record is the likeliest.",
             "Right: right matches among all people, the likeliest record always picked."]  # fmt: skip
-    return styled(alt.hconcat(*panels, spacing=40).properties(title=chart_title(title, what, frame="bounds")))
+    return styled(alt.hconcat(*panels, spacing=40).properties(title=chart_title(_finding(data), what, frame="bounds")))
+
+
+def _finding(data: pl.DataFrame) -> str:
+    """A title that says what the numbers say, and no more."""
+    at_most = data.filter(pl.col("known") == pl.col("known").max()).sort("share")
+    fewer, clearer = at_most["expected"].is_sorted(), at_most["first"].is_sorted(descending=True)
+    if at_most.height > 1 and fewer and clearer:
+        return "Fewer released: fewer right matches, but those released stand out more"
+    if at_most.height == 1 and data.sort("known")["expected"].is_sorted():
+        return "The more is known, the more people are found"
+    return "People found, by what is known and what is released"
 
 
 def _panel(data: pl.DataFrame, value: str, title: str, form: str, top: float) -> Any:
