@@ -172,3 +172,29 @@ def test_noise_in_proportion_in_a_sample() -> None:
     )
     who = cf.Intruder(knows=["sex", "age", "property_value"], membership="in_file")
     check(cf.calibrate([who.attack(plan.protect(heads, seed=seed)).units for seed in range(3)]))
+
+
+@pytest.mark.slow
+def test_dependent_variables_need_the_exact_level():
+    """Whether a home is owned says much about its value: one ratio a variable counts that twice, `exact` does not."""
+    heads = cf.demo("heads").head(10_000).select("sex", "age", "tenure", "property_value")
+    error = cf.MeasurementError("property_value", noise_sd=5_000, bias_sd=0.1)
+    plan = cf.Plan([cf.Recode("age", width=5), cf.Swap("tenure", rate=0.3), error])
+    found = {"sdl": [], "exact": []}
+    for seed in range(5):
+        release, truth = plan.protect(heads, seed=seed), cf.simulate_targets(heads, plan, seed=seed)
+        for level, units in found.items():
+            who = cf.Intruder(knows=heads.columns, unavailable=level, others=level)
+            units.append(who.attack(release, truth, truth=range(heads.height)).units)
+    assert cf.calibrate(found["sdl"]).z < -4
+    assert abs(cf.calibrate(found["exact"]).z) < 3
+
+
+@pytest.mark.slow
+def test_two_numbers_with_noise_in_proportion_are_calibrated_together():
+    heads = cf.demo("heads").head(10_000).select("sex", "age", "hh_income", "property_value")
+    plan = cf.Plan([cf.Recode("age", width=5), cf.Noise(["hh_income", "property_value"], sd=2_000, bias_sd=0.15)])
+    who = cf.Intruder(knows=heads.columns)
+    found = cf.calibrate([who.attack(plan.protect(heads, seed=seed)).units for seed in range(3)])
+    assert abs(found.z) < 3
+    assert found.frame["z"].abs().max() < 4.5
