@@ -57,6 +57,9 @@ STATEMENTS = {
     "nothing said of one": (lambda: error(["age", "money"], noise_variance={"age": 1.0}), 'error of "money"'),
     "a stranger in a table": (
         lambda: error(["age", "money"], noise_variance={"age": 1.0, "money": 2.0, "mony": 3.0}), "mony"),
+    "a stranger in a table of noise": (
+        lambda: cf.Noise(["age", "money"], sd={"age": 1.0, "money": 2.0, "mony": 3.0}), "mony"),
+    "exposure without a plan": (lambda: cf.exposure(FILE, "plan", ["age"]), "needs a plan, not str"),
     "noise twice": (lambda: error(noise_variance=4, noise_sd=2), "either noise_variance or noise_sd"),
     "bias twice": (lambda: error(bias_variance=0.1, bias_sd=0.3), "either bias_variance or bias_sd"),
     "gamma as noise sd": (lambda: error(noise_sd=cf.Gamma(2, 3)), "give it as noise_variance"),

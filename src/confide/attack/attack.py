@@ -174,7 +174,7 @@ class Attack:
         return declare_table(self.units, threshold)
 
     def monte_carlo(
-        self, draws: int = 1000, seed: int | None = None, targets: Sequence[int] | None = None
+        self, draws: int = 1000, seed: int | None = None, targets: int | Sequence[int] | None = None
     ) -> pl.DataFrame:
         """The same probabilities with unknown variances drawn instead of integrated over, with standard errors.
 

@@ -25,11 +25,13 @@ CHUNK = 2_000_000
 Draws = Callable[[], Any]
 
 
-def monte_carlo(attack: Attack, draws: int, seed: int | None, targets: Sequence[int] | None) -> pl.DataFrame:
+def monte_carlo(attack: Attack, draws: int, seed: int | None, targets: int | Sequence[int] | None) -> pl.DataFrame:
     """Each target's probabilities from `draws` drawn variances instead of quadrature nodes, with standard errors."""
     if isinstance(draws, bool) or not isinstance(draws, (int, np.integer)) or draws < 2:
         raise InputError("draws must be a whole number from 2 upwards.")
     chosen = checked_seed(seed)
+    if isinstance(targets, (int, np.integer)):
+        targets = [int(targets)]
     who = range(attack.units.height) if targets is None else [int(t) for t in targets]
     rows = [_one(attack, t, int(draws), chosen) for t in who]
     names = ["target", "p_true", "p_true_error", "p_max", "p_max_error"]

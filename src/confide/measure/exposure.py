@@ -61,6 +61,8 @@ def exposure(
     [1, 2, 1, 2]
     """
     frame = to_polars(file)
+    if not isinstance(plan, Plan):
+        raise InputError(f"exposure needs a plan, not {type(plan).__name__}.")
     names = names_of(knows, "knows")
     parts = [fraction(s, "shares") for s in shares]
     if not parts or min(parts) == 0:

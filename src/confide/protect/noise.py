@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from confide.errors import InputError
+from confide.errors import InputError, did_you_mean
 from confide.frames.columns import F64, I64, Bools, Column, Kind, Records
 from confide.protect.correlated import CorrelatedNormal
 from confide.protect.evidence import Evidence, Labels, Normal
@@ -77,6 +77,11 @@ class Noise(OfColumns):
             )
         if isinstance(self.bounds, list):
             object.__setattr__(self, "bounds", tuple(self.bounds))
+        for part in ("sd", "bias_sd", "bounds"):
+            given = getattr(self, part)
+            strange = [v for v in given if v not in names] if isinstance(given, Mapping) else []
+            if strange:
+                raise InputError(f'{where}: {part} speaks of "{strange[0]}".{did_you_mean(strange[0], names)}')
         for v in names:
             if self.sd is not None:
                 positive(self._of(self.sd, v, f"{where}: sd"), f"{where}: sd")
