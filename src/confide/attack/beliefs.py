@@ -16,12 +16,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import ndtr, ndtri
 
+from confide.engine.local import one_blas_thread
 from confide.frames.columns import F64, I64, codes_of_numbers, combine
 
 FINE = 100
@@ -77,13 +77,6 @@ def _binned(codes: I64, reference: I64, size: int) -> tuple[I64, int]:
         return np.where(codes < 0, -1, 0), 1
     cuts = np.unique(known[(np.arange(1, BINS) * len(known)) // BINS])
     return np.where(codes < 0, -1, np.searchsorted(cuts, codes, side="right")), len(cuts) + 1
-
-
-def one_blas_thread() -> Any:
-    """Small matrices are slowed by many threads, and sums must not depend on how many there are."""
-    from threadpoolctl import threadpool_limits
-
-    return threadpool_limits(limits=1, user_api="blas")
 
 
 def log_class_probabilities(cells: Cells, classes: I64, k: int) -> F64:

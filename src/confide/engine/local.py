@@ -60,3 +60,10 @@ def progress_bar(what: str, total: int, show: bool | None) -> Iterator[Callable[
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=total)
         yield lambda n: bar.advance(task, n)
+
+
+def one_blas_thread() -> Any:
+    """Small matrices are slowed by many threads, and sums must not depend on how many there are."""
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(limits=1, user_api="blas")

@@ -54,6 +54,11 @@ class Column:
             return np.asarray(np.isnan(self.values))
         return np.asarray(self.values < 0)
 
+    @property
+    def usable(self) -> Bools:
+        """Where a numeric variable holds a number that is no answer code, shape (n,)."""
+        return np.asarray(~(self.missing | np.isin(self.values, self.special)))
+
     def take(self, rows: I64) -> Column:
         """The same variable for the rows given."""
         return replace(self, values=self.values[rows])
@@ -92,6 +97,21 @@ class Records(Mapping[str, Column]):
     def replaced(self, columns: Iterable[Column]) -> Records:
         """The same records with some variables replaced or added."""
         return Records((self._columns | {c.name: c for c in columns}).values(), n=self.n, rows=self.rows)
+
+
+def alike(a: Records, b: Records) -> bool:
+    """Whether two files hold the same variables with the same values.
+
+    >>> one = encode(pl.DataFrame({"a": [1.5, 2.5]}))
+    >>> alike(one, one), alike(one, one.take(np.array([1, 0])))
+    (True, False)
+    """
+    return list(a) == list(b) and all(
+        a[v].kind == b[v].kind
+        and a[v].levels == b[v].levels
+        and np.array_equal(a[v].values, b[v].values, equal_nan=a[v].kind == "numeric")
+        for v in a
+    )
 
 
 def encode(
@@ -223,6 +243,19 @@ def precision(values: F64) -> float:
         if np.all(np.abs(scaled - np.round(scaled)) <= 1e-9 * np.maximum(1.0, np.abs(scaled))):
             return float(10.0**-digits)
     return 0.0
+
+
+def rounded(values: F64, step: float) -> F64:
+    """Numbers at a precision: multiples of the step; as they are for a continuum (0).
+
+    >>> import numpy as np
+    >>> rounded(np.array([1.234, 2.0]), 0.01)
+    array([1.23, 2.  ])
+    """
+    if not step:
+        return values
+    digits = max(0, round(-np.log10(step)))
+    return np.asarray(np.round(np.floor(values / step + 0.5) * step, digits))
 
 
 def decode(column: Column) -> pl.Series:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from confide.errors import InputError, raise_all
-from confide.frames.columns import F64, I64, Bools, Column
+from confide.frames.columns import F64, I64, Bools, Column, rounded
 from confide.protect.evidence import log_cell, spread_at
 from confide.protect.mechanism import Chain
 
@@ -161,10 +161,7 @@ class Span:
         raise InputError(f'Noise("{self.variable}"): the bounds leave almost nothing to draw; widen them.')
 
     def rounded(self, z: F64) -> F64:
-        if not self.step:
-            return z
-        digits = max(0, round(-np.log10(self.step)))
-        return np.round(np.floor(z / self.step + 0.5) * self.step, digits)
+        return rounded(z, self.step)
 
     def allowed(self, z: F64) -> Bools:
         low, high = self.edges()
