@@ -14,15 +14,21 @@ _HOMES = {
     "Attack": "confide.attack.attack",
     "Bottomcode": "confide.protect.topcode",
     "Calibration": "confide.measure.calibration",
+    "CartSynthesis": "confide.protect.cart",
+    "Combined": "confide.measure.combining",
     "Conjugate": "confide.protect.predictive",
     "Exposure": "confide.measure.exposure",
     "Gamma": "confide.protect.variances",
+    "HotDeck": "confide.protect.hotdeck",
     "InputError": "confide.errors",
     "Intruder": "confide.attack.intruder",
     "MeasurementError": "confide.protect.measurement",
     "Noise": "confide.protect.noise",
+    "NormalSynthesis": "confide.protect.normal",
     "Plan": "confide.protect.plan",
     "Pram": "confide.protect.pram",
+    "QuantileRegression": "confide.protect.quantile",
+    "RankSwap": "confide.protect.rankswap",
     "Recode": "confide.protect.recode",
     "Release": "confide.protect.release",
     "Round": "confide.protect.rounding",
@@ -36,6 +42,8 @@ _HOMES = {
     "attach": "confide.frames",
     "calibrate": "confide.measure.calibration",
     "codebook": "confide.demo",
+    "combine": "confide.measure.combining",
+    "combine_frames": "confide.measure.combining",
     "demo": "confide.demo",
     "exposure": "confide.measure.exposure",
     "prior_from_range": "confide.protect.variances",
@@ -62,13 +70,21 @@ if TYPE_CHECKING:
     from confide.frames import write as write
     from confide.measure.calibration import Calibration as Calibration
     from confide.measure.calibration import calibrate as calibrate
+    from confide.measure.combining import Combined as Combined
+    from confide.measure.combining import combine as combine
+    from confide.measure.combining import combine_frames as combine_frames
     from confide.measure.exposure import Exposure as Exposure
     from confide.measure.exposure import exposure as exposure
+    from confide.protect.cart import CartSynthesis as CartSynthesis
+    from confide.protect.hotdeck import HotDeck as HotDeck
     from confide.protect.measurement import MeasurementError as MeasurementError
     from confide.protect.noise import Noise as Noise
+    from confide.protect.normal import NormalSynthesis as NormalSynthesis
     from confide.protect.plan import Plan as Plan
     from confide.protect.pram import Pram as Pram
     from confide.protect.predictive import Conjugate as Conjugate
+    from confide.protect.quantile import QuantileRegression as QuantileRegression
+    from confide.protect.rankswap import RankSwap as RankSwap
     from confide.protect.recode import Recode as Recode
     from confide.protect.record import replay as replay
     from confide.protect.release import Release as Release

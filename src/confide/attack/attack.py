@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -18,6 +18,7 @@ from confide.frames.columns import F64, I64
 
 if TYPE_CHECKING:
     from confide.attack.explain import Explanation
+    from confide.attack.grid import Grid
     from confide.measure.calibration import Calibration
     from confide.measure.identification import Summary
     from confide.protect.release import Release
@@ -66,17 +67,20 @@ class Attack:
     scenes: Sequence[tuple[I64, Scene]] = field(repr=False)
     log_scale: F64 = field(repr=False)
     absent: F64 = field(repr=False)
+    given: tuple[Any, Any, Sequence[Release]] = field(default=(None, None, ()), repr=False)
 
     @classmethod
     def of(
         cls, intruder: Intruder, release: Release, truth: I64, own_row: I64, columns: dict[str, F64],
         scenes: Sequence[tuple[I64, Scene]], treatments: Sequence[Treatment], seconds: float,
-        pairs: tuple[float, float],
+        pairs: tuple[float, float], given: tuple[Any, Any, Sequence[Release]] = (None, None, ()),
     ) -> Attack:  # fmt: skip
         """Put the pieces together."""
         certain = intruder.membership == "certain"
         units, log_scale, absent = make_units(columns, own_row, certain)
-        return cls(intruder, release, units, truth, treatments, seconds, pairs, own_row, scenes, log_scale, absent)
+        return cls(
+            intruder, release, units, truth, treatments, seconds, pairs, own_row, scenes, log_scale, absent, given
+        )
 
     def summary(self, threshold: float = 0.2) -> Summary:
         """The file's risk: targets over a threshold, expected matches, unique matches (Reiter 2005, table 6).
@@ -172,6 +176,22 @@ class Attack:
         from confide.measure.ranks import declare_table
 
         return declare_table(self.units, threshold)
+
+    def grid(self, *, threads: int | None = None, progress: bool | None = None) -> Grid:
+        """Every combination of levels for C, B and A that this intruder can use, with a heat map (`plot`).
+
+        4^3 combinations for an intruder who knows the plan, 3^3 for an average one, 2^3 for a naive one (Huckett and
+        Larsen, section 5): who knows more can choose to use less.
+
+        >>> import confide as cf
+        >>> release = cf.Plan([cf.Swap("race", rate=0.3)]).protect(cf.demo("heads").head(300), seed=1)
+        >>> grid = cf.Intruder.at("average", knows=["sex", "race"]).attack(release).grid()
+        >>> grid.frame.height, int(grid.frame["coherent"].sum())
+        (27, 5)
+        """
+        from confide.attack.grid import make_grid
+
+        return make_grid(self, threads, progress)
 
     def monte_carlo(
         self, draws: int = 1000, seed: int | None = None, targets: int | Sequence[int] | None = None

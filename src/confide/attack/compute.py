@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from confide.attack import kernels
 from confide.attack.grouping import Distinct, starts
-from confide.attack.posterior import log_weights
+from confide.attack.posterior import log_block
 from confide.attack.record_side import log_unknown
 from confide.attack.scene import Scene
 from confide.attack.spreads import MOST_NODES, known_spreads, spread_arrays
@@ -24,6 +24,8 @@ from confide.protect.levels import level_codes
 
 PIECE = 512
 """Distinct targets in one piece of work."""
+PLAIN = 500_000
+"""Pairs times classes that are worked on together outside of compiled loops."""
 MIXED = 4_000_000
 """Entries of the largest class-by-record table held at once."""
 
@@ -78,6 +80,7 @@ class _Run:
             if record_a is not None and u.like_a is not u.like:
                 keys += list(record_a.values())
             keys += [label.released[s.rows] for label in u.regions.values()]
+            keys += [] if u.log_own is None else [u.log_own[s.rows]]
         keys += [s.released[v].values for v in s.knowledge.nearest]
         if s.needs_belief:
             keys.append(s.cells_r.of_records)
@@ -188,21 +191,27 @@ class _Run:
         return total > 0, bool(np.all((total == 0) | (total == size)))
 
     def _plainly(self, first: int, last: int) -> None:
-        """The formula itself, one distinct target after another."""
-        s = self.scene
-        for t in range(first, last):
-            rows, parts = log_weights(s, int(self.first[t]))
-            weights = np.sum(list(parts.values()), axis=0) if parts else np.zeros(len(rows))
-            trues = self.true_at[self.true_start[t] : self.true_start[t + 1]]
-            at = np.full(len(trues), -1, dtype=np.int64)
-            for k, own in enumerate(trues):
-                if own >= 0:
-                    at[k] = np.flatnonzero(self.records.of[rows] == own)[0]
-            kernels.finish(
-                np.ascontiguousarray(weights, dtype=float), np.ones(len(rows)), 0, at, np.empty(len(rows)), self.top,
-                self.out[t], self.truth[self.true_start[t] : self.true_start[t + 1]],
-            )  # fmt: skip
-            self.visited += len(rows)
+        """The formula itself, several distinct targets of a block together."""
+        s, t = self.scene, first
+        while t < last:
+            b = int(self.block_t[t])
+            place, end = int(self.offsets[b]), int(self.offsets[b + 1])
+            rows = self.records.first[place:end]
+            many = max(PLAIN // max(len(rows) * s.classes.size, 1), 1)
+            upto = min(int(np.searchsorted(self.block_t, b, side="right")), last, t + many)
+            parts = log_block(s, self.first[t:upto], rows) if len(rows) else {}
+            weights = np.zeros((upto - t, len(rows)))
+            for part in parts.values():
+                weights += part
+            scratch = np.empty(len(rows))
+            for i in range(t, upto):
+                mine = slice(self.true_start[i], self.true_start[i + 1])
+                kernels.finish(
+                    weights[i - t], self.records.count[place:end], place, self.true_at[mine], scratch, self.top,
+                    self.out[i], self.truth[mine],
+                )  # fmt: skip
+            self.visited += len(rows) * (upto - t)
+            t = upto
 
     def _nearest(self) -> Callable[[int, int], None]:
         s = self.scene

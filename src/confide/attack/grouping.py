@@ -13,7 +13,10 @@ from confide.frames.columns import F64, I64, combine
 
 
 def dense(values: NDArray[Any]) -> tuple[I64, int]:
-    """Order-preserving codes 0..size-1 of an array's distinct values."""
+    """Order-preserving codes 0..size-1 of an array's distinct values, or of the rows of a matrix."""
+    if values.ndim == 2:
+        known, code = np.unique(values, axis=0, return_inverse=True)
+        return code.reshape(-1).astype(np.int64), len(known)
     if values.dtype == bool:
         return values.astype(np.int64), 2
     if np.issubdtype(values.dtype, np.integer) and len(values):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import polars as pl
 
@@ -14,6 +14,8 @@ from confide.protect.plan import Plan
 
 if TYPE_CHECKING:
     from confide.attack.attack import Attack
+    from confide.attack.over_copies import Averaged
+    from confide.protect.copies import Copies
     from confide.protect.release import Release
 
 LEVELS = ("sdl", "average", "naive", "ignore", "exact")
@@ -86,13 +88,16 @@ class Intruder:
     - "average": with the plan the intruder `believes` in, else with each method's own documented guess;
     - "naive": released values are taken as true (B and A are then left out);
     - "ignore": the part is left out;
-    - "exact": as "sdl", and unknown variables that are released unaltered help to tell records apart (B and A).
+    - "exact": as "sdl", but with all that follows from the plan: unknown variables that are released unaltered help
+      to tell records apart (B and A), and values that were drawn anew are not taken for the target's own.
 
     `beliefs`: where the model of unknown values is fitted: "original" (prudent), "released", or `Uniform`.
     `errors`: mistakes in the intruder's own values: a probability for a category, a standard deviation for a
     number, or a `Pram`. `between`: variables known as intervals, as {"income": ("low", "high")}, two columns of
     the targets (missing: no limit). `as_printed` computes A as Reiter (2005) printed it: a product of one sum a
     variable instead of one joint sum, and numbers lognormal around a regression; to reproduce, not to rely on.
+    `guesses`: about what a method does not publish, by the method's own name for it, for all variables or by variable,
+    as {"tau": 0.5} or {"window": {"wage": 30}}.
 
     >>> import confide as cf
     >>> cf.Intruder(knows=["sex", "age"]).others
@@ -112,6 +117,7 @@ class Intruder:
     errors: Mapping[str, Any] = field(default_factory=dict)
     between: Mapping[str, Sequence[str]] = field(default_factory=dict)
     as_printed: bool = False
+    guesses: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "knows", names_of(self.knows, "knows") if self.knows else ())
@@ -140,6 +146,19 @@ class Intruder:
         raise_all(problems)
         object.__setattr__(self, "believes", Plan(list(self.believes)).parts if self.believes else ())
 
+    @classmethod
+    def at(cls, level: str, **options: Any) -> Intruder:
+        """An intruder with all parts at one level; "super_naive" leaves all of them out, so that candidates are alike.
+
+        >>> import confide as cf
+        >>> cf.Intruder.at("super_naive", knows=["sex", "age"]).levels
+        ('ignore', 'ignore', 'ignore')
+        """
+        part = "ignore" if level == "super_naive" else level
+        if part not in LEVELS:
+            raise InputError(f'level is one of {", ".join(LEVELS)} and super_naive, not "{level}".')
+        return cls(available=part, unavailable=part, others=part, **options)
+
     @property
     def levels(self) -> tuple[str, str, str]:
         """Levels of C, B and A as used: a naive intruder leaves B and A out."""
@@ -149,20 +168,35 @@ class Intruder:
         a = "ignore" if self.others == "naive" else self.others
         return self.available, b, a
 
+    @overload
     def attack(
         self, release: Release, targets: Any = None, truth: Any = None, *, threads: int | None = None,
         progress: bool | None = None,
-    ) -> Attack:  # fmt: skip
+    ) -> Attack: ...  # fmt: skip
+    @overload
+    def attack(
+        self, release: Copies, targets: Any = None, truth: Any = None, *, threads: int | None = None,
+        progress: bool | None = None,
+    ) -> Attack | Averaged: ...  # fmt: skip
+    def attack(
+        self, release: Release | Copies, targets: Any = None, truth: Any = None, *, threads: int | None = None,
+        progress: bool | None = None,
+    ) -> Attack | Averaged:  # fmt: skip
         """Attack a release: the posterior of every target.
 
         Default targets are the originals of all released rows (all original rows for `membership="in_file"`).
         `targets` is a frame with the known variables; `truth` gives each target's original row, -1 for a person
         who is not in the original file; it is found by identifiers where both files have them.
         `threads` defaults to the machine's cores and never changes a result. `progress` shows a bar (default: on
-        a terminal).
+        a terminal). Copies whose rows can be told to be the same people are attacked together, as one `Attack`; for
+        others the result is `Averaged`, a summary of one attack a copy.
         """
+        from confide.attack.over_copies import attack_copies
         from confide.attack.run import run_attack
+        from confide.protect.copies import Copies
 
+        if isinstance(release, Copies):
+            return attack_copies(self, release, targets, truth, threads=threads, progress=progress)
         return run_attack(self, release, targets, truth, threads=threads, progress=progress)
 
     def sweep(

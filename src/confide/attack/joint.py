@@ -23,11 +23,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.spatial import cKDTree
+from scipy.special import logsumexp
 
 from confide.attack import kernels
 from confide.attack.grouping import Distinct
+from confide.attack.nodes import PAIRS, as_targets, pieces, reachable
 from confide.frames.columns import F64, I64, Bools
-from confide.protect.evidence import Match, Normal
+from confide.protect.evidence import Match, Normal, take
+from confide.protect.windows import Window
 
 if TYPE_CHECKING:
     from confide.attack.scene import Number, Scene
@@ -83,7 +86,7 @@ def fit_joint(numbers: Sequence[Number]) -> JointBelief | None:
     sigma = np.array(residual) @ np.array(residual).T / len(rows) + 1e-6 * np.eye(len(numbers))
     order = np.argsort(nodes[0], kind="stable")
     rest = 0.0
-    if not all(isinstance(n.like_a, Normal) for n in numbers):
+    if not all(smooth(n.like_a) for n in numbers):
         # Exact values: whoever is the target must not count as somebody else. One record less in each node, the share
         # so freed to the margins.
         rest = len(count) / len(rows) if np.any(count > 1) else 1.0
@@ -103,23 +106,22 @@ def _merged(values: F64, numbers: Sequence[Number]) -> tuple[F64, I64, F64]:
 
     A number that is swapped, whose value matches or does not, stays as it is.
     """
-    likes = [n.like_a for n in numbers]
+    likes: list[Any] = [n.like_a for n in numbers]
     grid = [
-        np.floor(like.in_steps(v, STEPS_PER_SD)) if isinstance(like, Normal) else v
-        for v, like in zip(values, likes, strict=True)
+        np.floor(like.in_steps(v, STEPS_PER_SD)) if smooth(like) else v for v, like in zip(values, likes, strict=True)
     ]
     distinct = Distinct.rows(grid, values.shape[1])
     nodes = np.array([np.bincount(distinct.of, weights=v) / distinct.count for v in values])
     for i, like in enumerate(likes):
-        if not isinstance(like, Normal):
+        if not smooth(like):
             nodes[i] = values[i][distinct.first]
     return nodes, distinct.of, distinct.count
 
 
 def _blur(numbers: Sequence[Number], nodes: F64, count: F64) -> F64:
     """How far each combination's fifth neighbour is, in standard deviations of the noise a dimension, shape (G,)."""
-    likes = [n.like_a for n in numbers]
-    scaled = [like.in_steps(y, 1.0) for like, y in zip(likes, nodes, strict=True) if isinstance(like, Normal)]
+    likes: list[Any] = [n.like_a for n in numbers]
+    scaled = [like.in_steps(y, 1.0) for like, y in zip(likes, nodes, strict=True) if smooth(like)]
     points = np.stack(scaled, axis=1)
     distance, who = cKDTree(points).query(points, k=min(NEIGHBOURS + 1, len(points)))
     distance, who = distance.reshape(len(points), -1), who.reshape(len(points), -1)
@@ -145,7 +147,8 @@ def log_joint(scene: Scene, numbers: Sequence[Number], rows: I64, single: Callab
             out[at] += single(scene, n, rows[at], for_a=True)
         belief = fit_joint(which) if len(which) > 1 else None
         if belief is not None and belief.rest < 1:
-            joint = _log_sums(scene, which, belief, rows[at])
+            compiled = all(isinstance(n.like_a, (Normal, Match)) for n in which)
+            joint = (_log_sums if compiled else _log_sums_plainly)(scene, which, belief, rows[at])
             with np.errstate(divide="ignore"):
                 out[at] = np.logaddexp(np.log1p(-belief.rest) + joint, np.log(belief.rest) + out[at])
     return out
@@ -153,8 +156,9 @@ def log_joint(scene: Scene, numbers: Sequence[Number], rows: I64, single: Callab
 
 def _inside(scene: Scene, number: Number, rows: I64) -> Bools:
     """Records whose value of a number is uncertain."""
-    if isinstance(number.like_a, Normal):
-        return np.asarray(number.like_a.inside[scene.rows][rows])
+    record = {} if number.like_a is None else number.like_a.record
+    if "inside" in record:
+        return np.asarray(record["inside"][scene.rows][rows])
     return np.asarray(~np.isnan(scene.released[number.variable].values[rows]))
 
 
@@ -185,6 +189,48 @@ def _log_sums(scene: Scene, which: Sequence[Number], belief: JointBelief, rows: 
     )  # fmt: skip
     out[order] = part
     return out
+
+
+def _log_sums_plainly(scene: Scene, which: Sequence[Number], belief: JointBelief, rows: I64) -> F64:
+    """The same sums for likelihoods without a compiled loop, cell by cell, over the combinations in reach."""
+    likes: list[Any] = [n.like_a for n in which]
+    t = [as_targets(scene, n, like, y) for n, like, y in zip(which, likes, belief.nodes, strict=True)]
+    z = [take(like.record, scene.rows[rows]) for like in likes]
+    first, last = reachable(likes[0], t[0], z[0], float(belief.blur.max(initial=0.0)))
+    t = [like.blurred(of, belief.blur) if isinstance(like, Window) else of for like, of in zip(likes, t, strict=True)]
+    cell, k = scene.cells_r.of_records[rows], scene.classes.size
+    out = np.full((len(rows), k), -np.inf)
+    order = np.argsort(cell, kind="stable")
+    for mine in np.split(order, np.flatnonzero(np.diff(cell[order])) + 1):
+        gap = belief.scores[:, :, None] - belief.mu[:, cell[mine[0]], :][:, None, :]
+        log_p = belief.log_n[:, None] - 0.5 * np.einsum("igk,ij,jgk->gk", gap, belief.precision, gap)
+        log_p = log_p - logsumexp(log_p, axis=0)
+        for a, b in pieces((last - first)[mine], max(PAIRS // k, 1)):
+            at = mine[a:b]
+            count = (last - first)[at]
+            j = np.repeat(np.arange(b - a), count)
+            g = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count) + np.repeat(first[at], count)
+            value = log_p[g]
+            for like, of_node, of_record in zip(likes, t, z, strict=True):
+                value = value + like.log(take(of_node, g), take(of_record, at[j]))[:, None]
+            out[at] = _log_by_record(value, j, b - a)
+    return out
+
+
+def _log_by_record(value: F64, j: I64, n: int) -> F64:
+    """log of sums of exponentials over the entries of each record, shape (n, K)."""
+    top = np.full((n, value.shape[1]), -np.inf)
+    np.maximum.at(top, j, value)
+    safe = np.where(np.isfinite(top), top, 0.0)
+    total = np.zeros_like(top)
+    np.add.at(total, j, np.exp(value - safe[j]))
+    with np.errstate(divide="ignore"):
+        return np.asarray(safe + np.log(total))
+
+
+def smooth(like: Any) -> bool:
+    """Whether a likelihood tells near values from far ones, so that near ones may be merged."""
+    return hasattr(like, "in_steps")
 
 
 def _log_allowed(scene: Scene, which: Sequence[Number], nodes: F64) -> F64:

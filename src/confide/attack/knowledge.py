@@ -14,9 +14,9 @@ import numpy as np
 from confide.attack.errors import mistake_matrix, mistaken_value, wider
 from confide.attack.intruder import Intruder
 from confide.errors import InputError
-from confide.frames.columns import F64, I64, Bools, Column, Records, codes_in
+from confide.frames.columns import F64, I64, Bools, Column, Records, alike, codes_in
 from confide.protect.compiled import Compiled
-from confide.protect.evidence import Evidence, Labels, Likelihood, Normal
+from confide.protect.evidence import Evidence, Labels, Likelihood, Normal, Silent
 from confide.protect.mechanism import Chain, Fitted, View
 
 
@@ -35,8 +35,9 @@ class Uncertain:
     """One random step in play. `variables` in play; `known[i]` whether the intruder has the value of variable i.
 
     `like` serves C and B, `like_a` serves A (None: left out of A). `met` turns true values into those the step met.
-    `direct`: `like` is of the intruder's own, possibly mistaken value and multiplies in by itself. `mistakes`: for a
-    known category that may be mistaken, Pr(own value given the true one).
+    `direct`: `like` multiplies in by itself, whatever is believed: of the intruder's own, possibly mistaken value, or a
+    method's own reading of a pair, with `log_own` for its part A, shape (r,), and `bare` where that is left out.
+    `mistakes`: for a known category that may be mistaken, Pr(own value given the true one).
     """
 
     variables: tuple[str, ...]
@@ -47,6 +48,13 @@ class Uncertain:
     regions: Mapping[str, Labels] = field(default_factory=dict)
     direct: bool = False
     mistakes: Mapping[str, F64] = field(default_factory=dict)
+    log_own: F64 | None = None
+    bare: bool = False
+
+    @property
+    def silent(self) -> bool:
+        """Known, but drawn anew in the release: it counts only for what it says of other variables."""
+        return isinstance(self.like, Silent)
 
     @property
     def variables_known(self) -> tuple[str, ...]:
@@ -92,9 +100,12 @@ class Case:
         at = self.compiled.way(v).random
         return at is not None and hasattr(self.compiled.fitted[at], "truth")
 
-    @property
-    def view(self) -> View:
-        return self.compiled.view(self.released)
+    def view(self, known: tuple[str, ...]) -> View:
+        """What evidence may read, for targets of whom these variables are known."""
+        return replace(
+            self.compiled.view(self.released), known=frozenset(known), guesses=self.intruder.guesses,
+            as_printed=self.intruder.as_printed,
+        )  # fmt: skip
 
 
 def gather(case: Case, knows: tuple[str, ...], between: Mapping[str, tuple[float, float]]) -> Knowledge:
@@ -123,6 +134,8 @@ def gather(case: Case, knows: tuple[str, ...], between: Mapping[str, tuple[float
     for i in sorted({w.random for w in case.compiled.ways.values() if w.random is not None}):
         _random_step(case, i, knows, limits, (c, b, a), certain, uncertain)
     helpers = _helpers(case, uncertain, b == "exact", {*knows, *between})
+    if not helpers and all(all(u.known) and not u.mistakes for u in uncertain):
+        uncertain = [u for u in uncertain if not u.silent]  # nothing that it could say something of
     return Knowledge(tuple(certain), tuple(uncertain), (), helpers, eligible, limits)
 
 
@@ -153,7 +166,7 @@ def _random_step(
     in_play = tuple(v for v in mine if (c != "ignore" if v in known else v in limits or b != "ignore"))
     if not known and not in_play:
         return
-    view = case.view
+    view = case.view(knows)
     evidence = _evidence(
         case,
         i,
@@ -174,6 +187,13 @@ def _random_step(
     if set(in_play) != set(evidence.about):
         evidence = _evidence(case, i, c if any(v in known for v in in_play) else b, view, in_play)
     if evidence.likelihood is None:
+        return
+    if evidence.sense == "pair":
+        uncertain += _own_reading(case, i, evidence, limits, a, view)
+        return
+    if isinstance(evidence.likelihood, Silent):
+        seen = tuple(v for v in in_play if v in known)
+        uncertain += [Uncertain((v,), (True,), replace(evidence.likelihood, variable=v), None, view.met) for v in seen]
         return
     if evidence.sense == "y|z":
         uncertain += _truth_given_released(case, evidence, known, limits, view)
@@ -218,10 +238,37 @@ def _truth_given_released(
     return [Uncertain(evidence.about, (True,) * len(evidence.about), like, None, view.met, direct=True)]
 
 
+def _own_reading(
+    case: Case, i: int, evidence: Evidence, limits: Mapping[str, Any], a: str, view: View
+) -> list[Uncertain]:
+    """A method's own reading of pairs, which asks for no belief; its part A where that is not left out."""
+    for v in evidence.about:
+        if v in limits or v in case.intruder.errors:
+            what = "between" if v in limits else "errors"
+            raise InputError(
+                f'{what}: "{v}" was drawn anew, and this intruder compares it with the target\'s own value; give that '
+                'value, or ask at level "exact".'
+            )
+    others = None
+    if a != "ignore":
+        others = evidence.log_others
+        if a == "average" or "average" in case.intruder.levels:
+            others = _evidence(case, i, a, view, evidence.about).log_others
+    assert evidence.likelihood is not None
+    flags = (True,) * len(evidence.about)
+    return [
+        Uncertain(
+            evidence.about, flags, evidence.likelihood, None, view.met, direct=True, log_own=others,
+            bare=others is None,
+        )
+    ]  # fmt: skip
+
+
 def _evidence(case: Case, i: int, level: str, view: View, about: tuple[str, ...]) -> Evidence:
     fitted = case.believed[i] if level == "average" else case.compiled.fitted[i]
     order = tuple(v for v in case.compiled.steps[i].variables if v in about)
-    found: Evidence = fitted.evidence(view, order)
+    used = "exact" if "exact" in case.intruder.levels else level
+    found: Evidence = fitted.evidence(replace(view, level=used), order)
     return found
 
 
@@ -275,6 +322,16 @@ def _mistaken(case: Case, v: str) -> Uncertain:
     return Uncertain((v,), (True,), like, None, lambda records: records, direct=True)
 
 
+def _remembered(compiled: Compiled, i: int, belief: Any, seen: Records, after: Mapping[str, Chain]) -> Fitted:
+    """A believed step fitted to a release, once for many attacks."""
+    read = seen.select((*belief.variables, *(v for v in belief.needs if v in seen)))
+    last = compiled.memory.get(i)
+    if last is None or last[0] != belief or not alike(last[1], read):
+        last = compiled.memory[i] = (belief, read, belief.fit(seen, seen, after))
+    found: Fitted = last[2]
+    return found
+
+
 def believed_steps(intruder: Intruder, compiled: Compiled, original: Records, released: Records) -> dict[int, Fitted]:
     """Each random step as an "average" intruder imagines it, fitted to the release."""
     if "average" not in intruder.levels:
@@ -295,9 +352,11 @@ def believed_steps(intruder: Intruder, compiled: Compiled, original: Records, re
                 f"believes: the step must cover exactly {', '.join(step.variables)}, which were altered together."
             )
         after = {v: compiled.way(v).after for v in step.variables}
-        visible = {v: released[v] if released[v].kind == original[v].kind else original[v] for v in released}
+        visible = {
+            v: released[v] if v in step.needs or released[v].kind == original[v].kind else original[v] for v in released
+        }
         seen = Records([replace(c, special=original[c.name].special) for c in visible.values()])
-        out[i] = belief.fit(seen, seen, after)
+        out[i] = _remembered(compiled, i, belief, seen, after)
     unknown = [v for v in stated if compiled.way(v).random is None]
     if unknown:
         raise InputError(f'believes: the plan does not alter "{unknown[0]}" at random.')

@@ -7,8 +7,8 @@ j's categories and unknown numbers in class k, :math:`e_k(t)` the belief in clas
 target, :math:`f_v` the likelihood of a known noisy number, and :math:`m_j` the same sum without the target
 (1 / A in print). Where every class is known the sum has one term and e is 1.
 
-`Scene` holds these arrays for one pattern of knowledge; `log_weights` is the formula for one target, plainly; the
-compiled kernels do the same for all targets at once.
+`Scene` holds these arrays for one pattern of knowledge; `log_weights` is the formula for one target and `log_block`
+for several of one block, plainly; the compiled kernels do the same for all targets at once.
 """
 
 from __future__ import annotations
@@ -26,67 +26,83 @@ from confide.protect.evidence import take
 def log_weights(scene: Scene, i: int) -> tuple[I64, dict[str, F64]]:
     """Candidates of target i (positions in `scene.rows`) and the logs of C (by variable), B and A."""
     rows = scene.members(int(scene.block_t[i]))
-    parts: dict[str, F64] = {}
     if not len(rows):
-        return rows, parts
-    if scene.knowledge.nearest:
-        parts["nearest"] = log_nearest(scene, i, rows)
-    if scene.mixture:
-        parts["unavailable"] = log_mixture(scene, i, rows)
-    parts |= log_known(scene, i, rows)
-    if any(u.like_a is not None for u in scene.uncertain):
-        parts["others"] = -scene.log_m[rows]
-    return rows, parts
+        return rows, {}
+    return rows, {name: part[0] for name, part in log_block(scene, np.array([i]), rows).items()}
 
 
-def log_known(scene: Scene, i: int, rows: I64) -> dict[str, F64]:
-    """log C by variable, for what multiplies in by itself rather than through the classes."""
+def log_block(scene: Scene, t: I64, rows: I64) -> dict[str, F64]:
+    """The logs of C (by variable), B and A for targets of one block and records of it, each of shape (len(t), rows)."""
+    shape = (len(t), len(rows))
     parts: dict[str, F64] = {}
-    for at, (u, t, z) in enumerate(zip(scene.uncertain, scene.known_t, scene.records, strict=True)):
-        part = scene.parts_known[at]
-        if part is not None:
-            like, target = part
-            own = take(like.record, scene.rows[rows])
-            parts[" + ".join(u.variables_known)] = like.log(take(target, np.full(len(rows), i)), own)
-        elif t is not None and (scene.numeric[at] or u.direct or not scene.mixture):
-            parts[" + ".join(u.variables)] = u.like.log(take(t, np.full(len(rows), i)), take(z, rows))
+    if scene.knowledge.nearest:
+        parts["nearest"] = log_nearest(scene, t, rows)
+    if scene.mixture:
+        parts["unavailable"] = log_mixture(scene, t, rows)
+    parts |= {name: part.reshape(shape) for name, part in log_known(scene, t, rows).items()}
+    if any(u.like_a is not None or u.log_own is not None for u in scene.uncertain):
+        parts["others"] = np.broadcast_to(-scene.log_m[rows], shape)
     return parts
 
 
-def log_mixture(scene: Scene, i: int, rows: I64) -> F64:
+def log_known(scene: Scene, t: I64, rows: I64) -> dict[str, F64]:
+    """log C by variable, for what multiplies in by itself rather than through the classes; pairs, records fastest."""
+    parts: dict[str, F64] = {}
+    who, which = np.repeat(t, len(rows)), np.tile(rows, len(t))
+    for at, (u, known, z) in enumerate(zip(scene.uncertain, scene.known_t, scene.records, strict=True)):
+        part = scene.parts_known[at]
+        if part is not None:
+            like, target = part
+            own = take(like.record, scene.rows[which])
+            parts[" + ".join(u.variables_known)] = like.log(take(target, who), own)
+        elif u.silent:
+            continue
+        elif known is not None and (scene.numeric[at] or u.direct or not scene.mixture):
+            parts[" + ".join(u.variables)] = u.like.log(take(known, who), take(z, which))
+    return parts
+
+
+def log_mixture(scene: Scene, t: I64, rows: I64) -> F64:
     """log sum_k e_k(t) L_kj (times Pr(k, known numbers given record j's cell) with helpers)."""
-    t = np.array([i])
-    if no_class_fits(scene, t)[0]:
+    out = np.empty((len(t), len(rows)))
+    lost = no_class_fits(scene, t)
+    for at in np.flatnonzero(lost):
         # Belief in the unknown ones alone, likelihoods at the target's own known values.
-        cell = scene.cells_r.of_records[rows] if scene.helped else np.repeat(scene.cells.of_targets[t], len(rows))
-        return np.asarray(logsumexp(scene.log_pi_r[cell] + log_unknown(scene, rows, target=i), axis=1))
-    joint = log_belief(scene, t) + _unknown_of_block(scene, int(scene.block_t[i]), rows)
+        cell = scene.cells_r.of_records[rows] if scene.helped else np.repeat(scene.cells.of_targets[t[at]], len(rows))
+        out[at] = logsumexp(scene.log_pi_r[cell] + log_unknown(scene, rows, target=int(t[at])), axis=1)
+    mine = t[~lost]
+    if not len(mine):
+        return out
+    k = scene.classes.size
+    joint = log_belief(scene, mine)[:, None, :] + _unknown_of_block(scene, int(scene.block_t[t[0]]), rows)
     if scene.helped:
         cell = scene.cells_r.of_records[rows]
         joint = joint + scene.log_pi_r[cell] + log_limits(scene, cell, scene.numbers)
-        joint = joint + log_numbers(scene, np.full(len(rows), i), cell, scene.numbers)
-    out = logsumexp(joint, axis=1)
-    return np.asarray(out - log_normaliser(scene, t)[0])
+        pairs = log_numbers(scene, np.repeat(mine, len(rows)), np.tile(cell, len(mine)), scene.numbers)
+        joint = joint + pairs.reshape(len(mine), len(rows), k)
+    out[~lost] = logsumexp(joint, axis=2) - log_normaliser(scene, mine)[:, None]
+    return out
 
 
 def _unknown_of_block(scene: Scene, block: int, rows: I64) -> F64:
     """`log_unknown` of a block's records, remembered: targets come block by block."""
-    found = scene.remembered.get(block)
+    key = (block, rows.tobytes())
+    found = scene.remembered.get(key)
     if found is None:
         if len(scene.remembered) >= 8:
             scene.remembered.clear()
-        found = scene.remembered[block] = log_unknown(scene, rows)
+        found = scene.remembered[key] = log_unknown(scene, rows)
     return found
 
 
-def log_nearest(scene: Scene, i: int, rows: I64) -> F64:
+def log_nearest(scene: Scene, t: I64, rows: I64) -> F64:
     """0 for the nearest records in standardised distance, -inf for others: a naive intruder's choice."""
-    distance = np.zeros(len(rows))
+    distance = np.zeros((len(t), len(rows)))
     for v in scene.knowledge.nearest:
         z = scene.released[v].values
         scale = float(np.nanstd(scene.case.released[v].values)) or 1.0
-        gap = np.abs(z[rows] - scene.targets[v].values[i]) / scale
+        gap = np.abs(z[rows] - scene.targets[v].values[t][:, None]) / scale
         distance += np.where(np.isnan(gap), np.inf, gap) ** 2
     near = np.sqrt(distance)
-    best = near.min()
-    return np.where(near <= best * (1 + 1e-9), 0.0, -np.inf) if np.isfinite(best) else np.full(len(rows), -np.inf)
+    best = near.min(axis=1, keepdims=True)
+    return np.where((near <= best * (1 + 1e-9)) & np.isfinite(best), 0.0, -np.inf)

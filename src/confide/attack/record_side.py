@@ -10,9 +10,9 @@ from scipy.special import logsumexp, ndtr
 from confide.attack import kernels
 from confide.attack.grouping import Distinct
 from confide.attack.joint import log_joint
-from confide.errors import InputError
+from confide.attack.nodes import log_sums
 from confide.frames.columns import F64, I64, Bools, Records
-from confide.protect.evidence import Match, Normal, take
+from confide.protect.evidence import Likelihood, Match, Normal, take
 
 if TYPE_CHECKING:
     from confide.attack.scene import Number, Scene
@@ -83,12 +83,17 @@ def log_number(scene: Scene, number: Number, rows: I64, for_a: bool, limit: tupl
             rest = np.log(np.maximum(np.exp(total) - np.exp(point), 0.0))
             out = np.logaddexp(same + point, diff + rest)
     else:
-        raise InputError(
-            f'Nothing is believed about the number "{number.variable}": its step offers no way to average over it.'
-        )
+        picked = np.flatnonzero(moved(like, scene.rows[rows]))
+        out[picked] = log_sums(scene, number, like, rows[picked], limit)
     if number.region is not None:  # only classes in which the number is a noisy one
         out = np.where(noisy_classes(scene, number), out, 0.0)
     return out
+
+
+def moved(like: Likelihood, rows: I64) -> Bools:
+    """Where a released value is one that the step may have changed."""
+    record = like.record
+    return np.asarray(record["inside"][rows]) if "inside" in record else np.ones(len(rows), dtype=bool)
 
 
 def noisy_classes(scene: Scene, number: Number) -> Bools:
@@ -99,9 +104,7 @@ def noisy_classes(scene: Scene, number: Number) -> Bools:
 def noisy_label(scene: Scene, number: Number) -> int:
     """The label of a noisy record of this variable."""
     label = scene.uncertain[number.item].regions[number.variable]
-    like = number.like
-    assert isinstance(like, Normal)
-    inside = label.released[like.inside]
+    inside = label.released[moved(number.like, np.arange(len(label.released)))]
     return int(inside[0]) if len(inside) else -1
 
 
@@ -125,7 +128,7 @@ def log_m(scene: Scene) -> F64:
             continue
         joint = scene.log_pi_r[scene.cells_r.of_records[rows]] + log_classes(scene, rows, for_a=True)
         asked = [n for n in scene.numbers if n.like_a is not None]
-        together = [n for n in asked if n.known and isinstance(n.like_a, (Normal, Match))]
+        together = [n for n in asked if n.known]
         if len(together) > 1:
             joint += log_joint(scene, together, rows, single=log_number)
         for n in asked:
@@ -168,7 +171,7 @@ def log_mass(scene: Scene, n: Number, cell: I64, low: float, high: float) -> F64
     """log of the belief's mass on nodes in [low, high], shape (len(cell), K)."""
     belief = n.belief
     assert belief is not None
-    nodes, edges = (belief.nodes, belief.node_edges) if isinstance(n.like, Normal) else (belief.values, belief.edges)
+    nodes, edges = (belief.values, belief.edges) if isinstance(n.like, Match) else (belief.nodes, belief.node_edges)
     at = np.flatnonzero((nodes >= low) & (nodes <= high))
     if not len(at):
         return np.full((len(cell), scene.classes.size), -np.inf)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from confide.attack.compute import Outcome, compute
 from confide.attack.intruder import Intruder, Unsure
 from confide.attack.knowledge import Case, believed_steps, gather
 from confide.attack.membership import check_membership, people_in_blocks, population_records
+from confide.attack.over_copies import joined
 from confide.attack.scene import Scene
 from confide.attack.targets import gather_targets, released_row
 from confide.engine.local import progress_bar, thread_count
@@ -25,12 +27,19 @@ if TYPE_CHECKING:
 
 
 def run_attack(
-    intruder: Intruder, release: Release, targets: Any, truth: Any, *, threads: int | None, progress: bool | None
-) -> Attack:
-    """The posterior of every target, summarised."""
+    intruder: Intruder, release: Release, targets: Any, truth: Any, *, threads: int | None, progress: bool | None,
+    also: Sequence[Release] = (),
+) -> Attack:  # fmt: skip
+    """The posterior of every target, summarised; `also`: further copies, row by row of the same people."""
     began = time.perf_counter()
     _check(intruder, release)
+    if also and intruder.levels[0] == "naive":
+        raise InputError(
+            "A naive intruder takes released values as true, and copies contradict each other; attack one copy, as "
+            "copies[0]."
+        )
     case = make_case(intruder, release)
+    others = [make_case(intruder, copy) for copy in also]
     who = gather_targets(intruder, release, case.original, targets, truth)
     own_row = released_row(release, who.truth)
     workers = thread_count(threads)
@@ -42,7 +51,8 @@ def run_attack(
     pairs, scenes = np.zeros(2), []
     with progress_bar("attacking", n, progress) as done:
         for rows, knows, between in who.patterns(tuple(intruder.knows)):
-            scene = Scene(case, gather(case, knows, between), who.records.take(rows), between)
+            knowledge = joined([gather(each, knows, between) for each in (case, *others)])
+            scene = Scene(case, knowledge, who.records.take(rows), between)
             _check_scene(scene, intruder)
             outcome = compute(scene, np.maximum(own_row[rows], -1), workers, done)
             _collect(columns, rows, scene, outcome, people_in_blocks(scene, intruder, release, extra))
@@ -51,6 +61,7 @@ def run_attack(
     return Attack.of(
         intruder, release, who.truth, own_row, columns, scenes, _treatments(case, intruder, release),
         seconds=time.perf_counter() - began, pairs=(float(pairs[0]), float(pairs[1])),
+        given=(targets, truth, tuple(also)),
     )  # fmt: skip
 
 
@@ -65,6 +76,7 @@ def _check(intruder: Intruder, release: Release) -> None:
         for v in (*intruder.knows, *intruder.between)
         if v not in release.public_variables
     ]
+    problems += _wrong_guesses(intruder, release)
     if release.plan is None and intruder.available != "naive":
         problems.append(
             'The plan behind this release is not known, so only an intruder with available="naive" can be asked.'
@@ -73,6 +85,26 @@ def _check(intruder: Intruder, release: Release) -> None:
     if not intruder.knows and not intruder.between:
         raise InputError("The intruder knows nothing: name the variables in knows=[...].")
     check_membership(intruder, release)
+
+
+def _wrong_guesses(intruder: Intruder, release: Release) -> list[str]:
+    """Guesses about internals that no step of the plan has, or that cannot be so."""
+    steps = () if release.plan is None else release.plan.parts
+    checks = {name: check for s in steps for name, check in getattr(s, "guesses", {}).items()}
+    problems = []
+    for name, given in intruder.guesses.items():
+        if name not in checks:
+            problems.append(f'guesses: no step of the plan has something called "{name}".{did_you_mean(name, checks)}')
+            continue
+        variables = {v for s in steps if name in getattr(s, "guesses", {}) for v in s.variables}
+        single = given if isinstance(given, Mapping) else {"": given}
+        problems += [
+            f'guesses: the plan has no "{name}" of "{v}".{did_you_mean(v, variables)}'
+            for v in single
+            if v and v not in variables
+        ]
+        problems += [f"guesses: {wrong}." for g in single.values() if (wrong := checks[name](g))]
+    return problems
 
 
 def make_case(intruder: Intruder, release: Release) -> Case:
@@ -119,7 +151,10 @@ def _check_scene(scene: Scene, intruder: Intruder) -> None:
     """Beside absence, C must be commensurate with 1: a density needs its A."""
     if (
         intruder.membership != "certain"
-        and any(number and not u.direct for number, u in zip(scene.numeric, scene.uncertain, strict=True))
+        and any(
+            (number and not u.direct and not u.silent) or u.bare
+            for number, u in zip(scene.numeric, scene.uncertain, strict=True)
+        )
         and intruder.levels[2] == "ignore"
         and not scene.knowledge.nearest
     ):

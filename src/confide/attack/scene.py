@@ -11,6 +11,7 @@ import numpy as np
 
 from confide.attack.beliefs import Cells, NumberBelief, log_class_probabilities, uniform_belief
 from confide.attack.classes import Classes
+from confide.attack.drawn_anew import BinnedBelief
 from confide.attack.grouping import blocks, starts
 from confide.attack.intruder import Uniform
 from confide.attack.knowledge import Case, Knowledge, Uncertain
@@ -18,11 +19,15 @@ from confide.attack.record_side import log_m
 from confide.errors import InputError
 from confide.frames.columns import F64, I64, Records, codes_in
 from confide.protect.evidence import Columns, Likelihood, Normal, Spread, take
+from confide.protect.windows import Window
 
 
 @dataclass(frozen=True, eq=False)
 class Number:
-    """One uncertain number: which step, its likelihoods, and what is believed of it (None where A and B do not ask)."""
+    """One uncertain number: which step, its likelihoods, and what is believed of it (None where A and B do not ask).
+
+    `binned`: the same for one that was drawn anew.
+    """
 
     variable: str
     known: bool
@@ -32,6 +37,7 @@ class Number:
     belief: NumberBelief | None
     region: int | None
     target: Columns | None
+    binned: BinnedBelief | None = None
 
 
 class Scene:
@@ -56,15 +62,18 @@ class Scene:
         self.records_a = [None if u.like_a is None else take(u.like_a.record, self.rows) for u in self.uncertain]
         self.known_t = [u.like.target(u.met(targets)) if all(u.known) else None for u in self.uncertain]
         self.helped = bool(knowledge.helpers)
-        self.remembered: dict[int, F64] = {}
+        self.remembered: dict[tuple[int, bytes], F64] = {}
         self._believe()
         self.log_m = log_m(self)
+        for u in self.uncertain:
+            if u.log_own is not None:
+                self.log_m = self.log_m - u.log_own[self.rows]
 
     def _believe(self) -> None:
         """Classes, cells and beliefs, as far as A and B ask for them."""
         self.numeric = [self._is_number(u) for u in self.uncertain]
         self.needs_belief = bool(self.uncertain) and (
-            any(u.like_a is not None or not all(u.known) or bool(u.mistakes) for u in self.uncertain)
+            any(u.like_a is not None or u.silent or not all(u.known) or bool(u.mistakes) for u in self.uncertain)
         )
         self.mixture = self.helped or any(not all(u.known) or bool(u.mistakes) for u in self.uncertain)
         self.parts_known = [self._part_known(i, u) for i, u in enumerate(self.uncertain)]
@@ -160,12 +169,18 @@ class Scene:
             margins = _margins(u.like)
             margins_a = [None] * len(margins) if u.like_a is None else _margins(u.like_a)
             for v, known, like, like_a in zip(u.variables, u.known, margins, margins_a, strict=True):
-                belief = None
-                if cells is not None and (like_a is not None or not known):
+                belief, binned = None, None
+                if cells is not None and u.silent:
+                    binned = self._binned(cells, met[i], v)
+                elif cells is not None and (like_a is not None or not known):
                     belief = self._number_belief(cells, met[i], v, like if like_a is None else like_a)
                 target = like.target(u.met(self.targets)) if known else None
-                out.append(Number(v, known, like, like_a, i, belief, self.classes.region_of(v), target))
+                out.append(Number(v, known, like, like_a, i, belief, self.classes.region_of(v), target, binned))
         return out
+
+    def _binned(self, cells: Cells, met: Records, v: str) -> BinnedBelief:
+        rows = np.flatnonzero(~met[v].missing)
+        return BinnedBelief.fit(cells, self.classes.of_reference, self.classes.size, met[v].values[rows], rows)
 
     def _number_belief(self, cells: Cells, met: Records, v: str, like: Likelihood) -> NumberBelief:
         beliefs = self.case.intruder.beliefs
@@ -177,7 +192,7 @@ class Scene:
             )
         altered = (
             like.record["inside"]
-            if beliefs == "released" and isinstance(like, Normal)
+            if beliefs == "released" and "inside" in like.record
             else like.altered(like.target(met))
         )
         rows = np.flatnonzero(altered & ~met[v].missing)
@@ -188,7 +203,7 @@ class Scene:
             raise InputError(
                 f'as_printed: "{v}" has zero or negative values among those altered, which have no logarithm.'
             )
-        steps = _merging(like, float(y.min())) if isinstance(like, Normal) else None
+        steps = _merging(like, float(y.min()))
         return NumberBelief.fit(cells, self.classes.of_reference, self.classes.size, y, rows, steps, logs)
 
     def members(self, block: int) -> I64:
@@ -204,11 +219,13 @@ class Scene:
         return order, starts(self.block_r[order], self.n_blocks)
 
 
-def _merging(like: Normal, lowest: float) -> Callable[[F64], F64]:
-    """Sixteenths of the noise's standard deviation above the lowest value: what it cannot tell apart."""
-    if like.slope == 0:
+def _merging(like: Likelihood, lowest: float) -> Callable[[F64], F64] | None:
+    """Sixteenths of the noise's standard deviation above the lowest value: what it cannot tell apart; None for all."""
+    if isinstance(like, Normal) and like.slope == 0:
         return lambda y: (y - lowest) / (like.sd / 16)
-    return lambda y: like.in_steps(y, 16)
+    if isinstance(like, Normal) or (isinstance(like, Window) and like.reach >= 64):
+        return lambda y: like.in_steps(y, 16)
+    return None
 
 
 def _margins(like: Likelihood) -> list[Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import logsumexp
 
+from confide.attack.drawn_anew import log_values
 from confide.attack.record_side import log_mass, noisy_classes
 from confide.frames.columns import F64, I64, Bools, Column
 from confide.protect.evidence import take
@@ -44,14 +45,17 @@ def log_normaliser(scene: Scene, t: I64) -> F64:
 def log_numbers(scene: Scene, t: I64, cell: I64, numbers: Sequence[Number]) -> F64:
     """log density of the known numbers in each class, shape (len(t), K)."""
     out = np.zeros((len(t), scene.classes.size))
+    drawn_anew = []
     for n in numbers:
+        if n.binned is not None:
+            drawn_anew.append((n.binned, met_value(scene, n, t)))
         if not n.known or n.belief is None or n.target is None:
             continue
         y = met_value(scene, n, t)
         altered = n.like.altered(take(n.target, t))
         for k in range(scene.classes.size):
             out[:, k] += np.where(altered, n.belief.log_density(y, cell, k), 0.0)
-    return out
+    return out + log_values(drawn_anew, cell) if drawn_anew else out
 
 
 def met_value(scene: Scene, n: Number, t: I64) -> F64:

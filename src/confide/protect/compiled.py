@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from confide.errors import InputError, raise_all
 from confide.frames.columns import I64, Column, Kind, Records
-from confide.protect.mechanism import Chain, Fitted, Mechanism, View
+from confide.protect.mechanism import ALTERED, Chain, Fitted, Mechanism, View
 from confide.protect.seeds import stream
 
 
@@ -25,11 +26,15 @@ class Way:
 
 @dataclass(frozen=True, eq=False)
 class Compiled:
-    """`steps`: the plan's parts in order; `fitted`: what each learnt (None for one that only coarsens)."""
+    """`steps`: the plan's parts in order; `fitted`: what each learnt (None for one that only coarsens).
+
+    `memory`: by position, what somebody last believed a step to be, the file it was fitted to, and the result.
+    """
 
     steps: tuple[Mechanism, ...]
     ways: Mapping[str, Way]
     fitted: tuple[Any, ...]
+    memory: dict[int, tuple[Mechanism, Records, Any]] = field(default_factory=dict)
 
     def way(self, variable: str) -> Way:
         return self.ways.get(variable, Way())
@@ -40,7 +45,18 @@ class Compiled:
             released,
             {v: w.before for v, w in self.ways.items() if w.before.steps},
             {v: w.after for v, w in self.ways.items() if w.after.steps},
+            self.sorts,
         )
+
+    @cached_property
+    def sorts(self) -> dict[str, str]:
+        """What became of each altered variable: altered from its own value, or drawn anew."""
+        out: dict[str, str] = {}
+        for i, step in enumerate(self.steps):
+            mine = [v for v in step.variables if self.way(v).random == i]
+            sort = step.sort(out) if hasattr(step, "sort") else ALTERED
+            out |= dict.fromkeys(mine, sort)
+        return out
 
     def released_form(self, column: Column) -> Column:
         """A true column as it would look released if its random step did nothing."""
@@ -61,6 +77,8 @@ def check_steps(steps: Sequence[Mechanism]) -> list[str]:
                         "second would hide what the first did from any honest risk measure. Keep one of them."
                     )
                 random_at.setdefault(v, i)
+        if hasattr(step, "beside"):
+            problems += step.beside(steps)
         for v in step.needs:
             later = [s for s in steps[i + 1 :] if v in s.variables]
             if later and step.role == "random":
@@ -123,10 +141,14 @@ def fit_coarsenings(steps: Sequence[Mechanism], original: Records) -> dict[str, 
     return ways
 
 
-def run(steps: Sequence[Mechanism], original: Records, seed: int | None) -> tuple[Compiled, Records, I64]:
+def run(
+    steps: Sequence[Mechanism], original: Records, seed: int | None, copy: int | None = None
+) -> tuple[Compiled, Records, I64]:
     """Fit and apply every step in order. With seed None (a release made elsewhere) nothing random is drawn.
 
-    Returns the compiled plan, the records after all steps, and the original row of each.
+    A step is fitted on original values, in the form that coarsenings before it have given them. Each of several copies
+    has draws of its own, but all select the same rows. Returns the compiled plan, the records after all steps, and the
+    original row of each.
     """
     ways = fit_coarsenings(steps, original)
     current, base = original, original
@@ -136,7 +158,9 @@ def run(steps: Sequence[Mechanism], original: Records, seed: int | None) -> tupl
         if step.role == "coarsen":
             fitted.append(None)
             (v,) = step.variables
-            current = current.replaced([_coarsening(ways[v], steps, i, v).image(current[v])])
+            coarsening = _coarsening(ways[v], steps, i, v)
+            current = current.replaced([coarsening.image(current[v])])
+            base = base.replaced([coarsening.image(base[v])])
             continue
         after = {v: ways[v].after for v in step.variables if ways[v].random == i}
         part: Fitted = step.fit(base, current, after)
@@ -145,7 +169,8 @@ def run(steps: Sequence[Mechanism], original: Records, seed: int | None) -> tupl
         seen[step.stream] = occurrence + 1
         if seed is None:
             continue
-        made = part.apply(base, current, stream(seed, step.stream, occurrence))
+        key = step.stream if step.role == "select" else of_copy(step.stream, copy)
+        made = part.apply(base, current, stream(seed, key, occurrence))
         current = current.replaced(made.columns)
         if made.rows is not None:
             current, base = current.take(made.rows), base.take(made.rows)
@@ -159,6 +184,11 @@ def _coarsening(way: Way, steps: Sequence[Mechanism], i: int, variable: str) -> 
     return chain[mine.index(i)]
 
 
-def shuffled(n: int, seed: int) -> I64:
+def of_copy(key: str, copy: int | None) -> str:
+    """The key of a stream, for one of several copies."""
+    return key if copy is None else f"copy {copy}|{key}"
+
+
+def shuffled(n: int, seed: int, copy: int | None = None) -> I64:
     """A random order of the released rows, from a stream of its own."""
-    return stream(seed, "shuffle").permutation(n).astype(np.int64)
+    return stream(seed, of_copy("shuffle", copy)).permutation(n).astype(np.int64)

@@ -2,7 +2,7 @@
 
 Evidence has a certain part (a label that released and true value always share) and an uncertain part (a
 likelihood). Four likelihoods have compiled kernels: `Match`, `Table`, `Normal` and `Spread`; any other class with
-the same methods works too and is evaluated in chunks.
+the same methods works too and is evaluated in chunks. `Silent` is the likelihood of what was drawn anew.
 
 Notation
 --------
@@ -69,13 +69,16 @@ class Evidence:
     """What one mechanism's variables say about a pair (target, released row).
 
     `sense` is "z|y" for the likelihood of the released value given the true one; "y|z" for a model of the true
-    value given the released one, already divided by its average: that one stays out of A.
+    value given the released one, already divided by its average: that one stays out of A. "pair" is for a method's
+    own reading of a pair, which needs no belief about what is not known and brings its own part A: `log_others`, the
+    log of one factor a record, shape (r,).
     """
 
     about: tuple[str, ...]
     labels: Mapping[str, Labels] = field(default_factory=dict)
     likelihood: Likelihood | None = None
     sense: str = "z|y"
+    log_others: F64 | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,7 +198,7 @@ class Spread:
     `z`, `there`, `rule`: shape (r,), the released value, whether there is one, and the row of `variance` and `p`,
     shapes (m, K), with its nodes. `most`: bounds (a, b) with v_jk <= a + b z_j^2. `values(records)` gives x,
     `log_absent(x)` the log of the denominator, None where it is not asked for. `draw(n, rng)` draws noise and bias
-    variances, for sums by Monte Carlo.
+    variances, for sums by Monte Carlo; None where they are known.
     """
 
     z: F64
@@ -206,7 +209,16 @@ class Spread:
     most: tuple[float, float]
     values: Callable[[Records], F64]
     log_absent: Callable[[Records], F64] | None
-    draw: Callable[[int, np.random.Generator], tuple[F64, F64]]
+    draw: Callable[[int, np.random.Generator], tuple[F64, F64]] | None = None
+
+    @classmethod
+    def sized(
+        cls, z: F64, there: Bools, variance: F64, values: Callable[[Records], F64], weight: F64 | None = None
+    ) -> Spread:
+        """A spread of known size, one variance a record; `weight` stands before each density."""
+        p = np.ones(len(z)) if weight is None else weight
+        most = (float(variance.max(initial=0.0)), 0.0)
+        return cls(np.where(there, z, 0.0), there, np.arange(len(z)), variance[:, None], p[:, None], most, values, None)
 
     @property
     def record(self) -> Columns:
@@ -239,10 +251,36 @@ class Spread:
 
     def log_draws(self, t: Columns, z: Columns, n: int, rng: np.random.Generator) -> F64:
         """The log ratio at n drawn variances instead of the nodes, shape (n, rows): the same draws for every row."""
+        assert self.draw is not None
         noise, bias = self.draw(n, rng)
         v = noise[:, None] + bias[:, None] * z["z"] ** 2
         found = -0.5 * (t["x"] - z["z"]) ** 2 / v - 0.5 * np.log(2 * np.pi * v) - t["log_absent"]
         return np.where(z["there"], found, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Silent:
+    """The released value says nothing about the true one: it was drawn anew, without it.
+
+    Such a variable still counts where it is known, for what it says of others that are not. There are `n` records; the
+    `variable` is named by who asks about one.
+    """
+
+    n: int
+    variable: str = ""
+
+    @property
+    def record(self) -> Columns:
+        return {"none": np.zeros(self.n, dtype=np.int64)}
+
+    def target(self, records: Records) -> Columns:
+        return {"y": records[self.variable].values}
+
+    def log(self, t: Columns, z: Columns) -> F64:  # noqa: ARG002 - nothing depends on the record
+        return np.zeros(len(t["y"]))
+
+    def altered(self, t: Columns) -> Bools:
+        return np.ones(len(t["y"]), dtype=bool)
 
 
 def spread_at(sd: float, slope: float, y: F64) -> F64:

@@ -121,11 +121,21 @@ class MeasurementError(OfColumns):
         bias = {v: g["bias_variance"] for v, g in guesses.items()}
         return replace(self, noise_variance=noise, bias_variance=bias, noise_sd=None, bias_sd=None, learnt=None)
 
-    def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _FittedError:
+    def beside(self, others: Sequence[Mechanism]) -> list[str]:
+        """What is wrong with this step among the others of a plan."""
+        return [
+            f'MeasurementError("{v}") is about numbers that are released as the file has them, but another step '
+            "coarsens them. For error in the intruder's own value of a coarsened variable use "
+            f'errors={{"{v}": sd}} of the intruder.'
+            for v in self.variables
+            if any(v in s.variables and s.role == "coarsen" for s in others)
+        ]
+
+    def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _FittedError:  # noqa: ARG002
         problems, errors = [], {}
         for v in self.variables:
             noise, bias = self._beliefs(v)
-            problems += _column_problems(v, original[v], current[v], after.get(v, Chain()), noise is not None)
+            problems += _column_problems(v, current[v], noise is not None)
             errors[v] = Variances.of(noise, bias, _of(self.learnt, v))
         if self.absent == "joint" and any(_present(current[v])[1].sum() < current.n for v in self.variables):
             problems.append(
@@ -172,8 +182,7 @@ def _of(given: Any, variable: str) -> Any:
 
 def _present(column: Column) -> tuple[F64, Bools]:
     """Values that are numbers and no answer codes, and where they are."""
-    there = ~(column.missing | np.isin(column.values, column.special))
-    return column.values[there], there
+    return column.values[column.usable], column.usable
 
 
 def _numbers(given: Any, variable: str, what: str, several: int) -> F64:
@@ -190,13 +199,8 @@ def _numbers(given: Any, variable: str, what: str, several: int) -> F64:
         raise InputError(f'learn: {what} must hold numbers for "{variable}".') from None
 
 
-def _column_problems(v: str, original: Column, current: Column, after: Chain, noisy: bool) -> list[str]:
+def _column_problems(v: str, current: Column, noisy: bool) -> list[str]:
     where = f'MeasurementError("{v}")'
-    if after.steps or not np.array_equal(original.values, current.values, equal_nan=True):
-        return [
-            f"{where} is about numbers that are released as the file has them, but another step coarsens them. For "
-            f'error in the intruder\'s own value of a coarsened variable use errors={{"{v}": sd}} of the intruder.'
-        ]
     values, _ = _present(current)
     if len(values) < 2:
         return [f"{where}: the file has {'no value' if not len(values) else 'one value only'} of it."]

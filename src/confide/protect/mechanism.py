@@ -8,7 +8,7 @@ file knows its name.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -69,22 +69,50 @@ class Chain:
         return tuple(x for s in self.steps for x in s.tails())
 
 
+KEPT, ALTERED, SYNTHETIC = "kept", "altered", "synthetic"
+"""What became of a variable: kept (or coarsened), altered from its own value, or drawn anew without it."""
+
+
 @dataclass(frozen=True, eq=False)
 class View:
     """What an intruder's evidence may read: the released records and the plan around one random step.
 
     `released`: the r records. `before`, `after`: per variable the coarsenings before and after the random step
-    (all of them in `after` where there is none).
+    (all of them in `after` where there is none). `sorts`: what became of each variable.
+
+    Who asks: `level` of reasoning ("sdl", "average" or "exact"), `known` variables of the target, `guesses` about what
+    a method does not publish, by the method's own name for it, `as_printed` for formulas as a paper prints them.
     """
 
     released: Records
     before: Mapping[str, Chain]
     after: Mapping[str, Chain]
+    sorts: Mapping[str, str] = field(default_factory=dict)
+    level: str = "sdl"
+    known: frozenset[str] = frozenset()
+    guesses: Mapping[str, Any] = field(default_factory=dict)
+    as_printed: bool = False
+
+    def guess(self, name: str, variable: str, default: Any) -> Any:
+        """What is guessed of a method's internals, for one variable or for all."""
+        given = self.guesses.get(name, default)
+        return given.get(variable, default) if isinstance(given, Mapping) else given
+
+    def sort(self, variable: str) -> str:
+        return self.sorts.get(variable, KEPT)
 
     def met(self, records: Records) -> Records:
         """True values in the form in which the random step met them."""
         changed = [c.image(records[v]) for v, c in self.before.items() if c.steps and v in records]
         return records.replaced(changed)
+
+    def read(self, records: Records) -> Records:
+        """Values of the target as a step would read them in a record: kept variables in their released form.
+
+        Those that a random step met have been brought to that form by `met`.
+        """
+        chains = [(v, c) for v, c in self.after.items() if v in records and self.sort(v) == KEPT]
+        return records.replaced([c.image(records[v]) for v, c in chains])
 
     def chain_after(self, variable: str) -> Chain:
         return self.after.get(variable, Chain())
@@ -133,6 +161,10 @@ class Mechanism(Protocol):
     def guess(self, released: Records) -> Mechanism:
         """What someone who knows the method but not its parameters would assume."""
         ...
+
+    # A method that draws values anew says so with `sort(sorts) -> str`, given what became of the variables before it;
+    # one with internals that an intruder may guess names them in `guesses`, a table of checks; one that does not go
+    # with every other step says so with `beside(steps) -> list[str]`.
 
 
 class OfColumns:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import polars as pl
 
@@ -13,6 +13,7 @@ from confide.frames import schema as schema_of
 from confide.frames import to_polars
 from confide.frames.columns import Kind, Records, decode, encode, type_name
 from confide.protect.compiled import check_steps, run, shuffled, wanted_kinds
+from confide.protect.copies import Copies, checked_copies
 from confide.protect.mechanism import Mechanism, names_of
 from confide.protect.release import Release
 from confide.protect.seeds import checked_seed
@@ -82,18 +83,40 @@ class Plan:
         kinds: dict[str, Kind] = dict.fromkeys(self.categorical, "categorical")
         return kinds | dict.fromkeys(self.numeric, "numeric")
 
-    def protect(self, data: Any, seed: int | None = None) -> Release:
+    @overload
+    def protect(self, data: Any, seed: int | None = None) -> Release: ...
+    @overload
+    def protect(self, data: Any, seed: int | None = None, *, copies: int, linked: bool = True) -> Copies: ...
+    def protect(
+        self, data: Any, seed: int | None = None, *, copies: int | None = None, linked: bool = True
+    ) -> Release | Copies:
         """Carry the plan out. The same data, plan and seed give the same release, byte for byte.
 
         `data` is a polars, pandas or arrow frame and is not changed; the public part comes back in its type.
         Without a seed, fresh entropy from the system is used and kept, privately, in the release.
+
+        `copies` makes that many releases, each with its own draws, for estimates that allow for them (`combine`). Rows
+        are in one order in all copies, or with ``linked=False`` in an order of its own in each.
         """
         frame = to_polars(data).clone()  # the caller may go on changing theirs
         self.check(frame)
         original = self.encode(frame, data)
         chosen = checked_seed(seed)
-        compiled, current, rows = run(self.parts, original, chosen)
-        order = shuffled(len(rows), chosen)
+        if copies is None:
+            return self._release(frame, original, chosen, data)
+        many = checked_copies(copies)
+        if not any(s.role == "random" for s in self.parts):
+            raise InputError("Without a random step all copies would be the same; leave copies out.")
+        made = [self._release(frame, original, chosen, data, (i, many, linked)) for i in range(many)]
+        return Copies(tuple(made), linked)
+
+    def _release(
+        self, frame: pl.DataFrame, original: Records, seed: int, data: Any, copy: tuple[int, int, bool] | None = None
+    ) -> Release:
+        """One release; `copy` says which of how many, and whether their rows are in one order."""
+        number = None if copy is None else copy[0]
+        compiled, current, rows = run(self.parts, original, seed, number)
+        order = shuffled(len(rows), seed, None if copy is None or copy[2] else number)
         touched = {v: decode(current[v]) for v in compiled.ways}
         public = [
             touched.get(v, frame.get_column(v) if len(rows) == frame.height else frame.get_column(v).gather(rows))
@@ -103,7 +126,7 @@ class Plan:
         if not public:
             raise InputError("Nothing would be released: every column is an identifier or dropped.")
         released = pl.DataFrame(public)[order]
-        return Release.made(self, compiled, frame, released, rows[order], chosen, like=data)
+        return Release.made(self, compiled, frame, released, rows[order], seed, like=data, copy=copy)
 
     def check(self, frame: pl.DataFrame) -> None:
         """Meet bad input at the door: all missing columns at once, an empty file."""

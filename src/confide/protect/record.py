@@ -94,7 +94,12 @@ def replay(record: Mapping[str, Any] | str | os.PathLike[str], data: Any) -> Rel
         rows = secret["original"]["rows"]
         how = "its values, names or types differ" if rows == frame.height else f"that had {rows} rows"
         raise InputError(f"This is not the file the record was made from: {how} (this has {frame.height} rows).")
-    release = plan_from_dict(found["plan"], "record").protect(data, seed=int(secret["seed"]))
+    plan, seed = plan_from_dict(found["plan"], "record"), int(secret["seed"])
+    if "copy" in secret:
+        number, many, linked = secret["copy"]
+        release: Release = plan.protect(data, seed=seed, copies=many, linked=linked)[int(number)]
+    else:
+        release = plan.protect(data, seed=seed)
     same = content_digest(release.frame) == found["released"]["sha256"]
     if not same or link_digest(release.link) != secret["link_sha256"]:
         then, now = found.get("versions", {}), versions()
@@ -158,6 +163,7 @@ def _private(release: Release) -> dict[str, Any]:
         "seed": str(release.seed),  # text: many readers of JSON round whole numbers above 2^53
         "original": {"rows": release.original.height, "sha256": content_digest(release.original)},
         "link_sha256": link_digest(release.link),
+        **({} if release.copy is None else {"copy": list(release.copy)}),
     }
 
 

@@ -24,7 +24,8 @@ class Release:
     """The public data of a plan, beside what only the agency holds.
 
     `data`: public, shuffled rows, no identifiers, in the caller's frame type. Private: `link` (the original row,
-    0-based, of each released row; None where unknown), `seed`, `original`, `compiled` (what each step learnt).
+    0-based, of each released row; None where unknown), `seed`, `original`, `compiled` (what each step learnt). `copy`:
+    which of how many copies it is, and whether their rows are in one order; None for one release alone.
 
     >>> import confide as cf
     >>> release = cf.Plan([cf.Topcode("age", at=85)], identifiers=["id"]).protect(cf.demo("heads"), seed=1)
@@ -39,11 +40,12 @@ class Release:
     link: I64 | None
     seed: int | None
     compiled: Compiled | None
+    copy: tuple[int, int, bool] | None = None
 
     @classmethod
     def made(
         cls, plan: Plan, compiled: Compiled, original: pl.DataFrame, released: pl.DataFrame, link: I64, seed: int,
-        like: Any,
+        like: Any, copy: tuple[int, int, bool] | None = None,
     ) -> Release:  # fmt: skip
         """A release that this program made."""
         held = schema(like)
@@ -53,7 +55,7 @@ class Release:
             open_part = public_schema(held, plan, compiled, original, released)
             for frame in (released, public):
                 attach(frame, open_part)
-        return cls(plan, public, released, original, link, seed, compiled)
+        return cls(plan, public, released, original, link, seed, compiled, copy)
 
     @classmethod
     def adopt(cls, original: Any, released: Any, plan: Plan | None = None, link: Any = None) -> Release:

@@ -1,0 +1,129 @@
+"""Copies: several releases of one file by one plan, each with its own draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+import polars as pl
+
+from confide.errors import InputError
+from confide.protect.release import Release
+
+if TYPE_CHECKING:
+    from confide.protect.plan import Plan
+
+MOST = 1000
+"""Copies beyond which a number is taken for a mistake."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Copies(Sequence[Release]):
+    """Several releases of one file, as multiple imputation makes them.
+
+    `linked`: whether row i is the same person in every copy, so that an intruder can use all of them together.
+    Estimates from the copies are combined with `combine`.
+
+    >>> import confide as cf
+    >>> plan = cf.Plan([cf.NormalSynthesis("hh_income", given=["sex", "age"])], identifiers=["id"])
+    >>> copies = plan.protect(cf.demo("heads"), seed=1, copies=3)
+    >>> copies
+    Copies: 3 of 51,016 rows; row by row the same people
+    >>> cf.combine_frames(copies.data, lambda f: (f["hh_income"].mean(), f["hh_income"].var() / f.height)).copies
+    3
+    """
+
+    releases: tuple[Release, ...]
+    linked: bool = True
+
+    def __post_init__(self) -> None:
+        releases = tuple(self.releases)
+        object.__setattr__(self, "releases", releases)
+        if not releases or not all(isinstance(r, Release) for r in releases):
+            raise InputError("Copies holds one or more releases.")
+        first = releases[0]
+        if any(r.plan != first.plan for r in releases):
+            raise InputError("Copies must come from one plan.")
+        if any(r.public_variables != first.public_variables for r in releases):
+            raise InputError("Copies must have the same columns, in the same order.")
+        if not self.linked:
+            return
+        if any(r.frame.height != first.frame.height for r in releases):
+            raise InputError("Linked copies must have the same number of rows.")
+        if any(_link(r) != _link(first) and not np.array_equal(r.link, first.link) for r in releases):  # type: ignore[arg-type]
+            raise InputError("Copies whose rows are not in the same order are not linked: say linked=False.")
+
+    @overload
+    def __getitem__(self, index: int) -> Release: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Release]: ...
+    def __getitem__(self, index: int | slice) -> Release | Sequence[Release]:
+        return self.releases[index]
+
+    def __len__(self) -> int:
+        return len(self.releases)
+
+    def __iter__(self) -> Iterator[Release]:
+        return iter(self.releases)
+
+    @property
+    def data(self) -> list[Any]:
+        """The public frames."""
+        return [r.data for r in self.releases]
+
+    @property
+    def plan(self) -> Plan | None:
+        return self.releases[0].plan
+
+    def kept(self) -> list[str]:
+        """Released variables that are the same in every copy."""
+        compiled = self.releases[0].compiled
+        ways = {} if compiled is None else compiled.ways
+        return [v for v in self.releases[0].public_variables if v not in ways or ways[v].random is None]
+
+    def linkable(self) -> float:
+        """The share of rows that anybody can find again in every copy: all where linked, else those whose kept values
+        nobody shares."""
+        if self.linked:
+            return 1.0
+        kept = self.kept()
+        if not kept or len({r.frame.height for r in self.releases}) > 1:
+            return 0.0
+        return float(np.mean(~self.releases[0].frame.select(kept).is_duplicated().to_numpy()))
+
+    def relinked(self) -> Copies:
+        """The same copies with rows in one order, found by kept values that nobody shares."""
+        kept = self.kept()
+        order = [
+            r.frame.select(kept).with_row_index("__row").sort(kept, nulls_last=True)["__row"] for r in self.releases
+        ]
+        moved = []
+        for r, rows in zip(self.releases, order, strict=True):
+            frame = r.frame[rows]
+            link = None if r.link is None else r.link[rows.to_numpy()]
+            moved.append(replace(r, frame=frame, data=frame, link=link))
+        return Copies(tuple(moved), linked=True)
+
+    def __repr__(self) -> str:
+        rows = self.releases[0].frame.height
+        how = "row by row the same people" if self.linked else "rows in orders of their own"
+        return f"Copies: {len(self)} of {rows:,} rows; {how}"
+
+
+def _link(release: Release) -> int:
+    return id(release.link)
+
+
+def checked_copies(copies: Any) -> int:
+    """A number of copies, from 2 upwards."""
+    if isinstance(copies, bool) or not isinstance(copies, (int, np.integer)) or not 2 <= copies <= MOST:
+        raise InputError(f"copies is how many releases to make, a whole number from 2 to {MOST}.")
+    return int(copies)
+
+
+def in_one_frame(copies: Copies) -> pl.DataFrame:
+    """All copies below each other, with a column `copy` from 1 upwards."""
+    parts = [r.frame.with_columns(pl.lit(i + 1).alias("copy")) for i, r in enumerate(copies)]
+    return pl.concat(parts)
