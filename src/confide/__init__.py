@@ -12,11 +12,13 @@ except PackageNotFoundError:  # run from a source tree that was not installed
 
 _HOMES = {
     "Attack": "confide.attack.attack",
+    "Averaged": "confide.attack.over_copies",
     "Bottomcode": "confide.protect.topcode",
     "Calibration": "confide.measure.calibration",
     "CartSynthesis": "confide.protect.cart",
     "Combined": "confide.measure.combining",
     "Conjugate": "confide.protect.predictive",
+    "Copies": "confide.protect.copies",
     "Exposure": "confide.measure.exposure",
     "Gamma": "confide.protect.variances",
     "HotDeck": "confide.protect.hotdeck",
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
     from confide.attack.intruder import Intruder as Intruder
     from confide.attack.intruder import Uniform as Uniform
     from confide.attack.intruder import Unsure as Unsure
+    from confide.attack.over_copies import Averaged as Averaged
     from confide.demo import codebook as codebook
     from confide.demo import demo as demo
     from confide.errors import InputError as InputError
@@ -76,6 +79,7 @@ if TYPE_CHECKING:
     from confide.measure.exposure import Exposure as Exposure
     from confide.measure.exposure import exposure as exposure
     from confide.protect.cart import CartSynthesis as CartSynthesis
+    from confide.protect.copies import Copies as Copies
     from confide.protect.hotdeck import HotDeck as HotDeck
     from confide.protect.measurement import MeasurementError as MeasurementError
     from confide.protect.noise import Noise as Noise

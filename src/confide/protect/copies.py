@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-import polars as pl
 
 from confide.errors import InputError
 from confide.protect.release import Release
@@ -52,7 +51,8 @@ class Copies(Sequence[Release]):
             return
         if any(r.frame.height != first.frame.height for r in releases):
             raise InputError("Linked copies must have the same number of rows.")
-        if any(_link(r) != _link(first) and not np.array_equal(r.link, first.link) for r in releases):  # type: ignore[arg-type]
+        links = [np.zeros(0) if r.link is None else r.link for r in releases]
+        if any(not np.array_equal(link, links[0]) for link in links):
             raise InputError("Copies whose rows are not in the same order are not linked: say linked=False.")
 
     @overload
@@ -112,18 +112,8 @@ class Copies(Sequence[Release]):
         return f"Copies: {len(self)} of {rows:,} rows; {how}"
 
 
-def _link(release: Release) -> int:
-    return id(release.link)
-
-
 def checked_copies(copies: Any) -> int:
     """A number of copies, from 2 upwards."""
     if isinstance(copies, bool) or not isinstance(copies, (int, np.integer)) or not 2 <= copies <= MOST:
         raise InputError(f"copies is how many releases to make, a whole number from 2 to {MOST}.")
     return int(copies)
-
-
-def in_one_frame(copies: Copies) -> pl.DataFrame:
-    """All copies below each other, with a column `copy` from 1 upwards."""
-    parts = [r.frame.with_columns(pl.lit(i + 1).alias("copy")) for i, r in enumerate(copies)]
-    return pl.concat(parts)
