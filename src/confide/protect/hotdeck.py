@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,7 +31,7 @@ from confide.protect.rankswap import guessed_window, ranks_released, swapped_ran
 from confide.protect.several import Several
 from confide.protect.states import Apart
 from confide.protect.synthesis import Check, says_nothing
-from confide.protect.windows import Near, Window
+from confide.protect.windows import Near, Shares, Window
 
 
 @registered
@@ -52,8 +51,9 @@ class HotDeck:
 
     The intruder of Huckett and Larsen (level "sdl") takes the donor for the target: records whose rank lies within the
     window of the target's (or of a rank predicted from match and within) are alike, others impossible. Level "exact"
-    knows that a donor found by drawn values is nobody in particular; where all `match` variables are kept, the donor
-    *is* the target's record, or one just like it, and the move alone protects. An intruder may guess "window".
+    knows that a donor found by drawn values is nobody in particular; where all `match` variables are kept, the donor of
+    a record whose match values nobody shares *is* that record, and the move alone protects it. An intruder may guess
+    "window".
 
     >>> import confide as cf
     >>> cf.HotDeck(["wage_income", "other_income"], match=["hh_income"], within=["sex"], window=50).needs
@@ -181,11 +181,23 @@ class _Moved:
         return cls(apart, scale, RankScale.of(column.values[column.usable]))
 
     def ranks(self, y: F64) -> tuple[I64, I64, Bools]:
-        """Ranks of values that are moved, and which are."""
+        """Ranks of values; -1, -2, ... for those that stand apart. Which there are: a missing one says nothing."""
         assert self.scale is not None
-        inside = np.asarray(self.apart.of_values(y) == 0)
-        low, high = self.scale.place(np.where(inside, y, self.scale.values[0]))
-        return low, high, inside
+        state = self.apart.of_values(y)
+        low, high = self.scale.place(np.where(state == 0, y, self.scale.values[0]))
+        return np.where(state > 0, -state, low), np.where(state > 0, -state, high), ~np.isnan(y)
+
+    def share(self, window: int) -> Shares:
+        """The chance that one value is released as another: those that stand apart stay."""
+        assert self.scale is not None
+        n = self.scale.n
+
+        def of(q_lo: I64, q_hi: I64, p_lo: I64, p_hi: I64) -> F64:
+            stays = (q_lo < 0) | (p_lo < 0)
+            moves = copy_share(np.maximum(q_lo, 0), np.maximum(q_hi, 0), np.maximum(p_lo, 0), p_hi, n, window)
+            return np.where(stays, (q_lo == p_lo).astype(float), moves)
+
+        return of
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,45 +314,27 @@ class _FittedHotDeck:
         group, of, _ = joint_codes(view.released, self.step.needs, lambda _: Chain())
         mine = of(self.file)
         size = np.bincount(mine[mine >= 0], minlength=int(group.max()) + 1)
-        parts = [self._window(view, v, group, mine, size) for v in about]
+        parts = [self._window(view, v, group, size) for v in about]
         like = parts[0] if len(parts) == 1 else Several(tuple(parts))
         return Evidence(about, likelihood=like)
 
-    def _window(self, view: View, v: str, group: I64, mine: I64, size: I64) -> Window:
-        """The window around the target's own rank, with the chance that the donor was somebody just like it."""
+    def _window(self, view: View, v: str, group: I64, size: I64) -> Window:
+        """The window around the target's own rank, where nobody else could have been the donor.
+
+        Records with the same match values draw from the same donors, and their values do not tell them apart.
+        """
         moved = self.moved.get(v)
         if moved is None or moved.scale is None:
             raise InputError(f'{self.step.where}: at level "exact", "{v}" must be a number: categories are not moved.')
-        z = view.released[v]
+        z, after = view.released[v], view.chain_after(v)
         window = int(view.guess("window", v, self.step.window))
-        inside = moved.apart.of_released(z, view.chain_after(v), self.file[v]) == 0
-        low, high = ranks_released(moved.scale, z, view.chain_after(v), inside)
-        share = partial(copy_share, n=moved.scale.n, d=window)
-        many = np.maximum(size[group], 1)
-        rest = _others_like_it(share, moved, self.file[v].values, group, mine, low, high, inside) * (1 - 1 / many)
-        return Window(low, high, inside, share, v, moved.ranks, moved.scale.n, window, 1 / many, rest)
-
-
-def _others_like_it(
-    share: Any, moved: _Moved, y: F64, group: I64, mine: I64, low: I64, high: I64, inside: Bools
-) -> F64:
-    """For each record the mean chance of its value over the original records of its group."""
-    out = np.zeros(len(group))
-    regular = moved.apart.of_values(y) == 0
-    assert moved.scale is not None
-    q_low, q_high = moved.scale.place(np.where(regular, y, moved.scale.values[0]))
-    by_file, by_record = np.argsort(mine, kind="stable"), np.argsort(group, kind="stable")
-    first, last = (np.searchsorted(mine[by_file], np.arange(group.max() + 1), side) for side in ("left", "right"))
-    for rows in np.split(by_record, np.flatnonzero(np.diff(group[by_record])) + 1):
-        g = group[rows[0]]
-        donors = by_file[first[g] : last[g]]
-        donors, pick = donors[regular[donors]], rows[inside[rows]]
-        total = int(last[g] - first[g])
-        if total > 1 and len(donors) and len(pick):
-            a, b = np.repeat(donors, len(pick)), np.tile(pick, len(donors))
-            chance = share(q_low[a], q_high[a], low[b], high[b]).reshape(len(donors), len(pick))
-            out[pick] = chance.sum(axis=0) / total
-    return out
+        state = moved.apart.of_released(z, after, self.file[v])
+        low, high = ranks_released(moved.scale, z, after, state == 0)
+        low, high = np.where(state > 0, -state, low), np.where(state > 0, -state, high)
+        tells = (size[group] == 1) & ~z.missing
+        return Window(
+            low, high, ~z.missing, moved.share(window), v, moved.ranks, moved.scale.n, window, np.asarray(tells)
+        )
 
 
 def _own_ranks(scale: RankScale, v: str) -> Callable[[Records], tuple[F64, F64]]:

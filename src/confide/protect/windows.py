@@ -16,12 +16,11 @@ Shares = Callable[[I64, I64, I64, I64], F64]
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    r"""Pr(z given y) by ranks: :math:`k_j\, \mathrm{share}(y, z_j) + r_j`.
+    r"""Pr(z given y) by ranks: the share of the moves from y that lead to z.
 
-    `low`, `high`, `inside`: shape (r,), the ranks that each released value stands for, and whether it is one that was
-    moved. `ranks(y)` gives ranks and `inside` of true values of the `variable`. There are `n` ranks, and a value moves
-    `reach` of them at most.
-    `keep` and `rest` are :math:`k_j` and :math:`r_j`, 1 and 0 where every record started from its own value.
+    `low`, `high`, `inside`: shape (r,), the ranks that each released value stands for, and whether it is one that may
+    have been moved. `ranks(y)` gives ranks and `inside` of true values of the `variable`. There are `n` ranks, and a
+    value moves `reach` of them at most. `tells`: records whose value says something; None for all.
     """
 
     low: I64
@@ -32,13 +31,12 @@ class Window:
     ranks: Callable[[F64], tuple[I64, I64, Bools]]
     n: int
     reach: int
-    keep: F64 | None = None
-    rest: F64 | None = None
+    tells: Bools | None = None
 
     @property
     def record(self) -> Columns:
         own = {"low": self.low, "high": self.high, "inside": self.inside}
-        return own if self.keep is None or self.rest is None else {**own, "keep": self.keep, "rest": self.rest}
+        return own if self.tells is None else {**own, "tells": self.tells}
 
     def target(self, records: Records) -> Columns:
         low, high, inside = self.ranks(records[self.variable].values)
@@ -47,12 +45,9 @@ class Window:
     def log(self, t: Columns, z: Columns) -> F64:
         inside = np.asarray(t["inside"] & z["inside"])
         out = np.where(t["inside"] | z["inside"], -np.inf, 0.0)
-        share = self.share(t["low"][inside], t["high"][inside], z["low"][inside], z["high"][inside])
-        if "keep" in z:
-            share = z["keep"][inside] * share + z["rest"][inside]
         with np.errstate(divide="ignore"):
-            out[inside] = np.log(share)
-        return out
+            out[inside] = np.log(self.share(t["low"][inside], t["high"][inside], z["low"][inside], z["high"][inside]))
+        return np.where(z["tells"], out, 0.0) if "tells" in z else out
 
     def altered(self, t: Columns) -> Bools:
         return np.asarray(t["inside"])
@@ -72,7 +67,7 @@ class Window:
 
         With `blur`, a value may have moved further, by so many times the reach.
         """
-        if "keep" in z:
+        if "tells" in z:
             return np.zeros(len(z["low"]), dtype=np.int64), np.full(len(z["low"]), len(t["low"]))
         more = int(np.ceil(blur * self.reach))
         first = np.searchsorted(t["high"], z["low"] - self.reach - more, side="left")
