@@ -187,7 +187,7 @@ class Attack:
         >>> release = cf.Plan([cf.Swap("race", rate=0.3)]).protect(cf.demo("heads").head(300), seed=1)
         >>> grid = cf.Intruder.at("average", knows=["sex", "race"]).attack(release).grid()
         >>> grid.frame.height, int(grid.frame["coherent"].sum())
-        (27, 5)
+        (27, 12)
         """
         from confide.attack.grid import make_grid
 

@@ -79,7 +79,7 @@ def _binned(codes: I64, reference: I64, size: int) -> tuple[I64, int]:
     return np.where(codes < 0, -1, np.searchsorted(cuts, codes, side="right")), len(cuts) + 1
 
 
-def log_class_probabilities(cells: Cells, classes: I64, k: int) -> F64:
+def log_class_probabilities(cells: Cells, classes: I64, k: int, penalty: float = PENALTY) -> F64:
     """log Pr(k given cell), shape (cells, K): multinomial regression on distinct (cell, class) patterns with counts."""
     n_cells = cells.design.shape[0]
     present = np.bincount(classes, minlength=k)
@@ -93,7 +93,7 @@ def log_class_probabilities(cells: Cells, classes: I64, k: int) -> F64:
     from sklearn.linear_model import LogisticRegression
 
     pair, count = np.unique(cells.of_reference * k + classes, return_counts=True)
-    model = LogisticRegression(C=1 / PENALTY, max_iter=200, tol=1e-4)
+    model = LogisticRegression(C=1 / penalty, max_iter=200, tol=1e-4)
     with warnings.catch_warnings(), one_blas_thread():
         # 200 steps come within a fraction of a percent of the optimum, far inside the sampling error of the file; and
         # many classes among few records are what small files have.
@@ -167,8 +167,9 @@ class NumberBelief:
     def log_point(self, y: F64, cell: I64) -> F64:
         """log Pr(this very value given cell, k), shape (n, K); -inf for values the reference does not hold."""
         at = codes_of_numbers(y, self.values)
-        a = (self.edges[at][:, None] - self.mu[cell]) / self.tau
-        b = (self.edges[at + 1][:, None] - self.mu[cell]) / self.tau
+        place = np.maximum(at, 0)
+        a = (self.edges[place][:, None] - self.mu[cell]) / self.tau
+        b = (self.edges[place + 1][:, None] - self.mu[cell]) / self.tau
         flip = a + b > 0
         mass = np.where(flip, ndtr(-a) - ndtr(-b), ndtr(b) - ndtr(a))
         with np.errstate(divide="ignore"):

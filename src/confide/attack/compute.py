@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from confide.attack import kernels
 from confide.attack.grouping import Distinct, starts
-from confide.attack.posterior import log_block
+from confide.attack.plain_loops import MIXED, plain_loops, plainly
 from confide.attack.record_side import log_unknown
 from confide.attack.scene import Scene
 from confide.attack.spreads import MOST_NODES, known_spreads, spread_arrays
@@ -21,13 +21,10 @@ from confide.engine.local import run_pieces
 from confide.frames.columns import F64, I64, Bools
 from confide.protect.evidence import Match, Normal, Table
 from confide.protect.levels import level_codes
+from confide.protect.windows import Window
 
 PIECE = 512
 """Distinct targets in one piece of work."""
-PLAIN = 500_000
-"""Pairs times classes that are worked on together outside of compiled loops."""
-MIXED = 4_000_000
-"""Entries of the largest class-by-record table held at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +52,10 @@ def compute(scene: Scene, true_row: I64, threads: int, done: Callable[[int], Non
 
     `top`: how many of the largest weights to add up (0: none; the sum is then meaningless).
     """
-    return _Run(scene, true_row, top).outcome(threads, done)
+    return Run(scene, true_row, top).outcome(threads, done)
 
 
-class _Run:
+class Run:
     def __init__(self, scene: Scene, true_row: I64, top: int) -> None:
         self.scene, self.top = scene, top
         self.spreads = known_spreads(scene)
@@ -72,8 +69,8 @@ class _Run:
     def _merge_records(self) -> None:
         s = self.scene
         keys: list[NDArray[Any]] = [s.block_r]
-        first = [known.like.z[s.rows] for known in self.spreads]
-        first += [u.like.low[s.rows] for u in s.uncertain if isinstance(u.like, Normal) and all(u.known)]
+        first: list[NDArray[Any]] = [known.like.z[s.rows] for known in self.spreads]
+        first += [u.like.low[s.rows] for u in s.uncertain if isinstance(u.like, (Normal, Window)) and all(u.known)]
         keys += first[:1]
         for u, record, record_a in zip(s.uncertain, s.records, s.records_a, strict=True):
             keys += list(record.values())
@@ -157,7 +154,7 @@ class _Run:
         if s.knowledge.nearest and not s.uncertain:
             work = self._nearest()
         elif not self._compiled():
-            work = self._plainly
+            work = plain_loops(self)
         elif s.mixture:
             self._mixture(threads, advance)
             return
@@ -189,29 +186,6 @@ class _Run:
         total = np.bincount(self.block_r, weights=inside, minlength=self.scene.n_blocks)
         size = np.bincount(self.block_r, minlength=self.scene.n_blocks)
         return total > 0, bool(np.all((total == 0) | (total == size)))
-
-    def _plainly(self, first: int, last: int) -> None:
-        """The formula itself, several distinct targets of a block together."""
-        s, t = self.scene, first
-        while t < last:
-            b = int(self.block_t[t])
-            place, end = int(self.offsets[b]), int(self.offsets[b + 1])
-            rows = self.records.first[place:end]
-            many = max(PLAIN // max(len(rows) * s.classes.size, 1), 1)
-            upto = min(int(np.searchsorted(self.block_t, b, side="right")), last, t + many)
-            parts = log_block(s, self.first[t:upto], rows) if len(rows) else {}
-            weights = np.zeros((upto - t, len(rows)))
-            for part in parts.values():
-                weights += part
-            scratch = np.empty(len(rows))
-            for i in range(t, upto):
-                mine = slice(self.true_start[i], self.true_start[i + 1])
-                kernels.finish(
-                    weights[i - t], self.records.count[place:end], place, self.true_at[mine], scratch, self.top,
-                    self.out[i], self.truth[mine],
-                )  # fmt: skip
-            self.visited += len(rows) * (upto - t)
-            t = upto
 
     def _nearest(self) -> Callable[[int, int], None]:
         s = self.scene
@@ -375,7 +349,7 @@ class _Run:
             self.truth[lo:hi, 0] += np.repeat(add, np.diff(self.true_start[t0 : t1 + 1]))
             self.visited += self._pairs(t0, t1)
             for t in t0 + np.flatnonzero(no_class_fits(s, self.first[t0:t1])):
-                self._plainly(int(t), int(t) + 1)
+                plainly(self, int(t), int(t) + 1)
 
     def _weights_of(self, r0: int, r1: int, b0: int, b1: int) -> tuple[F64, F64]:
         """exp(log w_kj - shift of the block), shape (K, records), and the shifts."""

@@ -26,6 +26,8 @@ from confide.frames.columns import F64, I64
 BINS = 24
 """Bins of about equal counts, besides the values that are common enough for one of their own."""
 COMMON = 0.02
+PENALTY = 0.1
+"""Ridge of the regression, in units of one record: with more of it known values would seem to say less than they do."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +48,7 @@ class BinnedBelief:
         bins = np.searchsorted(cuts, y, side="right")
         n_cells = cells.design.shape[0]
         pairs = Cells(_with_classes(cells.design, k), cells.of_reference[rows] * k + classes[rows], *_nobody())
-        log_p = log_class_probabilities(pairs, bins, len(cuts) + 1).reshape(n_cells, k, -1)
+        log_p = log_class_probabilities(pairs, bins, len(cuts) + 1, PENALTY).reshape(n_cells, k, -1)
         p = np.exp(log_p)
         u = ndtri(np.clip(np.cumsum(p, axis=2) - 0.5 * p, 1e-6, 1 - 1e-6))
         return cls(cuts, log_p, u, rows, u[cells.of_reference[rows], classes[rows], bins])

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,14 +30,15 @@ from confide.attack import kernels
 from confide.attack.grouping import Distinct
 from confide.attack.nodes import PAIRS, as_targets, pieces, reachable
 from confide.frames.columns import F64, I64, Bools
-from confide.protect.evidence import Match, Normal, take
-from confide.protect.windows import Window
+from confide.protect.evidence import Columns, Match, Normal, take
 
 if TYPE_CHECKING:
     from confide.attack.scene import Number, Scene
 
 NEIGHBOURS, FARTHEST = 5, 3.0
 """A combination is blurred to its neighbour of this number, but no farther than so many standard deviations."""
+BLURS = (-1.0, 0.25, 1.0, FARTHEST)
+"""Combinations blurred about alike are worked on together: how far they reach decides how many there are."""
 STEPS_PER_SD = 4
 """Combinations are merged on a grid of this many steps per standard deviation of the noise."""
 
@@ -196,15 +198,26 @@ def _log_sums_plainly(scene: Scene, which: Sequence[Number], belief: JointBelief
     likes: list[Any] = [n.like_a for n in which]
     t = [as_targets(scene, n, like, y) for n, like, y in zip(which, likes, belief.nodes, strict=True)]
     z = [take(like.record, scene.rows[rows]) for like in likes]
-    first, last = reachable(likes[0], t[0], z[0], float(belief.blur.max(initial=0.0)))
-    t = [like.blurred(of, belief.blur) if isinstance(like, Window) else of for like, of in zip(likes, t, strict=True)]
+    where = [np.flatnonzero((belief.blur > a) & (belief.blur <= b)) for a, b in pairwise(BLURS)]
+    parts = [_log_sums_of(scene, likes, t, z, belief, at, rows) for at in where if len(at)]
+    return np.asarray(np.logaddexp.reduce(parts, axis=0))
+
+
+def _log_sums_of(
+    scene: Scene, likes: list[Any], nodes: list[Columns], z: list[Columns], belief: JointBelief, which: I64, rows: I64
+) -> F64:
+    """The part of those sums that is due to some of the combinations, blurred about alike."""
+    t = [take(of, which) for of in nodes]
+    blur = belief.blur[which]
+    first, last = reachable(likes[0], t[0], z[0], float(blur.max(initial=0.0)))
+    t = [like.blurred(of, blur) if hasattr(like, "blurred") else of for like, of in zip(likes, t, strict=True)]
     cell, k = scene.cells_r.of_records[rows], scene.classes.size
     out = np.full((len(rows), k), -np.inf)
     order = np.argsort(cell, kind="stable")
     for mine in np.split(order, np.flatnonzero(np.diff(cell[order])) + 1):
         gap = belief.scores[:, :, None] - belief.mu[:, cell[mine[0]], :][:, None, :]
         log_p = belief.log_n[:, None] - 0.5 * np.einsum("igk,ij,jgk->gk", gap, belief.precision, gap)
-        log_p = log_p - logsumexp(log_p, axis=0)
+        log_p = (log_p - logsumexp(log_p, axis=0))[which]
         for a, b in pieces((last - first)[mine], max(PAIRS // k, 1)):
             at = mine[a:b]
             count = (last - first)[at]

@@ -37,7 +37,8 @@ class Uncertain:
     `like` serves C and B, `like_a` serves A (None: left out of A). `met` turns true values into those the step met.
     `direct`: `like` multiplies in by itself, whatever is believed: of the intruder's own, possibly mistaken value, or a
     method's own reading of a pair, with `log_own` for its part A, shape (r,), and `bare` where that is left out.
-    `mistakes`: for a known category that may be mistaken, Pr(own value given the true one).
+    `mistakes`: for a known category that may be mistaken, Pr(own value given the true one). `once`: about a value
+    that is the same in every copy of a release.
     """
 
     variables: tuple[str, ...]
@@ -50,6 +51,7 @@ class Uncertain:
     mistakes: Mapping[str, F64] = field(default_factory=dict)
     log_own: F64 | None = None
     bare: bool = False
+    once: bool = False
 
     @property
     def silent(self) -> bool:
@@ -149,7 +151,7 @@ def _helpers(case: Case, uncertain: list[Uncertain], all_kept: bool, known: set[
     kept = [v for v in case.released if case.compiled.way(v).random is None and v not in known]
     if all_kept:
         return (*kept, *(v for v in case.released if case.only_modelled(v)))
-    in_play = {v for u in uncertain for v in u.variables}
+    in_play = {v for u in uncertain if not u.direct and not u.silent for v in u.variables}
     read = {v for s in case.compiled.steps if s.role == "random" and in_play & set(s.variables) for v in s.needs}
     return tuple(v for v in kept if v in read)
 
@@ -193,6 +195,12 @@ def _random_step(
         return
     if isinstance(evidence.likelihood, Silent):
         seen = tuple(v for v in in_play if v in known)
+        wrong = [v for v in seen if v in case.intruder.errors]
+        if wrong:
+            raise InputError(
+                f'errors: "{wrong[0]}" was drawn anew in the release, and mistakes about such a variable are not '
+                "understood; leave it out of errors, or out of knows."
+            )
         uncertain += [Uncertain((v,), (True,), replace(evidence.likelihood, variable=v), None, view.met) for v in seen]
         return
     if evidence.sense == "y|z":
@@ -235,7 +243,7 @@ def _truth_given_released(
         return []
     if case.intruder.membership == "certain" and hasattr(like, "among_present"):
         like = like.among_present()
-    return [Uncertain(evidence.about, (True,) * len(evidence.about), like, None, view.met, direct=True)]
+    return [Uncertain(evidence.about, (True,) * len(evidence.about), like, None, view.met, direct=True, once=True)]
 
 
 def _own_reading(
@@ -319,7 +327,7 @@ def _mistaken(case: Case, v: str) -> Uncertain:
     """A variable that is released as it is, but of which the intruder's own value may be wrong."""
     chain = case.compiled.way(v).after
     like = mistaken_value(case.original[v], case.released[v], chain, case.intruder.errors[v])
-    return Uncertain((v,), (True,), like, None, lambda records: records, direct=True)
+    return Uncertain((v,), (True,), like, None, lambda records: records, direct=True, once=True)
 
 
 def _remembered(compiled: Compiled, i: int, belief: Any, seen: Records, after: Mapping[str, Chain]) -> Fitted:

@@ -30,7 +30,7 @@ def joined(each: Sequence[Knowledge]) -> Knowledge:
 
 def _joined(same: Sequence[Uncertain]) -> Uncertain:
     first = same[0]
-    if first.silent:
+    if first.silent or first.once:
         return first
     like = repeated([u.like for u in same])
     like_a = None

@@ -34,21 +34,29 @@ def log_weights(scene: Scene, i: int) -> tuple[I64, dict[str, F64]]:
 def log_block(scene: Scene, t: I64, rows: I64) -> dict[str, F64]:
     """The logs of C (by variable), B and A for targets of one block and records of it, each of shape (len(t), rows)."""
     shape = (len(t), len(rows))
+    who, which = np.repeat(np.arange(len(t)), len(rows)), np.tile(np.arange(len(rows)), len(t))
     parts: dict[str, F64] = {}
     if scene.knowledge.nearest:
         parts["nearest"] = log_nearest(scene, t, rows)
-    if scene.mixture:
-        parts["unavailable"] = log_mixture(scene, t, rows)
-    parts |= {name: part.reshape(shape) for name, part in log_known(scene, t, rows).items()}
-    if any(u.like_a is not None or u.log_own is not None for u in scene.uncertain):
-        parts["others"] = np.broadcast_to(-scene.log_m[rows], shape)
+    unknown = _unknown_of_block(scene, int(scene.block_t[t[0]]), rows) if scene.mixture else None
+    parts |= {name: part.reshape(shape) for name, part in log_pairs(scene, t, rows, who, which, unknown).items()}
     return parts
 
 
-def log_known(scene: Scene, t: I64, rows: I64) -> dict[str, F64]:
-    """log C by variable, for what multiplies in by itself rather than through the classes; pairs, records fastest."""
+def log_pairs(scene: Scene, t: I64, rows: I64, who: I64, which: I64, unknown: F64 | None) -> dict[str, F64]:
+    """The same for pairs: targets t[who] beside records rows[which]. `unknown`: `log_unknown` of the rows."""
     parts: dict[str, F64] = {}
-    who, which = np.repeat(t, len(rows)), np.tile(rows, len(t))
+    if unknown is not None:
+        parts["unavailable"] = log_mixture(scene, t, rows, who, which, unknown)
+    parts |= log_known(scene, t[who], rows[which])
+    if any(u.like_a is not None or u.log_own is not None for u in scene.uncertain):
+        parts["others"] = -scene.log_m[rows][which]
+    return parts
+
+
+def log_known(scene: Scene, who: I64, which: I64) -> dict[str, F64]:
+    """log C by variable, of aligned targets and records, for what multiplies in by itself and not through classes."""
+    parts: dict[str, F64] = {}
     for at, (u, known, z) in enumerate(zip(scene.uncertain, scene.known_t, scene.records, strict=True)):
         part = scene.parts_known[at]
         if part is not None:
@@ -62,25 +70,20 @@ def log_known(scene: Scene, t: I64, rows: I64) -> dict[str, F64]:
     return parts
 
 
-def log_mixture(scene: Scene, t: I64, rows: I64) -> F64:
-    """log sum_k e_k(t) L_kj (times Pr(k, known numbers given record j's cell) with helpers)."""
-    out = np.empty((len(t), len(rows)))
-    lost = no_class_fits(scene, t)
-    for at in np.flatnonzero(lost):
-        # Belief in the unknown ones alone, likelihoods at the target's own known values.
-        cell = scene.cells_r.of_records[rows] if scene.helped else np.repeat(scene.cells.of_targets[t[at]], len(rows))
-        out[at] = logsumexp(scene.log_pi_r[cell] + log_unknown(scene, rows, target=int(t[at])), axis=1)
-    mine = t[~lost]
-    if not len(mine):
-        return out
-    k = scene.classes.size
-    joint = log_belief(scene, mine)[:, None, :] + _unknown_of_block(scene, int(scene.block_t[t[0]]), rows)
+def log_mixture(scene: Scene, t: I64, rows: I64, who: I64, which: I64, unknown: F64) -> F64:
+    """log sum_k e_k(t) L_kj (times Pr(k, known numbers given record j's cell) with helpers), of aligned pairs."""
+    joint = log_belief(scene, t)[who] + unknown[which]
     if scene.helped:
         cell = scene.cells_r.of_records[rows]
-        joint = joint + scene.log_pi_r[cell] + log_limits(scene, cell, scene.numbers)
-        pairs = log_numbers(scene, np.repeat(mine, len(rows)), np.tile(cell, len(mine)), scene.numbers)
-        joint = joint + pairs.reshape(len(mine), len(rows), k)
-    out[~lost] = logsumexp(joint, axis=2) - log_normaliser(scene, mine)[:, None]
+        joint = joint + (scene.log_pi_r[cell] + log_limits(scene, cell, scene.numbers))[which]
+        joint = joint + log_numbers(scene, t[who], cell[which], scene.numbers)
+    out = np.asarray(logsumexp(joint, axis=1) - log_normaliser(scene, t)[who])
+    for at in np.flatnonzero(no_class_fits(scene, t)):
+        # Belief in the unknown ones alone, likelihoods at the target's own known values.
+        mine = np.flatnonzero(who == at)
+        own = rows[which[mine]]
+        cell = scene.cells_r.of_records[own] if scene.helped else np.repeat(scene.cells.of_targets[t[at]], len(own))
+        out[mine] = logsumexp(scene.log_pi_r[cell] + log_unknown(scene, own, target=int(t[at])), axis=1)
     return out
 
 

@@ -64,7 +64,8 @@ class Scene:
         self.helped = bool(knowledge.helpers)
         self.remembered: dict[tuple[int, bytes], F64] = {}
         self._believe()
-        self.log_m = log_m(self)
+        found = log_m(self)
+        self.log_m = np.where(np.isfinite(found), found, 0.0)  # nobody can have led to such a record: C is 0 for all
         for u in self.uncertain:
             if u.log_own is not None:
                 self.log_m = self.log_m - u.log_own[self.rows]
@@ -171,6 +172,8 @@ class Scene:
             for v, known, like, like_a in zip(u.variables, u.known, margins, margins_a, strict=True):
                 belief, binned = None, None
                 if cells is not None and u.silent:
+                    if isinstance(self.case.intruder.beliefs, Uniform):
+                        continue  # who believes nothing of a value learns nothing from it
                     binned = self._binned(cells, met[i], v)
                 elif cells is not None and (like_a is not None or not known):
                     belief = self._number_belief(cells, met[i], v, like if like_a is None else like_a)

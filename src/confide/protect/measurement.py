@@ -54,6 +54,7 @@ class MeasurementError(OfColumns):
     absent: str | Conjugate = "student"
     learnt: Learnt | Mapping[str, Learnt] | None = field(default=None, hash=False)
 
+    draws: ClassVar[bool] = False
     method: ClassVar[str] = "measurement_error"
     role: ClassVar[str] = "random"
 

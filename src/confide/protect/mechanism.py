@@ -164,7 +164,8 @@ class Mechanism(Protocol):
 
     # A method that draws values anew says so with `sort(sorts) -> str`, given what became of the variables before it;
     # one with internals that an intruder may guess names them in `guesses`, a table of checks; one that does not go
-    # with every other step says so with `beside(steps) -> list[str]`.
+    # with every other step says so with `beside(steps) -> list[str]`; one that releases values as they are has
+    # `draws = False`.
 
 
 class OfColumns:

@@ -18,6 +18,9 @@ from confide.protect.predictors import Predictors, enough_rows
 from confide.protect.states import States
 from confide.protect.synthesis import FromOthers, says_nothing
 
+FAR = 6.0
+"""How far below the lowest rank, in normal scores, an intruder places values that have none."""
+
 
 @registered
 @dataclass(frozen=True)
@@ -172,17 +175,33 @@ class _FittedNormal:
             own = x @ m.beta
         variance = np.maximum(variance, 1e-18 * (1 + np.ptp(m.scores)) ** 2)
         there = z.usable
-        score = np.where(there, m.score(z.values), 0.0)
+        score = np.where(there, self._score(z.values), 0.0)
+        own = np.where(self.states.of_values(z.values) == 0, own, score)  # what stands apart is its own prediction
         others = 0.5 * (score - own) ** 2 / variance + 0.5 * np.log(variance) + 0.5 * LOG_2PI
         spread = Spread.sized(score, there, variance, self._own(v) if known else self._predicted(view))
         return Evidence(about, likelihood=spread, sense="pair", log_others=np.where(there, others, 0.0))
 
-    def _own(self, v: str) -> Callable[[Records], F64]:
+    def _score(self, y: F64) -> F64:
+        """Values on the scale of the regression; of ranks, those that stand apart lie far below all others."""
         assert self.model is not None
-        model = self.model
-        return lambda records: model.score(records[v].values)
+        score, state = self.model.score(y), self.states.of_values(y)
+        if self.step.scale == "ranks":
+            score = np.where(state > 0, self.model.scores[0] - FAR * state, score)
+        return np.asarray(score)
+
+    def _own(self, v: str) -> Callable[[Records], F64]:
+        return lambda records: self._score(records[v].values)
 
     def _predicted(self, view: View) -> Callable[[Records], F64]:
+        """The regression's value, or, where the target more likely stands apart, the value that it then has."""
         assert self.model is not None
-        beta = self.model.beta
-        return lambda records: np.asarray(self.predictors.matrix(view.read(records)) @ beta)
+        model = self.model
+
+        def predicted(records: Records) -> F64:
+            x = self.predictors.matrix(view.read(records))
+            apart = self.states.placed(self.states.likeliest(x), np.full(len(x), np.nan))
+            with one_blas_thread():
+                regular = x @ model.beta
+            return np.where(np.isnan(apart), regular, self._score(apart))
+
+        return predicted

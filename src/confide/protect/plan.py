@@ -105,7 +105,7 @@ class Plan:
         if copies is None:
             return self._release(frame, original, chosen, data)
         many = checked_copies(copies)
-        if not any(s.role == "random" for s in self.parts):
+        if not any(s.role == "random" and getattr(s, "draws", True) for s in self.parts):
             raise InputError("Without a random step all copies would be the same; leave copies out.")
         made = [self._release(frame, original, chosen, data, (i, many, linked)) for i in range(many)]
         return Copies(tuple(made), linked)

@@ -77,11 +77,11 @@ class Process:
 
     def tau_of(self, x: F64, z: F64) -> F64:
         """The tau at which each record's line passes through its value; the middle one where it is flat there."""
-        q = len(self.taus)
+        q, near = len(self.taus), 1e-9 * ((self.range[1] - self.range[0]) or 1.0)  # a line runs through some values
         out = np.empty(len(x))
         for a in range(0, len(x), ROWS):
             lines, value = self.lines(x[a : a + ROWS]), z[a : a + ROWS, None]
-            under, upto = (lines < value).sum(axis=1), (lines <= value).sum(axis=1)
+            under, upto = (lines < value - near).sum(axis=1), (lines <= value + near).sum(axis=1)
             rows = np.arange(len(lines))
             low, high = lines[rows, np.maximum(under - 1, 0)], lines[rows, np.minimum(under, q - 1)]
             t_low, t_high = self.taus[np.maximum(under - 1, 0)], self.taus[np.minimum(under, q - 1)]

@@ -10,6 +10,7 @@ import numpy as np
 
 from confide.frames.columns import F64, I64, Bools, Records
 from confide.protect.evidence import Columns, Likelihood, Normal
+from confide.protect.windows import Window
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +78,34 @@ class RepeatedNormal(Product):
         return low, np.searchsorted(y, np.where(np.isfinite(middle), middle, 0.0) + reach, side="right")
 
 
+@dataclass(frozen=True, eq=False)
+class RepeatedWindow(Product):
+    """The same number moved by ranks in several copies; what is left alone is left alone in all of them."""
+
+    @property
+    def first(self) -> Window:
+        like = self.each[0]
+        assert isinstance(like, Window)
+        return like
+
+    @property
+    def record(self) -> Columns:
+        return {**super().record, "inside": self.first.inside}
+
+    def in_steps(self, y: F64, per_sd: float) -> F64:
+        return self.first.in_steps(y, per_sd * np.sqrt(len(self.each)))
+
+    def blurred(self, t: Columns, by: F64) -> Columns:
+        parts = [self.first.blurred(own(t, i), by) for i in range(len(self.each))]
+        return {f"{i} {name}": column for i, part in enumerate(parts) for name, column in part.items()}
+
+    def band(self, t: Columns, z: Columns, blur: float = 0.0) -> tuple[I64, I64]:
+        """Which of true values in rising order can have led to all copies of each record."""
+        ends = [self.first.band(own(t, i), own(z, i), blur) for i in range(len(self.each))]
+        low = np.max([a for a, _ in ends], axis=0)
+        return low, np.maximum(np.min([b for _, b in ends], axis=0), low)
+
+
 def repeated(likes: Sequence[Any]) -> Likelihood:
     """The likelihood of what several copies say together."""
     first = likes[0]
@@ -84,6 +113,8 @@ def repeated(likes: Sequence[Any]) -> Likelihood:
         return RepeatedSeveral(tuple(likes))
     if isinstance(first, Normal):
         return RepeatedNormal(tuple(likes))
+    if isinstance(first, Window):
+        return RepeatedWindow(tuple(likes))
     return Product(tuple(likes))
 
 
