@@ -65,8 +65,9 @@ class Averaged:
         """The file's risk in each copy, and last (copy null) on average.
 
         >>> import confide as cf
-        >>> plan = cf.Plan([cf.Swap("race", rate=0.3)], identifiers=["id"], drop=["weight"])
-        >>> copies = plan.protect(cf.demo("heads").head(500), seed=1, copies=2, linked=False)
+        >>> plan = cf.Plan([cf.Swap("race", rate=0.3)])
+        >>> few = cf.demo("heads").select("sex", "race").head(500)
+        >>> copies = plan.protect(few, seed=1, copies=2, linked=False)
         >>> cf.Intruder(knows=["sex", "race"]).attack(copies).summary()["copy"].to_list()
         [1, 2, None]
         """

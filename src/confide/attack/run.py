@@ -20,6 +20,7 @@ from confide.engine.local import progress_bar, thread_count
 from confide.errors import InputError, did_you_mean, raise_all
 from confide.frames.columns import F64, Kind, encode
 from confide.protect.compiled import Compiled, wanted_kinds
+from confide.protect.mechanism import SYNTHETIC
 from confide.protect.plan import encode_with
 
 if TYPE_CHECKING:
@@ -187,6 +188,8 @@ def _treatments(case: Case, intruder: Intruder, release: Release) -> list[Treatm
         known = "known" if v in intruder.knows else "interval" if v in intruder.between else "not known"
         did = "not known" if case.blind else " then ".join(type(s).__name__ for s in steps) or "kept"
         sort = "taken as true" if case.altered(v) and naive else "uncertain" if way.random is not None else "certain"
+        if "exact" in intruder.levels and case.compiled.sorts.get(v) == SYNTHETIC:
+            sort = "drawn anew"
         why = "needed by a step" if column.why == "named" and v not in named else column.why
         out.append(Treatment(v, known, column.kind, why, did, sort))
     return out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -121,8 +121,6 @@ class HotDeck:
 
     def guess(self, released: Records) -> Mechanism:
         """Someone who knows only the method assumes a window of one percent of the file."""
-        from dataclasses import replace
-
         return replace(self, window=guessed_window(released.n) if self.window else 0)
 
     def sort(self, sorts: Mapping[str, str]) -> str:
