@@ -33,6 +33,7 @@ PAGES = ["README.md", *sorted(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.
 SLOW = {
     "docs/calibration.md": "twenty attacks on the whole file",
     "docs/fienberg.md": "rank tables, learning, exposure",
+    "docs/huckett.md": "the whole experiment, grids, copies",
     "docs/reiter.md": "the whole experiment",
 }
 

@@ -16,6 +16,7 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import norm
 
 import confide as cf
+from confide.protect.seeds import stream
 
 # -- files and answers ------------------------------------------------------------------------------------------
 
@@ -176,7 +177,7 @@ class Quantiles:
             other, x_other = self._refitted(step).process, design(release.frame, release.frame, self.given)
         # One product for all records: a fitted line runs through some of them, and rounding says on which side they are.
         lines = np.sort(x_other @ other.beta, axis=1)
-        drawn = np.random.default_rng(20080).random(len(self.z))
+        drawn = stream(20080, f"an intruder's tau:{step.variable}").random(len(self.z))
         for j, z in enumerate(self.z):
             usual = not math.isnan(z) and not (z == 0 and self.apart)
             if tau in ("known", "estimated"):

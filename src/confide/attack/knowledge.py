@@ -169,13 +169,8 @@ def _random_step(
     if not known and not in_play:
         return
     view = case.view(knows)
-    evidence = _evidence(
-        case,
-        i,
-        c if known else b if b != "ignore" else "sdl",
-        view,
-        tuple(v for v in mine if v in known or v in in_play),
-    )
+    level = "ignore" if not in_play else c if known else b if b != "ignore" else "sdl"
+    evidence = _evidence(case, i, level, view, tuple(v for v in mine if v in known or v in in_play))
     for v in known:
         if v in evidence.labels:
             label = evidence.labels[v]
@@ -275,7 +270,7 @@ def _own_reading(
 def _evidence(case: Case, i: int, level: str, view: View, about: tuple[str, ...]) -> Evidence:
     fitted = case.believed[i] if level == "average" else case.compiled.fitted[i]
     order = tuple(v for v in case.compiled.steps[i].variables if v in about)
-    used = "exact" if "exact" in case.intruder.levels else level
+    used = "exact" if "exact" in case.intruder.levels and level != "ignore" else level
     found: Evidence = fitted.evidence(replace(view, level=used), order)
     return found
 

@@ -252,6 +252,8 @@ class _FittedHotDeck:
     # -- the intruder's side ---------------------------------------------------------------------------------
 
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
+        if view.level == "ignore":
+            return Evidence(about)
         if view.level == "exact":
             return self._exact(view, about)
         parts, others = [], np.zeros(view.released.n)

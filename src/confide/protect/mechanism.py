@@ -80,8 +80,9 @@ class View:
     `released`: the r records. `before`, `after`: per variable the coarsenings before and after the random step
     (all of them in `after` where there is none). `sorts`: what became of each variable.
 
-    Who asks: `level` of reasoning ("sdl", "average" or "exact"), `known` variables of the target, `guesses` about what
-    a method does not publish, by the method's own name for it, `as_printed` for formulas as a paper prints them.
+    Who asks: `level` of reasoning ("sdl", "average" or "exact"; "ignore" for labels alone), `known` variables of the
+    target, `guesses` about what a method does not publish, by the method's own name for it, `as_printed` for formulas
+    as a paper prints them.
     """
 
     released: Records

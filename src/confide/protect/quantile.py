@@ -14,11 +14,13 @@ from confide.protect.evidence import LOG_2PI, Columns, Evidence, Spread
 from confide.protect.mechanism import Applied, Chain, View, registered
 from confide.protect.predictors import Predictors, enough_rows
 from confide.protect.process import Process
+from confide.protect.seeds import stream
 from confide.protect.states import States
 from confide.protect.synthesis import Check, FromOthers, says_nothing
 
-NEAR = 10
-"""Records that an intruder's own choice of caliper leaves inside for a typical target."""
+NEAR, POWER = 10, 0.75
+"""An intruder's own choice of caliper leaves this power of a cell's records inside for a typical target, at least ten:
+few enough to tell, and enough that calipers on two or three variables do not exclude everybody."""
 
 
 def _check_tau(given: Any) -> str | None:
@@ -58,7 +60,8 @@ class QuantileRegression(FromOthers):
     .. math:: \mathrm{sd}_j = \omega(\tau_j) \sqrt{x_j^T (X^T X)^{-1} x_j}, \qquad
         \omega^2(\tau) = \frac{\tau (1 - \tau)}{f(F^{-1}(\tau))^2}
 
-    Of its internals an intruder may guess: "tau" ("known", "estimated" from the record, "random", or a number),
+    Of its internals an intruder may guess: "tau" ("known", "estimated" from the record, "random", the same in every
+    attack, or a number),
     "caliper" (a distance within which all records are alike; "auto") and "widen" (true: for coefficients that were
     estimated twice). Level "exact" knows better: given what it was drawn from the value does not depend on the target.
 
@@ -131,6 +134,8 @@ class _FittedQuantiles:
 
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
         v = self.step.variable
+        if view.level == "ignore":
+            return Evidence(about)
         if view.level == "exact" or self.process is None:
             return says_nothing(view, about)
         if view.released[v].kind != "numeric":
@@ -185,7 +190,7 @@ class _FittedQuantiles:
         return Evidence(about, likelihood=near, sense="pair", log_others=np.zeros(len(z)))
 
     def _typical(self, view: View, tau: float) -> float:
-        """A distance that leaves about ten records of its own cell of categories inside, for the median record."""
+        """A distance that leaves some records of its own cell of categories inside, for the median record."""
         from confide.protect.levels import joint_codes
 
         z = view.released[self.step.variable]
@@ -197,7 +202,7 @@ class _FittedQuantiles:
         for rows in np.split(order, np.flatnonzero(np.diff(cell[order])) + 1):
             values = np.sort(z.values[rows][z.usable[rows]])
             if len(values):
-                distance[rows] = _to_neighbour(values, own[rows], min(NEAR, len(values)))
+                distance[rows] = _to_neighbour(values, own[rows], _enough(len(values)))
         found = float(np.nanmedian(distance)) if np.isfinite(distance).any() else 0.0
         return found if found > 0 else max(z.step, 1e-9 * (1 + abs(own).max()))
 
@@ -227,7 +232,10 @@ class _FittedQuantiles:
             if process is not None:
                 tau[regular] = process.tau_of(other[regular], z.values[regular])
             return tau, own
-        tau = np.random.default_rng(20080).random(len(z)) if guess == "random" else np.full(len(z), float(guess))
+        if guess == "random":
+            tau = stream(20080, f"an intruder's tau:{v}").random(len(z))
+        else:
+            tau = np.full(len(z), float(guess))
         assert self.process is not None
         own[regular] = self.process.at(x[regular], tau[regular])
         return tau, own
@@ -235,6 +243,10 @@ class _FittedQuantiles:
 
 def _own_value(variable: str) -> Callable[[Records], F64]:
     return lambda records: records[variable].values
+
+
+def _enough(n: int) -> int:
+    return int(min(max(NEAR, n**POWER), n))
 
 
 def _to_neighbour(values: F64, points: F64, k: int) -> F64:

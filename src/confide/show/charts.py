@@ -76,19 +76,20 @@ def _calibration_points(frame: pl.DataFrame, log: bool) -> tuple[pl.DataFrame, f
         shown=pl.col("true").clip(floor, 1.0), none_right=pl.col("true") <= 0,
         low_end=(pl.col("true") - reach).clip(floor, 1.0), high_end=(pl.col("true") + reach).clip(floor, 1.0),
     )  # fmt: skip
-    return data, floor
+    height = (pl.col("shown").log() - np.log(floor)) / -np.log(floor) if log else pl.col("shown")
+    return data.with_columns(low_down=height < 0.06), floor
 
 
 def _counts(base: Any) -> list[Any]:
-    """The number of targets, below right of its point, or above where the point sits on the axis."""
+    """The number of targets, below right of its point, or above where the point is so low that the axis is there."""
     import altair as alt
 
     text = alt.Text("targets:Q", format=",")
     return [
-        base.transform_filter(alt.datum.none_right == on_axis)
-        .mark_text(align="left", dx=9, dy=-9 if on_axis else 11, fontSize=11, color=INK)
+        base.transform_filter(alt.datum.low_down == low)
+        .mark_text(align="left", dx=9, dy=-9 if low else 11, fontSize=11, color=INK)
         .encode(text=text)
-        for on_axis in (False, True)
+        for low in (False, True)
     ]
 
 
