@@ -63,7 +63,10 @@ def main() -> None:
         row = [timed(lambda n=n, s=steps: cf.Plan(s).protect(files[n], seed=1))[0] for n in sizes]
         print(f"protect: {name:35}" + "".join(f"{s:12.2f}" for s in row), flush=True)
     made = {n: cf.Plan([AGE, *drawn, deck], identifiers=["id"]).protect(files[n], seed=1) for n in sizes}
-    moved = {n: cf.Plan([AGE, cf.RankSwap(MONEY[:2], window=n // 100)], identifiers=["id"]).protect(files[n], seed=1) for n in sizes}  # fmt: skip
+    moved = {}
+    for n in sizes:
+        step = cf.RankSwap(MONEY[:2], window=n // 100)
+        moved[n] = cf.Plan([AGE, step], identifiers=["id"]).protect(files[n], seed=1)
     attacks = {
         "sdl, knows z1, z2, z3": (cf.Intruder.at("sdl", knows=[*KEYS, *MONEY[:3]]), made),
         "exact, tenure kept": (cf.Intruder.at("exact", knows=[*KEYS, *MONEY[:3]]), made),

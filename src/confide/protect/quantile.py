@@ -11,6 +11,7 @@ import numpy as np
 from confide.errors import InputError
 from confide.frames.columns import F64, Bools, Kind, Records, alike, rounded
 from confide.protect.evidence import LOG_2PI, Columns, Evidence, Spread
+from confide.protect.levels import joint_codes
 from confide.protect.mechanism import Applied, Chain, View, registered
 from confide.protect.predictors import Predictors, enough_rows
 from confide.protect.process import Process
@@ -191,8 +192,6 @@ class _FittedQuantiles:
 
     def _typical(self, view: View, tau: float) -> float:
         """A distance that leaves some records of its own cell of categories inside, for the median record."""
-        from confide.protect.levels import joint_codes
-
         z = view.released[self.step.variable]
         names = [p.name for p in self.predictors.parts if view.released[p.name].kind == "categorical"]
         cell = joint_codes(view.released, names, lambda _: Chain())[0] if names else np.zeros(len(z), dtype=np.int64)
@@ -251,11 +250,12 @@ def _enough(n: int) -> int:
 
 def _to_neighbour(values: F64, points: F64, k: int) -> F64:
     """Distance from each point to the k-th nearest of sorted values."""
-    at = np.searchsorted(values, points)
-    first = np.clip(at[:, None] + np.arange(-k, k), 0, len(values) - 1)
-    distinct = np.concatenate([np.ones((len(points), 1), dtype=bool), np.diff(first, axis=1) > 0], axis=1)
-    gaps = np.where(distinct, np.abs(values[first] - points[:, None]), np.inf)
-    return np.asarray(np.sort(gaps, axis=1)[:, k - 1])
+    low, high = np.zeros(len(points), dtype=np.int64), np.full(len(points), len(values) - k)
+    while bool((low < high).any()):  # where the k nearest begin
+        middle = (low + high) // 2
+        later = points - values[middle] > values[np.minimum(middle + k, len(values) - 1)] - points
+        low, high = np.where((low < high) & later, middle + 1, low), np.where((low < high) & ~later, middle, high)
+    return np.asarray(np.maximum(np.abs(points - values[low]), np.abs(values[low + k - 1] - points)))
 
 
 @dataclass(frozen=True, eq=False)
