@@ -62,6 +62,8 @@ def test_estimates_from_copies_are_combined():
     copies = PLAN.protect(file(), seed=1, copies=10)
     found = cf.combine_frames(copies.data, lambda f: (f["x"].mean(), f["x"].var() / f.height), rule="partial")
     assert found.low < file()["x"].mean() < found.high
+    same = cf.combine_frames(copies, lambda f: (f["x"].mean(), f["x"].var() / f.height), rule="partial")
+    assert same.estimate == found.estimate
 
 
 def test_bad_input():

@@ -120,7 +120,8 @@ def combine_frames(
 ) -> Combined:  # fmt: skip
     """Apply `estimator` to every copy and `combine` what it gives: (estimate, variance), two numbers or two vectors.
 
-    A copy is handed over as it is, so it may be any kind of frame, or anything else that the estimator reads.
+    `frames`: `Copies`, or a list of copies. A copy is handed over as it is, so it may be any kind of frame, or anything
+    else that the estimator reads.
 
     >>> import polars as pl
     >>> from confide.measure.combining import combine_frames
@@ -129,7 +130,11 @@ def combine_frames(
     >>> round(found.estimate, 3), round(found.standard_error, 3)
     (3.083, 0.866)
     """
+    from confide.protect.copies import Copies
+
     _rule(rule)
+    if isinstance(frames, Copies):
+        frames = frames.data
     if not callable(estimator):
         raise InputError("estimator must be a function that takes one copy and gives (estimate, variance).")
     if isinstance(frames, str | Mapping) or hasattr(frames, "columns") or not isinstance(frames, Iterable):
