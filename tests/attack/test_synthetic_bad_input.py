@@ -51,7 +51,16 @@ MISTAKES = {
         lambda: attacked(
             DRAWN, cf.HotDeck("wealth", match=["pay", "age"], within="sex"), level="exact", knows=["sex", "wealth"]
         ),
-        "some of the match variables are kept and some are not",
+        "neither all kept nor all drawn anew",
+    ),
+    "match on a hot deck that kept values found": (
+        lambda: attacked(
+            cf.HotDeck("wealth", match="age", within="sex", window=5),
+            cf.HotDeck("pay", match="wealth", within="sex"),
+            level="exact",
+            knows=["sex", "pay"],
+        ),
+        "neither all kept nor all drawn anew",
     ),
     "a density beside absence": (
         lambda: cf.Intruder(knows=["sex", "age", "pay"], membership=cf.Unsure(total=999), others="ignore").attack(
@@ -110,3 +119,14 @@ def test_documents_hold_guesses_and_steps():
 
     who = cf.Intruder(knows=["sex"], guesses={"tau": 0.5, "window": {"wealth": 3}})
     assert intruder_from_dict(intruder_to_dict(who)).guesses == who.guesses
+
+
+def test_an_average_intruder_reads_recoded_predictors_as_released():
+    """Recoded by the plan or beforehand: the same release, and the same intruder who fits models to it."""
+    late = cf.Plan([cf.Recode("age", width=10), DRAWN], drop=["rent"]).protect(file(), seed=1)
+    early = cf.Plan([cf.Recode("age", width=10)]).protect(file(), seed=1)
+    before = early.data[np.argsort(early.link)]
+    release = cf.Plan([DRAWN], drop=["rent"]).protect(before, seed=1)
+    assert release.data["pay"].equals(late.data["pay"])
+    units = [cf.Intruder.at("average", knows=["sex", "age", "pay"]).attack(r).units for r in (late, release)]
+    np.testing.assert_allclose(units[0]["p_true"], units[1]["p_true"], rtol=1e-9)

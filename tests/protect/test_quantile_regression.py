@@ -49,6 +49,26 @@ def test_values_keep_precision_range_and_zeros():
     assert np.allclose(out * 100, np.round(out * 100), atol=1e-6)
 
 
+def test_tails_beyond_the_outermost_lines_are_drawn_from():
+    """With lines at the quartiles alone, the tenth percentile still is where it was, and the largest values are new."""
+    y = file(8000)
+    z = released(y, cf.QuantileRegression("wealth", given=["sex", "age"], quantiles=3))["wealth"]
+    for q in (0.05, 0.1, 0.9, 0.95):
+        a, b = np.quantile(y["wealth"], q), np.quantile(z, q)
+        assert abs(a - b) < 0.15 * y["wealth"].std(), q
+    assert z.max() > y["wealth"].quantile(0.999)
+
+
+def test_a_missing_predictor_tells_what_it_tells():
+    rng = np.random.default_rng(0)
+    gone = rng.random(3000) < 0.3
+    age = pl.Series([None if g else int(a) for g, a in zip(gone, rng.integers(18, 90, 3000), strict=True)])
+    y = pl.DataFrame({"age": age, "pay": (500.0 * gone + rng.normal(100, 5, 3000)).round(1)})
+    z = released(y, cf.QuantileRegression("pay", given="age"))["pay"].to_numpy()
+    assert abs(z[gone].mean() - 600) < 5
+    assert abs(z[~gone].mean() - 100) < 5
+
+
 def test_zeros_in_one_part_where_asked():
     y = file()
     one = released(y, cf.QuantileRegression("wage", given="age", zeros=False))["wage"]

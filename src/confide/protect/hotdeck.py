@@ -308,8 +308,8 @@ class _FittedHotDeck:
             return says_nothing(view, about)
         if sorts != {KEPT}:
             raise InputError(
-                f"{self.step.where}: some of the match variables are kept and some are not, and what the values then "
-                'say has no closed form. Ask at level "sdl", or match on variables of one sort.'
+                f"{self.step.where}: the match variables are neither all kept nor all drawn anew, and what the values "
+                'then say has no closed form. Ask at level "sdl", or match on variables of one sort.'
             )
         group, of, _ = joint_codes(view.released, self.step.needs, lambda _: Chain())
         mine = of(self.file)
