@@ -222,6 +222,7 @@ class Quantiles:
         for i in range(targets.height):
             for j, z in enumerate(self.z):
                 if math.isnan(z):
+                    out[i, j] = -math.inf if known else 0.0
                     continue
                 tau = self.tau[j] if isinstance(self.guess, str) else self.guess
                 mean = t[i] if known else self.predicted(x[i], tau)
@@ -286,8 +287,8 @@ def ranks_of(y, file):
     return [under]
 
 
-def near_logs(file_values, z, ranks, window):
-    """0 where a rank of z is within the window of one of the target's, else -inf; a missing value says nothing.
+def near_logs(file_values, z, ranks, window, gap=-math.inf):
+    """0 where a rank of z is within the window of one of the target's, else -inf; `gap` for a missing value.
 
     `ranks`: of each target, all that it holds.
     """
@@ -295,7 +296,9 @@ def near_logs(file_values, z, ranks, window):
     out = np.zeros((len(ranks), len(z)))
     for i, mine in enumerate(ranks):
         for j, theirs in enumerate(of_z):
-            if theirs is not None and min(abs(a - b) for a in mine for b in theirs) > window:
+            if theirs is None:
+                out[i, j] = gap
+            elif min(abs(a - b) for a in mine for b in theirs) > window:
                 out[i, j] = -math.inf
     return out
 

@@ -27,6 +27,7 @@ def attacked(*steps, knows=("sex", "age", "pay"), level="sdl", **options):
 
 
 MISTAKES = {
+    "guesses as a list": (lambda: cf.Intruder(knows=["sex"], guesses=[("tau", 0.5)]), "guesses is a table"),
     "a guess about nothing": (lambda: attacked(DRAWN, guesses={"tua": 0.5}), 'Did you mean "tau"'),
     "tau": (lambda: attacked(DRAWN, guesses={"tau": 50}), "a number between 0 and 1"),
     "caliper": (lambda: attacked(DRAWN, guesses={"caliper": 0}), "a distance above zero"),

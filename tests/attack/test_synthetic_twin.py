@@ -92,7 +92,7 @@ def test_guesses_by_variable():
 
 
 @pytest.mark.parametrize("tau", ["known", "estimated", 0.5])
-def test_a_missing_released_value_says_nothing(tau):
+def test_a_missing_released_value_rules_out_who_has_one(tau):
     release = released(small_file(40, 8, zeros=0.2, gaps=0.2), A)
     assert 0 < release.frame["a"].null_count() < 40
     attack = attack_of(release, ["sex", "a"], guesses={"tau": tau})

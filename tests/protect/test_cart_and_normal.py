@@ -69,6 +69,13 @@ def test_normal_has_the_moments_of_the_regression():
         assert np.allclose(f(y), f(z), rtol=0.05, atol=300)
 
 
+def test_nothing_piles_up_at_the_ends_of_the_range():
+    y = pl.DataFrame({"x": np.random.default_rng(1).exponential(10, 3000).round(2)})
+    z = released(y, cf.NormalSynthesis("x"))
+    assert z["x"].is_between(y["x"].min(), y["x"].max()).all()
+    assert (z["x"] == y["x"].min()).sum() < 5
+
+
 def test_normal_by_ranks_keeps_a_skewed_distribution():
     rng = np.random.default_rng(1)
     x = rng.standard_normal(5000)

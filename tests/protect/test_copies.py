@@ -70,6 +70,8 @@ def test_bad_input():
     for wrong in (1, 0, 2.5, True, "five"):
         with pytest.raises(cf.InputError, match="copies is how many releases"):
             PLAN.protect(file(), copies=wrong)
+    with pytest.raises(cf.InputError, match="linked is true"):
+        PLAN.protect(file(), copies=2, linked="no")
     with pytest.raises(cf.InputError, match="all copies would be the same"):
         cf.Plan([cf.Topcode("x", at=60)]).protect(file(), copies=3)
     a, b = (PLAN.protect(file(), seed=s) for s in (1, 2))

@@ -108,7 +108,23 @@ def test_distances_that_do_not_exist(change):
     assert set(zip(z["cell"].to_list(), z["v"].to_list(), strict=True)) <= pairs
 
 
+def test_a_category_with_one_record_a_level_finds_that_record():
+    y = file(60).with_columns(name=pl.Series([f"n{i}" for i in range(60)]))
+    z = released(y, cf.HotDeck("v", match="name", within="cell"))
+    assert z["v"].equals(y["v"])
+
+
 MISTAKES = {
+    "too many levels": (
+        lambda: released(
+            file(900).with_columns(name=pl.Series([f"n{i}" for i in range(900)])), cf.HotDeck("v", match="name")
+        ),
+        "belong in within",
+    ),
+    "donors of the whole file": (
+        lambda: released(file(50), cf.HotDeck("v", match="m1", donors=51)),
+        "the whole file has 50 records",
+    ),
     "nothing to find donors by": (lambda: cf.HotDeck("v"), "needs match"),
     "both": (lambda: cf.HotDeck("v", match=["v"]), "cannot be both taken from donors and used to find them"),
     "window": (lambda: cf.HotDeck("v", match="m1", window=0.1), "not a share"),

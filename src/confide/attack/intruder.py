@@ -132,6 +132,8 @@ class Intruder:
             problems.append('beliefs is "original", "released" or Uniform({...}).')
         if (self.unavailable == "exact") != (self.others == "exact"):
             problems.append('unavailable="exact" and others="exact" go together: both must see the same variables.')
+        if not isinstance(self.guesses, Mapping):
+            problems.append('guesses is a table, as {"tau": 0.5}.')
         twice = set(self.knows) & set(self.between)
         if twice:
             problems.append(f"{', '.join(sorted(twice))} is known exactly and as an interval; choose one.")

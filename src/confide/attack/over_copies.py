@@ -77,6 +77,13 @@ class Averaged:
         every = frame.with_columns(pl.all().exclude("copy").cast(pl.Float64))
         return pl.concat([every, means.with_columns(pl.lit(None, dtype=pl.Int64).alias("copy")).select(every.columns)])
 
+    def __getattr__(self, name: str) -> Any:
+        if hasattr(type(self.attacks[0]), name):
+            raise AttributeError(
+                f"Averaged has no {name}: rows of the copies are not linked. Ask one: .attacks[0].{name}"
+            )
+        raise AttributeError(f"Averaged has no {name}.")
+
     def __repr__(self) -> str:
         shown = self.summary().tail(1).to_dicts()[0]
         return (

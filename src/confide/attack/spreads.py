@@ -73,7 +73,7 @@ def spread_arrays(spreads: Sequence[KnownSpread], targets: I64, rows: I64) -> Sp
         at, absent = like.rule[rows], ~like.there[rows]
         flat[i] = np.where(absent, 0.0, 0.5 / v[at, 0])
         coef[i, : nodes[i]] = np.where(absent, 0.0, (p / np.sqrt(2 * np.pi * v))[at].T)
-        coef[i, 0] = np.where(absent, 1.0, coef[i, 0])
+        coef[i, 0] = np.where(absent, np.exp(like.gap), coef[i, 0])
         steep[i, : nodes[i]] = np.where(absent, 0.0, (0.5 / v - 0.5 / v[:, :1])[at].T)
         peaks[i] = float(np.log(coef[i].sum(axis=0).max(initial=1e-300)))
     most = np.array(spreads[0].like.most if spreads else (0.0, 0.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -40,7 +41,7 @@ class CartSynthesis(FromOthers):
     given: str | Sequence[str] = ()
     leaf: int = 5
 
-    method: ClassVar[str] = "cart"
+    method: ClassVar[str] = "cart_synthesis"
     role: ClassVar[str] = "random"
 
     def __post_init__(self) -> None:
@@ -115,7 +116,9 @@ def _grown(x: F64, y: NDArray[Any], leaf: int, numbers: bool) -> tuple[Any, I64,
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     grow = DecisionTreeRegressor if numbers else DecisionTreeClassifier
-    tree = grow(min_samples_leaf=leaf, random_state=0).fit(x[:, 1:], y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a category has many levels is no news to who named it
+        tree = grow(min_samples_leaf=leaf, random_state=0).fit(x[:, 1:], y)
     found = tree.apply(x[:, 1:].astype(np.float32))
     nodes, of, count = np.unique(found, return_inverse=True, return_counts=True)
     number = np.full(tree.tree_.node_count, -1, dtype=np.int64)

@@ -83,8 +83,8 @@ def check_steps(steps: Sequence[Mechanism]) -> list[str]:
             later = [s for s in steps[i + 1 :] if v in s.variables]
             if later and step.role == "random":
                 problems.append(
-                    f'{_named(step)} reads "{v}", which {_named(later[0])} changes afterwards, so users of the release '
-                    f"could not tell the groups. Move {_named(later[0])} before it."
+                    f'{_named(step)} reads "{v}", which {_named(later[0])} changes afterwards, so what it read would '
+                    f"not be in the release. Move {_named(later[0])} before it."
                 )
     return problems
 

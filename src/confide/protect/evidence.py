@@ -193,7 +193,7 @@ class Spread:
         f(x \mid z_j) = \sum_k p_{jk}\, N(x;\ z_j, v_{jk})
 
     A ratio, so that it needs no part A and stands beside the prior weight of absence. Where the record's value is
-    missing it says nothing: the ratio is 1.
+    missing the log ratio is `gap`: 0, where that says nothing, or minus infinity, where it rules the record out.
 
     `z`, `there`, `rule`: shape (r,), the released value, whether there is one, and the row of `variance` and `p`,
     shapes (m, K), with its nodes. `most`: bounds (a, b) with v_jk <= a + b z_j^2. `values(records)` gives x,
@@ -210,15 +210,18 @@ class Spread:
     values: Callable[[Records], F64]
     log_absent: Callable[[Records], F64] | None
     draw: Callable[[int, np.random.Generator], tuple[F64, F64]] | None = None
+    gap: float = 0.0
 
     @classmethod
     def sized(
-        cls, z: F64, there: Bools, variance: F64, values: Callable[[Records], F64], weight: F64 | None = None
-    ) -> Spread:
-        """A spread of known size, one variance a record; `weight` stands before each density."""
+        cls, z: F64, there: Bools, variance: F64, values: Callable[[Records], F64], gap: float,
+        weight: F64 | None = None,
+    ) -> Spread:  # fmt: skip
+        """Around the target's own value, one known variance a record; `weight` stands before each density."""
         p = np.ones(len(z)) if weight is None else weight
-        most = (float(variance.max(initial=0.0)), 0.0)
-        return cls(np.where(there, z, 0.0), there, np.arange(len(z)), variance[:, None], p[:, None], most, values, None)
+        most, rule = (float(variance.max(initial=0.0)), 0.0), np.arange(len(z))
+        known = cls(np.where(there, z, 0.0), there, rule, variance[:, None], p[:, None], most, values, None)
+        return replace(known, gap=gap)
 
     @property
     def record(self) -> Columns:
@@ -235,7 +238,7 @@ class Spread:
         with np.errstate(invalid="ignore", over="ignore"):
             rest = (p / np.sqrt(v) * np.exp(-0.5 * q[:, None] * (1 / v - 1 / top[:, None]))).sum(axis=1)
             found = np.log(rest) - 0.5 * q / top - 0.5 * LOG_2PI - t["log_absent"]
-        return np.where(z["there"], found, 0.0)
+        return np.where(z["there"], found, self.gap)
 
     def altered(self, t: Columns) -> Bools:
         return np.ones(len(t["x"]), dtype=bool)

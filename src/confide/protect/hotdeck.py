@@ -33,6 +33,9 @@ from confide.protect.states import Apart
 from confide.protect.synthesis import Check, says_nothing
 from confide.protect.windows import Near, Shares, Window
 
+MOST_COLUMNS = 500
+"""Columns of match variables beyond which nearest donors are not looked for."""
+
 
 @registered
 @dataclass(frozen=True)
@@ -46,7 +49,9 @@ class HotDeck:
 
     `coarser`: cells to use instead where a cell has fewer than `donors` original records, a list of variables, or
     several such lists, tried in turn. Without it a cell without donors is refused. A cell with one donor repeats that
-    record's values: `donors=2` or more prevents it. Categories among `match` count as indicators; a missing value is at
+    record's values: `donors=2` or more prevents it. Matched on kept values, a record mostly finds itself, and only the
+    window changes anything. Categories among `variables`, coded ones too, are not moved; ``numeric=[...]`` of the plan
+    makes numbers of codes. Categories among `match` count as indicators; a missing value is at
     the mean with an indicator of its own; directions in which the file does not vary are left out.
 
     The intruder of Huckett and Larsen (level "sdl") takes the donor for the target: records whose rank lies within the
@@ -131,7 +136,12 @@ class HotDeck:
         for v in self.variables:
             if bool(original[v].missing.all()):
                 raise InputError(f'{self.where}: "{v}" is missing in every record; there is nothing to take.')
-        predictors = Predictors.of(original, self.match, self.where)
+        predictors = Predictors.of(original, self.match, self.where, rare=0)
+        if predictors.width > MOST_COLUMNS:
+            raise InputError(
+                f"{self.where}: match makes {predictors.width - 1:,} columns, one a level of each category. Categories "
+                "with many levels belong in within."
+            )
         x = predictors.matrix(original, intercept=False)
         fitted = _FittedHotDeck(
             self, original.select((*self.variables, *self.needs)), predictors, Whitening.of(x),
@@ -139,6 +149,8 @@ class HotDeck:
         )  # fmt: skip
         lost = int((fitted.cells(current)[2] < 0).sum())
         if lost:
+            if not self.within:
+                raise InputError(f"{self.where}: donors={self.donors}, but the whole file has {original.n} records.")
             raise InputError(
                 f"{self.where}: {lost} of {current.n} records are in cells of {', '.join(self.within)} with fewer than "
                 f"{self.donors} original records to take values from. Name coarser cells: coarser=[...]."
@@ -280,12 +292,13 @@ class _FittedHotDeck:
                 return None  # a category has no rank to predict
             code, of, _ = joint_codes(view.released, (v,), view.chain_after)
             codes = code.astype(float)
-            return Near(codes, codes, ~z.missing, lambda records: (of(records).astype(float),) * 2, 0.0, 1.0)
+            return Near(codes, codes, ~z.missing, lambda records: (of(records).astype(float),) * 2, 0.0, 1.0, -np.inf)
         whole, there = self.moved[v].whole, np.asarray(~z.missing)
         low, high = (edge.astype(float) for edge in ranks_released(whole, z, view.chain_after(v), there))
         chance = 1.0 / max(2 * window + (0 if view.as_printed else 1), 1)
         ranks = _own_ranks(whole, v) if v in view.known else self._predicted_ranks(view, v)
-        return Near(low, high, there, ranks, float(window), chance)
+        gap = -np.inf if v in view.known else 0.0  # a record without a value is no target's who has one
+        return Near(low, high, there, ranks, float(window), chance, gap)
 
     def _predicted_ranks(self, view: View, v: str) -> Callable[[Records], tuple[F64, F64]]:
         """Ranks predicted by least squares from match and within, on the file."""
@@ -325,7 +338,10 @@ class _FittedHotDeck:
         """
         moved = self.moved.get(v)
         if moved is None or moved.scale is None:
-            raise InputError(f'{self.step.where}: at level "exact", "{v}" must be a number: categories are not moved.')
+            raise InputError(
+                f'{self.step.where}: at level "exact", "{v}" must be a number, since categories are not moved; '
+                f'numeric=["{v}"] of the plan makes a number of codes.'
+            )
         z, after = view.released[v], view.chain_after(v)
         window = int(view.guess("window", v, self.step.window))
         state = moved.apart.of_released(z, after, self.file[v])

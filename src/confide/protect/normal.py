@@ -36,8 +36,9 @@ class NormalSynthesis(FromOthers):
     deviation of the mean, says.
 
     `scale` is "values", or "ranks": the regression is then of normal scores, mapped back through the file's own
-    quantiles, which suits skewed variables. `draw=False` uses the estimates themselves. Zeros, missing values, answer
-    codes, precision and range as in `QuantileRegression`.
+    quantiles, which suits skewed variables. `draw=False` uses the estimates themselves. Values outside the file's range
+    are drawn again, so a skewed variable on the scale of values loses its shape: use ranks. Zeros, missing values,
+    answer codes and precision as in `QuantileRegression`.
 
     At level "sdl" the intruder takes the value for normal around the target's own with the variance of a prediction,
     :math:`\hat\sigma^2 (1 + x_j^T (X^T X)^{-1} x_j)`: what Huckett and Larsen suggest for other models. Level "exact"
@@ -55,15 +56,15 @@ class NormalSynthesis(FromOthers):
     alpha: float | None = None
     zeros: bool | None = None
 
-    method: ClassVar[str] = "normal"
+    method: ClassVar[str] = "normal_synthesis"
     role: ClassVar[str] = "random"
 
     def __post_init__(self) -> None:
         where = self.check_names()
         if self.scale not in ("values", "ranks"):
             raise InputError(f'{where}: scale is "values" or "ranks".')
-        if not isinstance(self.draw, bool):
-            raise InputError(f"{where}: draw is true or false.")
+        self.true_or_false("draw", where)
+        self.true_or_false("zeros", where, optional=True)
         if self.alpha is not None:
             positive(self.alpha, f"{where}: alpha")
             if self.given:
@@ -145,10 +146,24 @@ class _FittedNormal:
             beta, sigma = self._parameters(self.model, rng)
             at = np.flatnonzero(state == 0)
             with one_blas_thread():
-                drawn = x[at] @ beta + sigma * rng.standard_normal(len(at))
-            value = rounded(self.model.back(drawn), column.step)
+                middle = x[at] @ beta
+            value = rounded(self.model.back(self._inside(middle, sigma, rng)), column.step)
             amount[at] = np.clip(value, self.model.values[0], self.model.values[-1])
         return Applied([column.with_values(self.states.placed(state, amount))])
+
+    def _inside(self, middle: F64, sigma: float, rng: np.random.Generator) -> F64:
+        """Draws around each prediction, again where they leave the file's range: nothing piles up at its ends."""
+        assert self.model is not None
+        drawn = middle + sigma * rng.standard_normal(len(middle))
+        if self.step.scale == "ranks":
+            return np.asarray(drawn)  # the ends of the file's own quantiles
+        low, high = self.model.values[0], self.model.values[-1]
+        for _ in range(100 if high > low else 0):
+            out = np.flatnonzero((drawn < low) | (drawn > high))
+            if not len(out):
+                break
+            drawn[out] = middle[out] + sigma * rng.standard_normal(len(out))
+        return np.asarray(drawn)
 
     def _parameters(self, m: _Regression, rng: np.random.Generator) -> tuple[F64, float]:
         if not self.step.draw:
@@ -180,7 +195,8 @@ class _FittedNormal:
         score = np.where(there, self._score(z.values), 0.0)
         own = np.where(self.states.of_values(z.values) == 0, own, score)  # what stands apart is its own prediction
         others = 0.5 * (score - own) ** 2 / variance + 0.5 * np.log(variance) + 0.5 * LOG_2PI
-        spread = Spread.sized(score, there, variance, self._own(v) if known else self._predicted(view))
+        values, gap = (self._own(v), -np.inf) if known else (self._predicted(view), 0.0)
+        spread = Spread.sized(score, there, variance, values, gap)
         return Evidence(about, likelihood=spread, sense="pair", log_others=np.where(there, others, 0.0))
 
     def _score(self, y: F64) -> F64:

@@ -43,7 +43,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         steps = tuple(self.steps) if isinstance(self.steps, (list, tuple)) else (self.steps,)
-        strange = [type(s).__name__ for s in steps if not isinstance(s, Mechanism)]
+        strange = [_kind_of(s) for s in steps if isinstance(s, type) or not isinstance(s, Mechanism)]
         if strange:
             raise InputError(f"A plan is a list of steps such as Swap(...); it was given {', '.join(strange)}.")
         object.__setattr__(self, "steps", steps)
@@ -59,6 +59,13 @@ class Plan:
             problems += [
                 f'{type(step).__name__} alters "{v}", which is {gone[v]}.' for v in step.variables if v in gone
             ]
+            if hasattr(step, "sort"):
+                problems += [
+                    f'{type(step).__name__} draws "{step.variables[0]}" by "{v}", which is {gone[v]}: nobody could '
+                    "then say what it tells. Release it, or leave it out of the step."
+                    for v in step.needs
+                    if v in gone
+                ]
             secret = getattr(step, "secret", ())
             problems += [
                 f'{type(step).__name__} keeps "{v}" secret, but it would be released; add it to drop.'
@@ -105,6 +112,8 @@ class Plan:
         if copies is None:
             return self._release(frame, original, chosen, data)
         many = checked_copies(copies)
+        if not isinstance(linked, bool):
+            raise InputError("linked is true (rows in one order in all copies) or false.")
         if not any(s.role == "random" and getattr(s, "draws", True) for s in self.parts):
             raise InputError("Without a random step all copies would be the same; leave copies out.")
         made = [self._release(frame, original, chosen, data, (i, many, linked)) for i in range(many)]
@@ -153,6 +162,10 @@ class Plan:
         raise_all(problems)
         names = list(dict.fromkeys(v for s in self.parts for v in (*s.variables, *s.needs)))
         return encode_with(frame, names, kinds, frame if source is None else source)
+
+
+def _kind_of(step: Any) -> str:
+    return f"the class {step.__name__} without its parameters" if isinstance(step, type) else type(step).__name__
 
 
 def encode_with(frame: pl.DataFrame, names: Sequence[str], kinds: dict[str, Kind], source: Any) -> Records:

@@ -54,15 +54,15 @@ class Predictors:
     parts: tuple[_Number | _Category, ...]
 
     @classmethod
-    def of(cls, records: Records, names: Sequence[str], where: str) -> Predictors:
+    def of(cls, records: Records, names: Sequence[str], where: str, rare: int = RARE) -> Predictors:
         parts: list[_Number | _Category] = []
         raise_all(
-            f'{where}: "{v}" is missing in every record, so it predicts nothing; leave it out of given.'
+            f'{where}: "{v}" is missing in every record, so it predicts nothing; leave it out.'
             for v in names
             if records.n and bool(records[v].missing.all())
         )
         for v in names:
-            part = _number(records[v]) if records[v].kind == "numeric" else _category(records[v])
+            part = _number(records[v]) if records[v].kind == "numeric" else _category(records[v], rare)
             if part is not None:
                 parts.append(part)
         return cls(tuple(names), tuple(parts))
@@ -91,17 +91,19 @@ def _number(column: Column) -> _Number | None:
     return _Number(column.name, float(y.mean()), scale, gaps)
 
 
-def _category(column: Column) -> _Category | None:
+def _category(column: Column, rare: int) -> _Category | None:
     codes, count = np.unique(column.values, return_counts=True)
     if len(codes) < 2:
         return None
     base = codes[np.argmax(count)]
-    kept = tuple(int(c) for c, n in zip(codes, count, strict=True) if c != base and n > RARE)
+    kept = tuple(int(c) for c, n in zip(codes, count, strict=True) if c != base and n > rare)
     return _Category(column.name, column, kept) if kept else None
 
 
 def enough_rows(predictors: Predictors, n: int, where: str) -> None:
     """Refuse a model with as many columns as records: it would repeat the file."""
+    if n < 2:
+        raise InputError(f"{where}: only one record has a value to learn from (zeros that stand apart do not count).")
     if predictors.width >= n:
         raise InputError(
             f"{where}: given makes {predictors.width} columns (indicators of categories included), but only {n} "

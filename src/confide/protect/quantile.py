@@ -82,6 +82,7 @@ class QuantileRegression(FromOthers):
 
     def __post_init__(self) -> None:
         where = self.check_names()
+        self.true_or_false("zeros", where, optional=True)
         if isinstance(self.quantiles, bool) or not isinstance(self.quantiles, int) or not 3 <= self.quantiles <= 9999:
             raise InputError(f"{where}: quantiles is how many to fit, from 3 to 9999; 99 for percentiles.")
 
@@ -168,13 +169,13 @@ class _FittedQuantiles:
             log_others = log_others + 0.5 * np.log(variance)
         log_others = np.where(there, log_others, 0.0)
         if v in view.known:
-            like = Spread.sized(values, there, variance, _own_value(v), p)
+            like = Spread.sized(values, there, variance, _own_value(v), -np.inf, p)
             return Evidence(about, likelihood=like, sense="pair", log_others=log_others)
         if not set(self.predictors.names) <= view.known:
             return Evidence(about, sense="pair")  # no prediction without what it is made from
         constant = view.guess("tau", v, "estimated")
         if isinstance(constant, (int, float)):
-            like = Spread.sized(values, there, variance, self._predictor(view, float(constant)), p)
+            like = Spread.sized(values, there, variance, self._predictor(view, float(constant)), 0.0, p)
             return Evidence(about, likelihood=like, sense="pair", log_others=log_others)
         lines = _Lines(values, there, tau, variance, p, self, view)
         return Evidence(about, likelihood=lines, sense="pair", log_others=log_others)
@@ -187,7 +188,8 @@ class _FittedQuantiles:
         tau = view.guess("tau", v, 0.5)
         tau = float(tau) if isinstance(tau, (int, float)) else 0.5
         size = self._typical(view, tau) if caliper == "auto" else float(caliper)
-        near = _Caliper(np.where(z.usable, z.values, np.nan), size, self._predictor(view, tau))
+        gap = -np.inf if v in view.known else 0.0  # a record without a value is no target's who has one
+        near = _Caliper(np.where(z.usable, z.values, np.nan), size, self._predictor(view, tau), gap)
         return Evidence(about, likelihood=near, sense="pair", log_others=np.zeros(len(z)))
 
     def _typical(self, view: View, tau: float) -> float:
@@ -295,11 +297,12 @@ class _Lines:
 
 @dataclass(frozen=True, eq=False)
 class _Caliper:
-    """1 within a distance of the target's prediction, 0 beyond it; a missing value says nothing."""
+    """1 within a distance of the target's prediction, 0 beyond it; `gap` is the log for a missing value."""
 
     z: F64
     size: float
     values: Callable[[Records], F64]
+    gap: float
 
     @property
     def record(self) -> Columns:
@@ -310,7 +313,8 @@ class _Caliper:
 
     def log(self, t: Columns, z: Columns) -> F64:
         with np.errstate(invalid="ignore"):
-            return np.where(np.abs(t["x"] - z["z"]) > self.size, -np.inf, 0.0)
+            found = np.where(np.abs(t["x"] - z["z"]) <= self.size, 0.0, -np.inf)
+        return np.where(np.isnan(z["z"]), self.gap, found)
 
     def altered(self, t: Columns) -> Bools:
         return np.ones(len(t["x"]), dtype=bool)

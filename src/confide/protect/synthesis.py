@@ -26,12 +26,22 @@ class FromOthers:
     def check_names(self) -> str:
         """Names as tuples; how the step is called in messages."""
         name = type(self).__name__
+        if not isinstance(self.variable, str):
+            raise InputError(f"{name} draws one variable: give its name as text, and a step for each variable.")
         names_of(self.variable, name)
         where = f'{name}("{self.variable}")'
         object.__setattr__(self, "given", names_of(self.given, f"{where}: given") if self.given else ())
         if self.variable in self.given:
             raise InputError(f"{where}: a variable cannot be predicted from itself; leave it out of given.")
         return where
+
+    def true_or_false(self, name: str, where: str, optional: bool = False) -> None:
+        """Refuse what is neither."""
+        given = getattr(self, name)
+        if not isinstance(given, bool) and not (optional and given is None):
+            raise InputError(
+                f"{where}: {name} is true or false{', or None to let the file decide' if optional else ''}."
+            )
 
     @property
     def where(self) -> str:

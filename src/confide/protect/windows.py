@@ -79,8 +79,8 @@ class Window:
 class Near:
     """The same chance for all records whose ranks come within `reach` of the target's, none for others.
 
-    `low`, `high`: shape (r,); `there` marks records that have a value, others say nothing. `ranks(records)` as above.
-    `chance`: what is said of records inside.
+    `low`, `high`: shape (r,); `there` marks records that have a value; `gap` is the log for others. `ranks(records)` as
+    above. `chance`: what is said of records inside.
     """
 
     low: F64
@@ -89,6 +89,7 @@ class Near:
     ranks: Callable[[Records], tuple[F64, F64]]
     reach: float
     chance: float
+    gap: float = 0.0
 
     @property
     def record(self) -> Columns:
@@ -100,7 +101,7 @@ class Near:
 
     def log(self, t: Columns, z: Columns) -> F64:
         gap = np.maximum(z["low"] - t["high"], t["low"] - z["high"])
-        return np.where(z["there"], np.where(gap <= self.reach, np.log(self.chance), -np.inf), 0.0)
+        return np.where(z["there"], np.where(gap <= self.reach, np.log(self.chance), -np.inf), self.gap)
 
     def altered(self, t: Columns) -> Bools:
         return np.ones(len(t["low"]), dtype=bool)
