@@ -54,16 +54,13 @@ class CartSynthesis(FromOthers):
 
     def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _FittedCart:  # noqa: ARG002
         column = original[self.variable]
+        if column.kind == "numeric":
+            predictors, states, x, y = self.two_parts(original, zeros=False)
+            return _FittedCart(self, predictors, states, *_grown(x, y, self.leaf, numbers=True))
         self.has_values(column)
         predictors = Predictors.of(original, self.given, self.where)
-        x = predictors.matrix(original)
-        if column.kind == "categorical":
-            y: NDArray[Any] = column.values
-            return _FittedCart(self, predictors, None, *_grown(x, y, self.leaf, numbers=False))
-        states = States.of(column, predictors, x, zeros=False)
-        regular = states.regular(column)
-        y = column.values[regular]
-        return _FittedCart(self, predictors, states, *_grown(x[regular], y, self.leaf, numbers=True))
+        grown = _grown(predictors.matrix(original), column.values, self.leaf, numbers=False)
+        return _FittedCart(self, predictors, None, *grown)
 
 
 @dataclass(frozen=True, eq=False)

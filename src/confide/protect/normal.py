@@ -74,17 +74,11 @@ class NormalSynthesis(FromOthers):
         return {self.variable: "numeric"}
 
     def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _FittedNormal:  # noqa: ARG002
-        column = original[self.variable]
-        self.has_values(column)
-        predictors = Predictors.of(original, self.given, self.where)
-        x = predictors.matrix(original)
-        states = States.of(column, predictors, x, self.zeros)
-        regular = states.regular(column)
-        y = column.values[regular]
+        predictors, states, x, y = self.two_parts(original, self.zeros)
         if not len(y):
             return _FittedNormal(self, predictors, states, None)
         enough_rows(predictors, len(y), self.where)
-        return _FittedNormal(self, predictors, states, _Regression.of(x[regular], y, self.scale))
+        return _FittedNormal(self, predictors, states, _Regression.of(x, y, self.scale))
 
 
 @dataclass(frozen=True, eq=False)

@@ -90,17 +90,12 @@ class QuantileRegression(FromOthers):
         return {self.variable: "numeric"}
 
     def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _FittedQuantiles:  # noqa: ARG002
-        column = original[self.variable]
-        self.has_values(column)
-        predictors = Predictors.of(original, self.given, self.where)
-        x = predictors.matrix(original)
-        states = States.of(column, predictors, x, self.zeros)
-        regular = states.regular(column)
-        taus = np.arange(1, self.quantiles + 1) / (self.quantiles + 1)
+        predictors, states, x, y = self.two_parts(original, self.zeros)
         process = None
-        if regular.any():
-            enough_rows(predictors, int(regular.sum()), self.where)
-            process = Process.fit(x[regular], column.values[regular], taus, column.step)
+        if len(y):
+            enough_rows(predictors, len(y), self.where)
+            taus = np.arange(1, self.quantiles + 1) / (self.quantiles + 1)
+            process = Process.fit(x, y, taus, original[self.variable].step)
         return _FittedQuantiles(self, predictors, states, process)
 
 

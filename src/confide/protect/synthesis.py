@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from confide.errors import InputError
-from confide.frames.columns import Column, Records
+from confide.frames.columns import F64, Column, Records
 from confide.protect.evidence import Evidence, Silent
 from confide.protect.mechanism import SYNTHETIC, Mechanism, View, names_of
+from confide.protect.predictors import Predictors
+from confide.protect.states import States
 
 Check = Callable[[Any], str | None]
 """What is wrong with a guess about a method's internals, in words; None for nothing."""
@@ -69,6 +71,16 @@ class FromOthers:
     def sort(self, sorts: Mapping[str, str]) -> str:  # noqa: ARG002
         """Values are drawn anew: given what they were drawn from they do not depend on the true one."""
         return SYNTHETIC
+
+    def two_parts(self, original: Records, zeros: bool | None) -> tuple[Predictors, States, F64, F64]:
+        """Predictors, who stands apart, and the design and values of those who do not."""
+        column = original[self.variable]
+        self.has_values(column)
+        predictors = Predictors.of(original, self.given, self.where)
+        x = predictors.matrix(original)
+        states = States.of(column, predictors, x, zeros)
+        regular = states.regular(column)
+        return predictors, states, x[regular], column.values[regular]
 
     def has_values(self, column: Column) -> None:
         """Refuse a column without any."""
