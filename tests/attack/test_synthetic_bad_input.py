@@ -38,6 +38,7 @@ MISTAKES = {
         lambda: attacked(cf.Noise("pay", sd=3), guesses={"tau": 0.5}),
         'no step of the plan has something called "tau"',
     ),
+    "threads of a grid": (lambda: attacked(DRAWN).grid(threads=0), "threads must be a whole number"),
     "level": (lambda: cf.Intruder.at("super naive", knows=["sex"]), "super_naive"),
     "mistakes about it": (lambda: attacked(DRAWN, errors={"pay": 3.0}), "was drawn anew"),
     "mistakes about it, exact": (

@@ -196,3 +196,19 @@ def test_a_window_that_is_believed_too_small(options, exchange):
     assert units["p_true"].fill_null(0.0).is_finite().all()
     for i in range(30):
         assert posterior(attack, i).sum() == pytest.approx(float(units["status"][i] == "ok"), abs=1e-9)
+
+
+@pytest.mark.parametrize("exchange", [False, True])
+def test_a_swapped_number_known_as_an_interval(exchange):
+    """C is the mean chance of the record's value over what the interval holds of the file; A over all of it."""
+    y = np.random.default_rng(4).permutation(150) * 2.0 + 1
+    release = cf.Plan([cf.RankSwap("x", window=6, exchange=exchange)]).protect(pl.DataFrame({"x": y}), seed=1)
+    ends = pl.DataFrame({"low": [41.0, 1.0, 250.0], "high": [61.0, 299.0, 251.0]})
+    attack = cf.Intruder(between={"x": ("low", "high")}).attack(release, ends, truth=[-1, -1, -1])
+    chance = rank_swap_table(y.tolist(), 6, exchange)
+    z = numbers(release.frame, "x")
+    for i, (low, high) in enumerate(ends.iter_rows()):
+        inside = [v for v in y if low <= v <= high]
+        w = np.array([np.mean([chance[v, r] for v in inside]) / np.mean([chance[v, r] for v in y]) for r in z])
+        # The belief in a number is a normal-score regression on the cell: close to the file's distribution, not equal.
+        np.testing.assert_allclose(posterior(attack, i), w / w.sum(), atol=1e-3)

@@ -130,6 +130,7 @@ MISTAKES = {
     "window": (lambda: cf.HotDeck("v", match="m1", window=0.1), "not a share"),
     "donors": (lambda: cf.HotDeck("v", match="m1", donors=0), "from 1 upwards"),
     "coarser": (lambda: cf.HotDeck("v", match="m1", within="cell", coarser=["sex"]), '"sex" is not there'),
+    "coarser is no list": (lambda: cf.HotDeck("v", match="m1", within="cell", coarser=5), "coarser is a list"),
     "missing": (
         lambda: released(file(50).with_columns(v=pl.lit(None, pl.Int64)), cf.HotDeck("v", match="m1")),
         "missing in every record",

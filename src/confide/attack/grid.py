@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from confide.engine.local import progress_bar
+from confide.engine.local import progress_bar, thread_count
 from confide.errors import InputError
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ class Grid:
 
 def make_grid(attack: Attack, threads: int | None, progress: bool | None) -> Grid:
     """Attack again with every combination; those that come to the same are computed once."""
+    thread_count(threads)  # a mistake here is no refusal of every combination
     intruder = attack.intruder
     levels = ladder(intruder.levels)
     combinations = list(product(levels, repeat=3))

@@ -162,6 +162,8 @@ def _ladder(coarser: Any, within: Sequence[str], where: str) -> tuple[tuple[str,
     """Lists of variables for coarser cells, in the order in which they are tried."""
     if isinstance(coarser, str):
         coarser = [coarser]
+    if not isinstance(coarser, Sequence):
+        raise InputError(f"{where}: coarser is a list of variables of within, or a list of such lists.")
     several = coarser if all(not isinstance(c, str) for c in coarser) else [coarser]
     out = []
     for names in several:
