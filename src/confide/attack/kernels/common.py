@@ -14,15 +14,8 @@ import math
 
 import numpy as np
 
-from confide.attack.kernels.arithmetic import (
-    TOLERANCE,
-    compiled,
-    count_around,
-    count_from,
-    largest,
-    scaled_exp,
-    total_of,
-)
+from confide.attack.kernels.arithmetic import TOLERANCE, count_around, count_from, largest, scaled_exp, total_of
+from confide.engine.compile import compiled
 
 SKIP = 36.0
 """Records whose weight is below exp(-SKIP) / n of the best one are not visited: below 1e-12 in total."""

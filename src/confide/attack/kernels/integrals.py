@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from confide.attack.kernels.arithmetic import compiled, log_cell, window
+from confide.attack.kernels.arithmetic import log_cell, window
+from confide.engine.compile import compiled
 
 
 @compiled

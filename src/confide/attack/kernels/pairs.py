@@ -9,9 +9,10 @@ import math
 
 import numpy as np
 
-from confide.attack.kernels.arithmetic import TOLERANCE, compiled, log_cell, window
+from confide.attack.kernels.arithmetic import TOLERANCE, log_cell, window
 from confide.attack.kernels.common import SKIP, add_base, add_tables, finish, widest_block
 from confide.attack.kernels.unknown_errors import add_spreads
+from confide.engine.compile import compiled
 
 
 @compiled

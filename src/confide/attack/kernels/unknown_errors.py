@@ -9,8 +9,9 @@ import math
 
 import numpy as np
 
-from confide.attack.kernels.arithmetic import TOLERANCE, compiled, fast_exp, largest, log_cell, window
+from confide.attack.kernels.arithmetic import TOLERANCE, fast_exp, largest, log_cell, window
 from confide.attack.kernels.common import SKIP, add_base, add_tables, finish, widest_block
+from confide.engine.compile import compiled
 
 TOGETHER, TILE = 16, 256
 """Targets worked on together, and records in one go, so that a record's nodes are read from memory once for all."""
