@@ -16,9 +16,13 @@ _HOMES = {
     "Bottomcode": "confide.protect.topcode",
     "Calibration": "confide.measure.calibration",
     "CartSynthesis": "confide.protect.cart",
+    "CellKey": "confide.tables.cellkey",
+    "Certificate": "confide.tables.attack",
     "Combined": "confide.measure.combining",
     "Conjugate": "confide.protect.predictive",
+    "ControlledRounding": "confide.tables.controlled",
     "Copies": "confide.protect.copies",
+    "Exact": "confide.tables.exact",
     "Exposure": "confide.measure.exposure",
     "Gamma": "confide.protect.variances",
     "HotDeck": "confide.protect.hotdeck",
@@ -27,16 +31,26 @@ _HOMES = {
     "MeasurementError": "confide.protect.measurement",
     "Noise": "confide.protect.noise",
     "NormalSynthesis": "confide.protect.normal",
+    "PTable": "confide.tables.ptable",
     "Plan": "confide.protect.plan",
     "Pram": "confide.protect.pram",
+    "Published": "confide.tables.published",
+    "PublishedTables": "confide.tables.areas",
     "QuantileRegression": "confide.protect.quantile",
     "RankSwap": "confide.protect.rankswap",
     "Recode": "confide.protect.recode",
     "Release": "confide.protect.release",
     "Round": "confide.protect.rounding",
+    "RoundCells": "confide.tables.rounding",
     "Sample": "confide.protect.sample",
     "Schema": "confide.frames",
+    "SchemeComparison": "confide.tables.compare",
+    "SmallCounts": "confide.tables.smallcounts",
+    "Suppress": "confide.tables.suppress",
     "Swap": "confide.protect.swap",
+    "Table": "confide.tables.table",
+    "TableAttack": "confide.tables.attack",
+    "Tables": "confide.tables.areas",
     "Topcode": "confide.protect.topcode",
     "Uniform": "confide.attack.intruder",
     "Unsure": "confide.attack.intruder",
@@ -46,11 +60,15 @@ _HOMES = {
     "codebook": "confide.demo",
     "combine": "confide.measure.combining",
     "combine_frames": "confide.measure.combining",
+    "compare_schemes": "confide.tables.compare",
     "demo": "confide.demo",
+    "expected_sap": "confide.tables.expected",
     "exposure": "confide.measure.exposure",
     "prior_from_range": "confide.protect.variances",
     "read": "confide.frames",
     "replay": "confide.protect.record",
+    "sap": "confide.tables.sap",
+    "sap_bands": "confide.tables.bands",
     "schema": "confide.frames",
     "simulate_targets": "confide.protect.simulate",
     "write": "confide.frames",
@@ -100,6 +118,24 @@ if TYPE_CHECKING:
     from confide.protect.topcode import Topcode as Topcode
     from confide.protect.variances import Gamma as Gamma
     from confide.protect.variances import prior_from_range as prior_from_range
+    from confide.tables.areas import PublishedTables as PublishedTables
+    from confide.tables.areas import Tables as Tables
+    from confide.tables.attack import Certificate as Certificate
+    from confide.tables.attack import TableAttack as TableAttack
+    from confide.tables.bands import sap_bands as sap_bands
+    from confide.tables.cellkey import CellKey as CellKey
+    from confide.tables.compare import SchemeComparison as SchemeComparison
+    from confide.tables.compare import compare_schemes as compare_schemes
+    from confide.tables.controlled import ControlledRounding as ControlledRounding
+    from confide.tables.exact import Exact as Exact
+    from confide.tables.expected import expected_sap as expected_sap
+    from confide.tables.ptable import PTable as PTable
+    from confide.tables.published import Published as Published
+    from confide.tables.rounding import RoundCells as RoundCells
+    from confide.tables.sap import sap as sap
+    from confide.tables.smallcounts import SmallCounts as SmallCounts
+    from confide.tables.suppress import Suppress as Suppress
+    from confide.tables.table import Table as Table
 
 __all__ = [*_HOMES, "__version__"]
 

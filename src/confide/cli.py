@@ -1,4 +1,4 @@
-"""The command line: `confide demo`, `confide protect`, `confide attack`.
+"""The command line: `confide demo`, `confide protect`, `confide attack`, `confide sap`.
 
 Nothing heavy is imported here, so that `confide --help` answers at once: each command's work is in
 `confide.commands`, which is imported when a command runs.
@@ -107,6 +107,7 @@ def _parser() -> argparse.ArgumentParser:
     _demo(commands)
     _protect(commands)
     _attack(commands)
+    _sap(commands)
     return parser
 
 
@@ -164,6 +165,41 @@ def _attack(commands: Any) -> None:
     p.add_argument("--out", type=Path, metavar="FILE", help="write one row a target; private")
     p.add_argument("--threads", type=int, metavar="N", help="default: all cores; never changes a result")
     p.add_argument("--force", action="store_true", help="replace an existing --out file")
+
+
+def _sap(commands: Any) -> None:
+    example = (
+        "  confide sap counts.csv --round 5 --margins total --known 0:24\n"
+        "  confide sap wards.csv --area ward --round 3 --margins total --known 0:10\n"
+        "  confide sap people.csv --records --by sex,age --suppress 5 --margins all --known 3"
+    )
+    p = _command(commands, "sap", "publish a table of counts and say how likely a zero is recovered", example)
+    p.add_argument("data", type=Path, help="one row a combination with its count, or one row a person (--records)")
+    p.add_argument("--count", default="count", metavar="COLUMN", help="the column of counts (count)")
+    p.add_argument("--records", action="store_true", help="the file has one row a person; count them")
+    p.add_argument("--by", metavar="A,B", help="the variables of the table; default: all other columns")
+    p.add_argument("--area", metavar="COLUMN", help="one table an area")
+    scheme = p.add_mutually_exclusive_group()
+    scheme.add_argument("--exact", action="store_true", help="publish counts as they are (default)")
+    scheme.add_argument("--round", type=int, metavar="BASE", help="round to the nearest multiple")
+    scheme.add_argument("--controlled", type=int, metavar="BASE", help="round so that margins add up")
+    scheme.add_argument("--small", type=int, metavar="BASE", help="only counts below BASE become 0 or BASE")
+    scheme.add_argument("--suppress", type=int, metavar="BELOW", help="hide small counts, and others to protect them")
+    scheme.add_argument("--cell-key", type=float, nargs=2, metavar=("D", "V"), help="noise of at most D, variance V")
+    p.add_argument("--random", action="store_true", help="with --round: up or down at random, unbiased")
+    p.add_argument("--ties", choices=["up", "down", "even"], default="up", help="with --round and an even base (up)")
+    margins = "none, total, all, or lists such as 'sex;age,sex;total' (none)"
+    p.add_argument("--margins", default="none", metavar="WHICH", help=margins)
+    p.add_argument("--margins-only", action="store_true", help="publish margins without cells")
+    p.add_argument("--summed", action="store_true", help="margins are sums of the published cells")
+    who = p.add_mutually_exclusive_group()
+    who.add_argument("--known", metavar="N", help="people known: 5, 0:24 (both ends count) or 1,5,10; default 0:20")
+    who.add_argument("--people", type=Path, metavar="FILE", help="the people known, one row each")
+    p.add_argument("--fractions", action="store_true", help="exact fractions as well")
+    p.add_argument("--seed", type=int, metavar="N", help="of a random scheme; default: fresh entropy")
+    p.add_argument("--out", type=Path, metavar="FILE", help="write the probabilities")
+    p.add_argument("--chart", type=Path, metavar="FILE", help="draw them: png, svg or html")
+    p.add_argument("--force", action="store_true", help="replace existing files")
 
 
 def _add_plan(p: argparse.ArgumentParser, required: bool) -> None:

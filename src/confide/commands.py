@@ -37,8 +37,8 @@ def protect(options: argparse.Namespace) -> Told:
     """Carry a plan out; write the public file and, in another folder, what only the agency may hold."""
     secret = None if options.private is None else options.private / RECORD
     public = [options.out, options.public_record]
-    raise_all([*_apart(options), *_unwritable(options, public), *_in_the_way(secret, options.force)])
-    _check_suffix(options.out)
+    raise_all([*_apart(options), *unwritable(options, public), *_in_the_way(secret, options.force)])
+    check_suffix(options.out)
     plan = load_plan(options.plan)
     release = plan.protect(read(options.data), seed=_seed(options))
     told = _protect_told(options, release, secret)
@@ -113,9 +113,9 @@ def _differing(a: pl.Series, b: pl.Series) -> int:
 
 def attack(options: argparse.Namespace) -> Told:
     """Attack a release that is replayed, made now, or adopted."""
-    raise_all(_unwritable(options, [options.out]))
+    raise_all(unwritable(options, [options.out]))
     if options.out is not None:
-        _check_suffix(options.out)
+        check_suffix(options.out)
     intruder = load_intruder(options.intruder, options.name)
     release = _release(options)
     targets = None if options.targets is None else read(options.targets)
@@ -134,6 +134,13 @@ def attack(options: argparse.Namespace) -> Told:
         text += f"\n\nPrivate, one row a target with its true match, never to be published: {options.out}"
         plain["units"] = str(options.out)
     return text, plain
+
+
+def sap(options: argparse.Namespace) -> Told:
+    """Publish a table of counts and attack it."""
+    from confide.table_command import run
+
+    return run(options)
 
 
 def _release(options: argparse.Namespace) -> Release:
@@ -201,9 +208,9 @@ def _in_the_way(path: Path | None, force: bool) -> list[str]:
     return [f"{path} exists and is not overwritten; give --force to replace it."]
 
 
-def _unwritable(options: argparse.Namespace, paths: list[Path | None]) -> list[str]:
+def unwritable(options: argparse.Namespace, paths: list[Path | None]) -> list[str]:
     """Met before any work: files in the way, folders that are not there, an input named as an output."""
-    given = ("data", "plan", "intruder", "released", "targets", "seed_file")
+    given = ("data", "plan", "intruder", "released", "targets", "seed_file", "people")
     inputs = {os.path.realpath(p) for n in given if (p := getattr(options, n, None)) is not None}
     problems, seen = [], set[str]()
     for path in (p for p in paths if p is not None):
@@ -218,7 +225,7 @@ def _unwritable(options: argparse.Namespace, paths: list[Path | None]) -> list[s
     return problems
 
 
-def _check_suffix(path: Path) -> None:
+def check_suffix(path: Path) -> None:
     good = [s for s in FORMATS if s != ".sas7bdat"]
     if path.suffix.lower() not in good:
         raise InputError(f"--out {path.name}: the name must end in one of {', '.join(good)}.")

@@ -1,0 +1,159 @@
+"""What `confide sap` does: read counts or records, publish them by a scheme, attack the result."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import Any
+
+import polars as pl
+
+from confide.commands import Told, check_suffix, unwritable
+from confide.errors import InputError, raise_all
+from confide.frames import atomic_write, read, write
+from confide.tables.areas import Tables
+from confide.tables.areas_attack import TablesAttack
+from confide.tables.attack import TableAttack
+from confide.tables.cellkey import CellKey
+from confide.tables.controlled import ControlledRounding
+from confide.tables.exact import Exact
+from confide.tables.rounding import RoundCells
+from confide.tables.scheme import Scheme
+from confide.tables.smallcounts import SmallCounts
+from confide.tables.suppress import Suppress
+from confide.tables.table import Table
+
+
+def run(options: argparse.Namespace) -> Told:
+    """Publish and attack; text for people, plain data for machines."""
+    raise_all(unwritable(options, [options.out, options.chart]))
+    if options.out is not None:
+        check_suffix(options.out)
+    scheme = _scheme(options)
+    margins = _margins(options.margins)
+    table = _table(options)
+    published = table.publish(
+        scheme,
+        margins,
+        cells=not options.margins_only,
+        totals="summed" if options.summed else "separate",
+        seed=options.seed,
+    )
+    known = _known(options)
+    more = {"fractions": True} if options.fractions else {}
+    attack: TableAttack | TablesAttack = published.attack(known, **more)
+    text = f"{table!r}\n{published!r}\n\n{_result(attack)}"
+    plain: dict[str, Any] = {"table": repr(table), "published": repr(published), "method": attack.method}
+    if isinstance(attack, TablesAttack):
+        plain |= {"areas": len(attack.published), "bands": attack.bands().to_dicts()}
+    else:
+        plain |= {"smallest": attack.smallest, "rows": attack.frame.to_dicts()}
+    for path, what in ((options.out, "out"), (options.chart, "chart")):
+        if path is not None:
+            plain[what] = str(path)
+            text += f"\n\nWritten: {path}"
+    _write(options, attack)
+    return text, plain
+
+
+def _result(attack: TableAttack | TablesAttack) -> str:
+    if isinstance(attack, TablesAttack):
+        head = "areas by the probability that a zero is recovered (SAP), for n people known"
+        return f"{head}\n\n{plain_table(attack.bands())}"
+    shown = attack.frame.select("n", "sap", *(["fraction"] if "fraction" in attack.frame.columns else []), "status")
+    if not attack.exact:
+        shown = attack.frame.select("n", "sap", "lower", "upper", "status")
+    lines = ["probability that a zero is recovered (SAP), for n people known", "", plain_table(shown), ""]
+    certificate = attack.certificate()
+    if certificate is None:
+        lines.append("No number of known people up to this recovers a zero.")
+    else:
+        fewest = certificate.people > 0 and certificate.smallest
+        lines.append(f"{certificate} It cannot be done with fewer." if fewest else f"{certificate}")
+    return "\n".join([*lines, f"Computed by: {attack.method}"])
+
+
+def plain_table(frame: pl.DataFrame) -> str:
+    """Columns lined up; probabilities with six digits."""
+    rows = [list(frame.columns)]
+    for row in frame.iter_rows():
+        rows.append([f"{v:.6g}" if isinstance(v, float) else str(v) for v in row])
+    widths = [max(len(r[k]) for r in rows) for k in range(frame.width)]
+    return "\n".join("  ".join(x.rjust(w) for x, w in zip(r, widths, strict=True)) for r in rows)
+
+
+def _write(options: argparse.Namespace, attack: TableAttack | TablesAttack) -> None:
+    if options.chart is not None:
+        from confide.show.drawing import save_chart
+
+        save_chart(attack.chart(), options.chart, overwrite=options.force)
+    if options.out is not None:
+        with atomic_write(options.out, overwrite=options.force) as temporary:
+            os.chmod(temporary, 0o600)
+            write(attack.frame, temporary, overwrite=True)
+
+
+def _table(options: argparse.Namespace) -> Table | Tables:
+    data = read(options.data)
+    by = None if options.by is None else [v.strip() for v in options.by.split(",") if v.strip()]
+    if options.records:
+        others = [c for c in data.columns if c != options.area]
+        names = others if by is None else by
+        return Table.of(data, names) if options.area is None else Tables.of(data, names, options.area)
+    if options.count not in data.columns:
+        raise InputError(
+            f'{options.data} has no column "{options.count}" of counts. Name it with --count COLUMN, '
+            "or give --records for a file with one row a person."
+        )
+    if options.area is None:
+        return Table.from_counts(data, options.count, by)
+    return Tables.from_counts(data, options.area, options.count, by)
+
+
+def _scheme(options: argparse.Namespace) -> Scheme:
+    if options.round is not None:
+        return RoundCells(options.round, how="random" if options.random else "conventional", ties=options.ties)
+    if options.random:
+        raise InputError("--random goes with --round BASE.")
+    if options.controlled is not None:
+        return ControlledRounding(options.controlled)
+    if options.small is not None:
+        return SmallCounts(options.small)
+    if options.suppress is not None:
+        return Suppress(below=options.suppress)
+    if options.cell_key is not None:
+        largest, variance = options.cell_key
+        if largest != int(largest):
+            raise InputError("--cell-key takes the largest noise, a whole number, and its variance.")
+        return CellKey.of(int(largest), variance)
+    return Exact()
+
+
+def _margins(text: str) -> Any:
+    if text in ("none", "total", "all"):
+        return text
+    margins = [[v.strip() for v in part.split(",") if v.strip()] for part in text.split(";")]
+    return [[] if m == ["total"] else m for m in margins]
+
+
+def _known(options: argparse.Namespace) -> Any:
+    if options.people is not None:
+        return read(options.people)
+    if options.known is None:
+        return None
+    try:
+        return _numbers(options.known)
+    except ValueError:
+        raise InputError(
+            "--known is a number of people, a range such as 0:24 (both ends count), or a list such as 1,5,10."
+        ) from None
+
+
+def _numbers(text: str) -> list[int]:
+    out: list[int] = []
+    for part in text.split(","):
+        first, colon, last = part.partition(":")
+        out += range(int(first), int(last) + 1) if colon else [int(first)]
+    if not out:
+        raise ValueError
+    return out

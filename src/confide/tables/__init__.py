@@ -1,0 +1,1 @@
+"""Tables of counts: publish them, bound them, and say what an intruder who knows a few people learns of the rest."""

@@ -1,0 +1,255 @@
+"""One table an area: all of them published, bounded and attacked in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike
+
+from confide.engine.local import progress_bar
+from confide.errors import InputError, did_you_mean
+from confide.frames.door import to_polars
+from confide.tables.axes import Axes, Hierarchies, Margins, axes_of, checked_counts, checked_structural
+from confide.tables.counting import checked_by, checked_levels, coded_column, count_column, crossed
+from confide.tables.layout import Bools, Ints, Layout
+from confide.tables.publish import by_cells, check_totals, checked_scheme, generator
+from confide.tables.published import Published, parts_text
+from confide.tables.scheme import Scheme, TableScheme
+from confide.tables.table import Table
+
+if TYPE_CHECKING:
+    from confide.tables.areas_attack import TablesAttack
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tables:
+    """Tables of the same variables, one an area. `counts`: areas x the shape of a table.
+
+    >>> tables = Tables([[2, 1], [0, 3]], areas=["north", "south"], names=["sex"], levels=[["m", "f"]])
+    >>> tables
+    Tables of 2 areas, 6 people: sex (2)
+    >>> tables["south"].counts
+    array([0, 3])
+    """
+
+    counts: Ints
+    areas: tuple[str, ...]
+    axes: Axes
+    structural: Bools
+
+    def __init__(
+        self,
+        counts: ArrayLike,
+        areas: Sequence[object] | None = None,
+        names: Sequence[str] | None = None,
+        levels: Sequence[Sequence[object]] | None = None,
+        structural: ArrayLike | None = None,
+        hierarchies: Hierarchies | None = None,
+    ) -> None:
+        array = checked_counts(counts, "A batch of tables")
+        if array.ndim < 2:
+            raise InputError("A batch of tables has the areas along its first dimension; for one table use Table.")
+        if isinstance(areas, str) or (areas is not None and not isinstance(areas, Iterable)):
+            raise InputError("areas is a list of names, one a table.")
+        labels = tuple(str(k) for k in range(len(array))) if areas is None else tuple(str(a) for a in areas)
+        if len(labels) != len(array):
+            raise InputError(f"There are {len(array):,} tables, but {len(labels):,} areas are named.")
+        if len(set(labels)) < len(labels):
+            raise InputError("An area is named twice; every area has one table.")
+        axes = axes_of(array.shape[1:], names, levels, hierarchies)
+        self._set(array, labels, axes, checked_structural(structural, array, array.shape[1:]))
+
+    def _set(self, counts: Ints, areas: tuple[str, ...], axes: Axes, structural: Bools) -> None:
+        for name, value in (("counts", counts), ("areas", areas), ("axes", axes), ("structural", structural)):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def _made(cls, counts: Ints, axes: Axes, structural: Bools) -> Tables:
+        """From parts that were checked before; areas are numbered."""
+        tables = object.__new__(cls)
+        tables._set(counts, tuple(str(k) for k in range(len(counts))), axes, structural)
+        return tables
+
+    @classmethod
+    def of(
+        cls,
+        frame: object,
+        by: Sequence[str],
+        area: str,
+        *,
+        levels: Mapping[str, Sequence[object]] | None = None,
+        structural: ArrayLike | None = None,
+        hierarchies: Hierarchies | None = None,
+    ) -> Tables:
+        """Cross-classify the records of a frame within each area; see `Table.of`.
+
+        >>> people = {"ward": ["a", "a", "b"], "sex": ["m", "f", "f"]}
+        >>> Tables.of(people, by=["sex"], area="ward").counts
+        array([[1, 1],
+               [1, 0]])
+        """
+        data = to_polars(frame, "The frame")
+        return cls._counted(data, by, area, None, levels, structural, hierarchies)
+
+    @classmethod
+    def from_counts(
+        cls,
+        frame: object,
+        area: str,
+        count: str = "count",
+        by: Sequence[str] | None = None,
+        *,
+        levels: Mapping[str, Sequence[object]] | None = None,
+        structural: ArrayLike | None = None,
+        hierarchies: Hierarchies | None = None,
+    ) -> Tables:
+        """From a tidy frame: one row a combination in an area, with its count; see `Table.from_counts`.
+
+        >>> frame = {"ward": ["a", "b"], "sex": ["m", "f"], "count": [4, 2]}
+        >>> Tables.from_counts(frame, area="ward").counts
+        array([[0, 4],
+               [2, 0]])
+        """
+        data = to_polars(frame, "The frame")
+        others = [c for c in data.columns if c not in (count, area)]
+        return cls._counted(data, others if by is None else by, area, count, levels, structural, hierarchies)
+
+    @classmethod
+    def _counted(
+        cls, data: pl.DataFrame, by: Any, area: str, count: str | None, levels: Any, structural: Any, hierarchies: Any
+    ) -> Tables:
+        if area not in data.columns:
+            raise InputError(f'There is no column "{area}" of areas.{did_you_mean(area, data.columns)}')
+        names = checked_by(by, data.columns)
+        if area in names:
+            raise InputError(f'"{area}" is the area and cannot be a variable of the tables too.')
+        weights = None if count is None else count_column(data, count)
+        every = [area, *names]
+        given = checked_levels(levels, every)
+        coded = [coded_column(data[n], given.get(n), n) for n in every]
+        shape, flat = crossed(coded, every)
+        counts = np.bincount(flat, weights=weights, minlength=int(np.prod(shape))).reshape(shape)
+        labels = [v for v, _ in coded]
+        return cls(np.round(counts).astype(np.int64), labels[0], names, labels[1:], structural, hierarchies)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.axes.names
+
+    @property
+    def levels(self) -> tuple[tuple[str, ...], ...]:
+        return self.axes.levels
+
+    @property
+    def totals(self) -> Ints:
+        """The number of people in each area."""
+        return np.asarray(self.counts.reshape(len(self.counts), -1).sum(axis=1), dtype=np.int64)
+
+    def together(self) -> Table:
+        """All areas added up."""
+        return Table._made(self.counts.sum(axis=0), self.axes, self.structural)
+
+    def __len__(self) -> int:
+        return len(self.areas)
+
+    def __getitem__(self, area: str | int) -> Table:
+        return Table._made(self.counts[self.place(area)], self.axes, self.structural)
+
+    def place(self, area: str | int) -> int:
+        """The position of an area, by its name or as it is."""
+        if isinstance(area, (int, np.integer)) and not isinstance(area, bool):
+            if not -len(self.areas) <= area < len(self.areas):
+                raise IndexError(f"There are {len(self.areas):,} areas.")
+            return int(area)
+        if area not in self.areas:
+            near = did_you_mean(str(area), self.areas) if len(self.areas) <= 1000 else ""
+            raise InputError(f'There is no area "{area}".{near}')
+        return self.areas.index(str(area))
+
+    def __iter__(self) -> Iterator[Table]:
+        return (self[k] for k in range(len(self)))
+
+    def publish(
+        self,
+        scheme: Scheme | None = None,
+        margins: Margins = "none",
+        *,
+        cells: bool = True,
+        totals: str = "separate",
+        seed: int | None = None,
+        progress: bool | None = None,
+    ) -> PublishedTables:
+        """Publish every area's table by the same scheme; options as in `Table.publish`."""
+        scheme = checked_scheme(scheme)
+        layout = self.axes.layout(margins, cells)
+        check_totals(totals, scheme, cells)
+        rng = generator(seed)
+        flat = self.counts.reshape(len(self), -1)
+        if not isinstance(scheme, TableScheme):
+            values, lower, upper = by_cells(scheme, layout, flat, None, totals, rng)
+            shown = np.ones(values.shape, dtype=bool)
+            return PublishedTables(self, layout, values, shown, lower, upper, scheme, scheme.sharp)
+        free = ~self.structural.ravel()
+        settled = []
+        with progress_bar("publishing", len(self), progress) as done:
+            for counts in flat:
+                settled.append(scheme.settle(layout, counts, free, rng))
+                done(1)
+
+        def stacked(name: str) -> Any:
+            return np.stack([getattr(s, name) for s in settled])
+
+        return PublishedTables(
+            self, layout, stacked("values"), stacked("shown"), stacked("lower"), stacked("upper"), scheme, True
+        )
+
+    def __repr__(self) -> str:
+        shape = " x ".join(f"{n} ({len(v)})" for n, v in zip(self.names, self.levels, strict=True))
+        return f"Tables of {len(self):,} areas, {int(self.counts.sum()):,} people: {shape}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PublishedTables:
+    """What `Tables.publish` returns: as `Published`, with arrays of areas x Q."""
+
+    tables: Tables
+    layout: Layout
+    values: Ints
+    shown: Bools
+    lower: Ints
+    upper: Ints
+    scheme: Any
+    sharp: bool
+
+    def __len__(self) -> int:
+        return len(self.tables)
+
+    def __getitem__(self, area: str | int) -> Published:
+        """One area's published table.
+
+        >>> import confide as cf
+        >>> cf.Tables([[2, 1], [0, 3]], areas=["a", "b"]).publish(cf.RoundCells(3))["b"].values
+        array([0, 3])
+        """
+        k = self.tables.place(area)
+        one = Published(
+            self.tables[k], self.layout, self.values[k], self.shown[k], self.lower[k], self.upper[k], self.scheme
+        )
+        return replace(one, sharp=self.sharp)
+
+    def attack(self, known: Any = None, **options: Any) -> TablesAttack:
+        """Attack every area's table; see `confide.sap` for the options."""
+        from confide.tables.areas_attack import OPTIONS, attack_tables
+        from confide.tables.known import check_options
+
+        check_options(options, OPTIONS)
+        return attack_tables(self, known, **options)
+
+    def __repr__(self) -> str:
+        return (
+            f"Published in each of {len(self):,} areas: {parts_text(self.layout, self.tables.names)}, by {self.scheme}"
+        )

@@ -1,0 +1,101 @@
+"""Carry a scheme out on a table, or on one table an area."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from confide.errors import InputError
+from confide.tables.axes import Margins
+from confide.tables.exact import Exact
+from confide.tables.layout import UNBOUNDED, Bools, Ints, Layout
+from confide.tables.published import Published
+from confide.tables.scheme import CellScheme, Floats, Scheme, TableScheme
+from confide.tables.table import Table
+
+TOTALS = ("separate", "summed")
+
+
+def publish(
+    table: Table, scheme: Scheme | None, margins: Margins, cells: bool, totals: str, seed: int | None
+) -> Published:
+    """One table; see `Table.publish`."""
+    scheme = checked_scheme(scheme)
+    layout = table.axes.layout(margins, cells)
+    check_totals(totals, scheme, cells)
+    rng = generator(seed)
+    counts = table.counts.ravel()
+    if isinstance(scheme, TableScheme):
+        done = scheme.settle(layout, counts, ~table.structural.ravel(), rng)
+        return Published(table, layout, done.values, done.shown, done.lower, done.upper, scheme, True, done.audit)
+    keys = None if table.keys is None else table.keys.reshape(1, -1)
+    values, lower, upper = by_cells(scheme, layout, counts[None], keys, totals, rng)
+    return Published(
+        table, layout, values[0], np.ones(layout.quantities, bool), lower[0], upper[0], scheme, scheme.sharp
+    )
+
+
+def by_cells(
+    scheme: CellScheme, layout: Layout, counts: Ints, keys: Floats | None, totals: str, rng: np.random.Generator
+) -> tuple[Ints, Ints, Ints]:
+    """Values and intervals (areas x Q) of tables of counts (areas x m)."""
+    values = scheme.apply(layout.sums(counts), _draws(scheme, layout, counts, keys, rng))
+    lower, upper = scheme.interval(values)
+    if totals == "summed":
+        own = layout.slices[0]
+        summed = layout.sums(values[:, own])
+        values = summed
+        rest = np.ones(layout.quantities, dtype=bool)
+        rest[own] = False
+        lower, upper = np.where(rest, 0, lower), np.where(rest, UNBOUNDED, upper)
+    return values, lower, upper
+
+
+def _draws(scheme: CellScheme, layout: Layout, counts: Ints, keys: Floats | None, rng: np.random.Generator) -> Floats:
+    """One number in [0, 1) a quantity. Keyed schemes: a margin's key is the fractional part of its cells' sum."""
+    if not scheme.random:
+        return np.zeros((len(counts), layout.quantities))
+    if not scheme.keyed:
+        return rng.random((len(counts), layout.quantities))
+    units = 2**32  # whole numbers add up without rounding
+    whole = rng.integers(0, units, counts.shape) if keys is None else np.round(keys * units).astype(np.int64)
+    whole = np.where(counts > 0, whole, 0)  # nobody's key is 0
+    return np.asarray((layout.sums(whole) % units) / units, dtype=np.float64)
+
+
+def checked_scheme(scheme: Any) -> Scheme:
+    """A scheme, Exact() by default."""
+    if scheme is None:
+        return Exact()
+    if isinstance(scheme, type) or not isinstance(scheme, (CellScheme, TableScheme)):
+        raise InputError(
+            "The scheme is one of Exact(), RoundCells(5), ControlledRounding(5), SmallCounts(3), Suppress(below=5), "
+            "CellKey.of(largest=2, variance=1), "
+            f"not {scheme.__name__ if isinstance(scheme, type) else type(scheme).__name__}."
+        )
+    return scheme
+
+
+def check_totals(totals: Any, scheme: Scheme, cells: bool) -> None:
+    """Summed totals need published cells, each by itself."""
+    if not isinstance(cells, (bool, np.bool_)):
+        raise InputError("cells is True, or False to publish margins only.")
+    if totals not in TOTALS:
+        raise InputError('totals is "separate" (each margin goes through the scheme) or "summed" (sums of cells).')
+    if totals == "summed" and not cells:
+        raise InputError('totals="summed" adds up published cells, but cells=False publishes none.')
+    if totals == "summed" and isinstance(scheme, TableScheme):
+        raise InputError(f'{type(scheme).__name__} decides cells and margins together; leave totals at "separate".')
+
+
+def generator(seed: int | None) -> np.random.Generator:
+    """Random numbers; None takes fresh entropy."""
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
+        raise InputError("seed is a whole number from 0 upwards, or None for fresh entropy.")
+    return np.random.default_rng(seed)
+
+
+def free_cells(table: Any) -> Bools:
+    """True where a combination is possible."""
+    return ~np.asarray(table.structural).ravel()

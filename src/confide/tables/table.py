@@ -1,0 +1,248 @@
+"""A table of counts: a cross-classification with every combination present, empty ones too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
+
+from confide.errors import InputError, did_you_mean
+from confide.frames.door import to_polars
+from confide.tables.axes import (
+    Axes,
+    Hierarchies,
+    Margins,
+    axes_of,
+    checked_counts,
+    checked_structural,
+)
+from confide.tables.counting import checked_by, checked_levels, coded_column, count_column, crossed, record_keys
+from confide.tables.layout import Bools, Ints
+
+if TYPE_CHECKING:
+    from confide.tables.published import Published
+    from confide.tables.scheme import Scheme
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Table:
+    """Counts by one or more variables.
+
+    `counts` is an array of whole numbers with one dimension a variable. `names` and `levels` label it (default: v1,
+    v2, ... and 0, 1, ...). `structural`: a mask, True where a combination is impossible, which everybody knows.
+    `hierarchies` groups levels: {variable: {grouping: {group: [levels]}}}; groupings can be named in margins, and
+    those of one variable must nest. `keys`: cell keys in [0, 1) for `CellKey`; usually made by `Table.of`.
+
+    >>> table = Table([[1, 3, 0], [4, 0, 0], [3, 2, 0]], names=["VAR1", "VAR2"], levels=["ABC", "DEF"])
+    Traceback (most recent call last):
+    confide.errors.InputError: levels is a list of lists, one a variable, as [["m", "f"], ["young", "old"]].
+    >>> table = Table([[1, 3, 0], [4, 0, 0]], names=["county", "race"], levels=[["A", "B"], ["x", "y", "z"]])
+    >>> table
+    Table of 8 people: county (2) x race (3), 3 of 6 cells empty
+    >>> table.margin(["county"])
+    array([4, 4])
+    """
+
+    counts: Ints
+    names: tuple[str, ...] = ()
+    levels: tuple[tuple[str, ...], ...] = ()
+    structural: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    keys: NDArray[np.float64] | None = None
+    axes: Axes = field(default=None)  # type: ignore[assignment]
+
+    def __init__(
+        self,
+        counts: ArrayLike,
+        names: Sequence[str] | None = None,
+        levels: Sequence[Sequence[object]] | None = None,
+        structural: ArrayLike | None = None,
+        hierarchies: Hierarchies | None = None,
+        keys: ArrayLike | None = None,
+    ) -> None:
+        array = checked_counts(counts)
+        if array.ndim == 0:
+            array = array.reshape(1)
+        axes = axes_of(array.shape, names, levels, hierarchies)
+        self._set(array, axes, checked_structural(structural, array, array.shape), _keys(keys, array.shape))
+
+    def _set(self, counts: Ints, axes: Axes, structural: Bools, keys: NDArray[np.float64] | None) -> None:
+        for name, value in (
+            ("counts", counts), ("names", axes.names), ("levels", axes.levels), ("structural", structural),
+            ("keys", keys), ("axes", axes),
+        ):  # fmt: skip
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def _made(cls, counts: Ints, axes: Axes, structural: Bools, keys: NDArray[np.float64] | None = None) -> Table:
+        """From parts that were checked before."""
+        table = object.__new__(cls)
+        table._set(counts, axes, structural, keys)
+        return table
+
+    @classmethod
+    def of(
+        cls,
+        frame: object,
+        by: Sequence[str],
+        *,
+        levels: Mapping[str, Sequence[object]] | None = None,
+        structural: ArrayLike | None = None,
+        hierarchies: Hierarchies | None = None,
+        key: str | None = None,
+    ) -> Table:
+        """Cross-classify the records of a frame. Combinations that nobody has are there, with a count of 0.
+
+        Levels are those of an Enum (an ordered or unordered pandas Categorical) in their order, else the values that
+        occur, sorted; `levels` names them for a variable, also ones that nobody has. Missing values form a level of
+        their own. `key`: a column of record keys in [0, 1) for `CellKey`; the key of a cell is the fractional part of
+        their sum.
+
+        >>> people = {"county": ["A", "A", "B"], "race": ["white", "black", "black"]}
+        >>> Table.of(people, by=["county", "race"]).counts
+        array([[1, 1],
+               [1, 0]])
+        """
+        data = to_polars(frame, "The frame")
+        names = checked_by(by, data.columns)
+        given = checked_levels(levels, names)
+        coded = [coded_column(data[n], given.get(n), n) for n in names]
+        shape, flat = crossed(coded, names)
+        counts = np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape)
+        keys = None if key is None else record_keys(data, key, flat, shape)
+        return cls(counts, names, [v for v, _ in coded], structural, hierarchies, keys)
+
+    @classmethod
+    def from_counts(
+        cls,
+        frame: object,
+        count: str = "count",
+        by: Sequence[str] | None = None,
+        *,
+        levels: Mapping[str, Sequence[object]] | None = None,
+        structural: ArrayLike | None = None,
+        hierarchies: Hierarchies | None = None,
+    ) -> Table:
+        """From a tidy frame: one row a combination, with its count. `by`: default all other columns.
+
+        Combinations that are not listed count 0; those listed more than once are added up.
+
+        >>> Table.from_counts({"sex": ["m", "f"], "count": [4, 0]}).counts
+        array([0, 4])
+        """
+        data = to_polars(frame, "The frame")
+        names = checked_by([c for c in data.columns if c != count] if by is None else by, data.columns)
+        numbers = count_column(data, count)
+        given = checked_levels(levels, names)
+        coded = [coded_column(data[n], given.get(n), n) for n in names]
+        shape, flat = crossed(coded, names)
+        counts = np.bincount(flat, weights=numbers, minlength=int(np.prod(shape))).reshape(shape)
+        return cls(np.round(counts).astype(np.int64), names, [v for v, _ in coded], structural, hierarchies)
+
+    @property
+    def total(self) -> int:
+        """The number of people."""
+        return int(self.counts.sum())
+
+    def margin(self, names: Sequence[str]) -> Ints:
+        """The table summed over all other variables; names may be groupings.
+
+        >>> Table([[1, 2], [3, 4]], names=["a", "b"]).margin(["b"])
+        array([4, 6])
+        """
+        part = self.axes.part(list(names))
+        sums = np.bincount(part.entry, weights=self.counts.ravel(), minlength=part.size)
+        return np.round(sums).astype(np.int64).reshape([len(v) for v in part.levels])
+
+    def given(self, conditions: Mapping[str, object] | None = None, **more: object) -> Table:
+        """The conditional table of the people with certain levels of some variables: what somebody looks at who
+        knows them of a target.
+
+        >>> Table([[1, 2], [3, 0]], names=["sex", "ill"], levels=[["m", "f"], ["no", "yes"]]).given(sex="f").counts
+        array([3, 0])
+        """
+        if conditions is not None and not isinstance(conditions, Mapping):
+            raise InputError('given takes levels by variable, as given(sex="f") or given({"sex": "f"}).')
+        wanted = {**(conditions or {}), **more}
+        at = [place_of(self.axes, n, v) for n, v in wanted.items()]
+        index: list[Any] = [slice(None)] * self.counts.ndim
+        for axis, level in at:
+            index[axis] = level
+        kept = tuple(r for i, r in enumerate(self.axes.readings) if not isinstance(index[i], int))
+        if not kept:
+            raise InputError("Every variable is given, so that no table is left; leave out at least one.")
+        where = tuple(index)
+        keys = None if self.keys is None else self.keys[where]
+        return Table._made(self.counts[where], Axes(kept), self.structural[where], keys)
+
+    def publish(
+        self,
+        scheme: Scheme | None = None,
+        margins: Margins = "none",
+        *,
+        cells: bool = True,
+        totals: str = "separate",
+        seed: int | None = None,
+    ) -> Published:
+        """Publish the table by a scheme (default: exact counts).
+
+        `margins`: "none", "total", "all", or a list of lists of variables or groupings ([] is the total).
+        `cells=False`: margins only. `totals`: "separate" (each margin goes through the scheme) or "summed" (margins
+        are sums of published cells, and tell an intruder nothing more). `seed`: None takes fresh entropy.
+
+        >>> import confide as cf
+        >>> Table([2, 1, 3]).publish(cf.RoundCells(5), margins="total").frame()["published"].to_list()
+        [0, 0, 5, 5]
+        """
+        from confide.tables.publish import publish
+
+        return publish(self, scheme, margins, cells, totals, seed)
+
+    def frame(self) -> pl.DataFrame:
+        """One row a cell: the levels, and the count.
+
+        >>> Table([2, 1]).frame().rows()
+        [('0', 2), ('1', 1)]
+        """
+        return cell_frame(self.axes).with_columns(count=pl.Series(self.counts.ravel()))
+
+    def __repr__(self) -> str:
+        shape = " x ".join(f"{n} ({len(v)})" for n, v in zip(self.names, self.levels, strict=True))
+        empty = int((self.counts == 0).sum())
+        return f"Table of {self.total:,} people: {shape}, {empty:,} of {self.counts.size:,} cells empty"
+
+
+def cell_frame(axes: Axes) -> pl.DataFrame:
+    """The levels of every cell, in C order."""
+    codes = np.indices(axes.shape).reshape(len(axes.shape), -1)
+    return pl.DataFrame(
+        {
+            n: pl.Series(n, np.array(v, dtype=object)[c], dtype=pl.String)
+            for n, v, c in zip(axes.names, axes.levels, codes, strict=True)
+        }
+    )
+
+
+def place_of(axes: Axes, name: str, level: object) -> tuple[int, int]:
+    """The axis of a variable and the position of one of its levels."""
+    axis, reading = axes.find(name)
+    if reading is not axes.readings[axis][0]:
+        raise InputError(f'"{name}" is a grouping; give a level of "{axes.names[axis]}" instead.')
+    if str(level) not in reading.levels:
+        raise InputError(f'"{name}" has no such level.{did_you_mean(str(level), reading.levels)}')
+    return axis, reading.levels.index(str(level))
+
+
+def _keys(keys: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
+    if keys is None:
+        return None
+    try:
+        values = np.asarray(keys, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.zeros(0)
+    if values.shape != shape or np.any(~(values >= 0)) or np.any(values >= 1):
+        raise InputError(f"keys is an array of shape {shape} with numbers in [0, 1), one a cell.")
+    return values
