@@ -214,3 +214,22 @@ def test_partly_known_people_beside_others_who_fill_the_cell():
     crowd = {"sex": [*4 * ["f"], None, None, None], "ill": [*4 * [None], "yes", "yes", "yes"]}
     with pytest.raises(cf.InputError, match="do not fit"):
         cf.sap(PLAIN.publish(), known=crowd)
+
+
+def test_numbers_with_gaps_are_the_levels_they_look_like():
+    """pandas keeps whole numbers with missing ones among them as floats."""
+    pandas = pytest.importorskip("pandas")
+    published = cf.Table.of({"age": [1, 2, 2]}, by=["age"]).publish()
+    for known in (pandas.DataFrame({"age": [1, None]}), pl.DataFrame({"age": [1.0, None]}), {"age": [1, None]}):
+        assert published.attack(known=known).recovered()["cell"].to_list() == [0]
+
+
+def test_booleans_are_levels_however_they_came_in():
+    for table in (
+        cf.Table.of({"ill": [False, True, True]}, by=["ill"]),
+        cf.Table([1, 2], names=["ill"], levels=[[False, True]]),
+    ):
+        assert table.given({}).counts.tolist() == [1, 2]
+        published = table.publish()
+        assert published.attack(known={"ill": [False]}).recovered()["cell"].to_list() == [0]
+        assert cf.sap(published, known=2, targets={"ill": True}, fractions=True)["fraction"].to_list() == ["1/3"]

@@ -126,6 +126,14 @@ HEADS_POPULATION = (
     Variable("n_sample", "householders of the cell in heads", "numeric", values="count; sums to 51,016"),
 )
 
+WARDS = (
+    Variable("ward", "code of the ward", "identifier", values="E05001341 to E05008561"),
+    Variable("name", "name of the ward", "identifier", values="123 electoral wards of West Yorkshire"),
+    Variable("sex", "sex of the residents", "categorical", SEX),
+    Variable("age", "age of the residents", "numeric", values="single years, 16 to 84"),
+    Variable("count", "usual residents", "numeric", values="count, 7 to 2,292; sums to 1,723,378"),
+)
+
 # Simulated; confide.demo.elites makes them.
 ELITES = (
     Variable("age", "age (surrogate)", "numeric", values="simulated: years plus noise"),
@@ -157,6 +165,7 @@ ANES1996 = (
 FILES = {
     "heads": ("household_heads.parquet", HEADS),
     "heads_population": ("household_heads_population.parquet", HEADS_POPULATION),
+    "wards": ("wards.parquet", WARDS),
     "elites": ("elites.parquet", ELITES),
     "anes1996": ("anes1996.parquet", ANES1996),
 }

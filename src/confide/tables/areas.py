@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from confide.engine.local import progress_bar
 from confide.errors import InputError, did_you_mean
 from confide.frames.door import to_polars
-from confide.tables.axes import Axes, Hierarchies, Margins, axes_of, checked_counts, checked_structural
+from confide.tables.axes import Axes, Hierarchies, Margins, axes_of, checked_counts, checked_structural, text_of
 from confide.tables.counting import checked_by, checked_levels, coded_column, count_column, crossed
 from confide.tables.layout import Bools, Ints, Layout
 from confide.tables.publish import by_cells, check_totals, checked_scheme, generator
@@ -55,7 +55,7 @@ class Tables:
             raise InputError("A batch of tables has the areas along its first dimension; for one table use Table.")
         if isinstance(areas, str) or (areas is not None and not isinstance(areas, Iterable)):
             raise InputError("areas is a list of names, one a table.")
-        labels = tuple(str(k) for k in range(len(array))) if areas is None else tuple(str(a) for a in areas)
+        labels = tuple(str(k) for k in range(len(array))) if areas is None else tuple(text_of(a) for a in areas)
         if len(labels) != len(array):
             raise InputError(f"There are {len(array):,} tables, but {len(labels):,} areas are named.")
         if len(set(labels)) < len(labels):

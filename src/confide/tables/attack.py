@@ -160,7 +160,7 @@ class TableAttack:
         return None if found.is_empty() else int(found.min())  # type: ignore[arg-type]
 
     def certificate(self, cell: int | None = None, keys: list[str] | None = None) -> Certificate | None:
-        """The fewest people who recover a zero (in `cell`, if one is given); None where nobody does. Private.
+        """The fewest people who recover a zero (in `cell`, if one is given); None where none is found. Private.
 
         Where sums nest in neither one nor two trees, only certificates of at most `most` people are looked for.
 

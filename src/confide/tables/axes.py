@@ -9,6 +9,7 @@ from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from confide.errors import InputError, did_you_mean, raise_all
 from confide.tables.layout import Bools, Ints, Layout, Part
@@ -204,7 +205,26 @@ def _grouping(variable: Reading, name: str, groups: Groups) -> Reading:
 def _texts(values: Any, what: str) -> list[str]:
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InputError(f"{what} must be a list, not {type(values).__name__}.")
-    return [str(v) for v in values]
+    return [text_of(v) for v in values]
+
+
+def text_of(value: object) -> str:
+    """A level as text, the same from any frame: true, not True; 1, not 1.0."""
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value)).lower()
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def text_column(column: pl.Series) -> pl.Series:
+    """A column of levels as text, as `text_of` has it. Missing values stay missing."""
+    if column.dtype.is_float():
+        column = column.fill_nan(None)
+        whole = column.drop_nulls()
+        if bool((whole == whole.round()).all()):
+            column = column.cast(pl.Int64)
+    return column.cast(pl.String)
 
 
 def checked_counts(array: Any, what: str = "A table of counts") -> Ints:

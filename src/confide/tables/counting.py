@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from confide.errors import InputError, did_you_mean, raise_all
-from confide.tables.axes import MOST_CELLS, checked_counts
+from confide.tables.axes import MOST_CELLS, checked_counts, text_column, text_of
 from confide.tables.layout import Ints
 
 MISSING = "missing"
@@ -43,7 +43,7 @@ def checked_levels(levels: Any, names: Sequence[str]) -> Mapping[str, Sequence[o
             wrong.append(f'There are levels for "{name}", no variable of the table.{did_you_mean(str(name), names)}')
         elif isinstance(given, str) or not isinstance(given, Iterable):
             wrong.append(f'The levels of "{name}" must be a list.')
-        elif len({str(v) for v in given}) < len(list(given)):
+        elif len({text_of(v) for v in given}) < len(list(given)):
             wrong.append(f'A level of "{name}" is listed twice.')
     raise_all(wrong)
     return levels
@@ -52,9 +52,9 @@ def checked_levels(levels: Any, names: Sequence[str]) -> Mapping[str, Sequence[o
 def coded_column(column: pl.Series, levels: Sequence[object] | None, name: str) -> tuple[list[str], Ints]:
     """The levels of a column, and the position of each record's level. Missing values come last."""
     dtype = column.dtype
-    texts = column.cast(pl.String)
+    texts = text_column(column)
     if levels is not None:
-        found = [str(v) for v in levels]
+        found = [text_of(v) for v in levels]
     elif isinstance(dtype, pl.Enum):
         found = dtype.categories.to_list()
     else:
@@ -76,7 +76,7 @@ def _in_order(column: pl.Series) -> list[str]:
     """The values that occur, numbers by size and everything else by its text."""
     values = column.drop_nulls().unique()
     values = values.sort() if values.dtype.is_numeric() or values.dtype.is_temporal() else values.cast(pl.String).sort()
-    return [str(v) for v in values.cast(pl.String).to_list()]
+    return [str(v) for v in text_column(values).to_list()]
 
 
 def crossed(coded: Sequence[tuple[list[str], Ints]], names: Sequence[str]) -> tuple[tuple[int, ...], Ints]:

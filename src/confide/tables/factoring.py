@@ -68,7 +68,7 @@ def factor(oracle: Oracle, most: int, budget: int = BUDGET) -> Factored:
     stack = [(known, rest, first)]
     while stack:
         known, rest, poly = stack.pop()
-        budget -= oracle.price
+        budget -= oracle.price + most
         if budget < 0:
             raise TooMuch
         if oracle.some(known):
@@ -83,8 +83,8 @@ def factor(oracle: Oracle, most: int, budget: int = BUDGET) -> Factored:
         everything[rest] = True
         if not len(rest) or not oracle.some(everything):
             continue
-        budget -= oracle.price * (1 + len(rest))
         chosen = oracle.minimal(known, rest)
+        budget -= oracle.price * (1 + len(rest)) + 4 * most * len(chosen)
         left = rest[~np.isin(rest, chosen)]
         for at, k in enumerate(chosen):
             c = int(weights[k])

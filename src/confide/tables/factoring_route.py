@@ -8,10 +8,10 @@ from functools import cached_property
 import numpy as np
 
 from confide.tables.crossed import crossed_counts, crossed_poly
+from confide.tables.expectation import expectation, expectation_floats
 from confide.tables.factoring import Factored, Oracle, TooMuch, factor
 from confide.tables.hitting import hitting_times, simulated
 from confide.tables.layout import Ints
-from confide.tables.nested import expectation
 from confide.tables.network import LIMIT, Cuts, flow_oracle, network_of
 from confide.tables.published import Published
 from confide.tables.routes import (
@@ -25,6 +25,7 @@ from confide.tables.routes import (
     Route,
     everybody,
     exactly,
+    in_floats,
 )
 from confide.tables.scheme import Floats
 
@@ -63,16 +64,20 @@ class Factoring:
                     return None, -1
                 top //= 2
 
-    def risk(self, most: int, fractions: bool) -> Found:  # noqa: ARG002
+    def risk(self, most: int, fractions: bool) -> Found:
         known = self.closed_form(most)
         if known is not None:
-            return exactly(expectation(known, self.people, most), "closed form of exact margins")
+            return self._read(known, most, fractions, "closed form of exact margins")
         done, top = self.factored(self.targets, most)
-        values = expectation(done.poly, self.people, top) if done is not None else []
-        found = exactly(values, self.method)
+        found = self._read(done.poly if done is not None else [], top, fractions, self.method)
         if top == most:
             return found
         return self._with_draws(found, most, self.oracle(self.targets, most))
+
+    def _read(self, poly: list[int], top: int, fractions: bool, method: str) -> Found:
+        if fractions or top < 0:
+            return exactly(expectation(poly, self.people, top), method)
+        return in_floats(expectation_floats(poly, self.people, top), method)
 
     def _with_draws(self, found: Found, most: int, oracle: Oracle) -> Found:
         rng = np.random.default_rng(self.effort.seed)

@@ -11,6 +11,7 @@ import polars as pl
 
 from confide.errors import InputError, did_you_mean, raise_all
 from confide.frames.door import to_polars
+from confide.tables.axes import text_column
 from confide.tables.layout import Ints
 from confide.tables.table import Table
 
@@ -82,7 +83,7 @@ def group(known: Any, table: Table) -> People:
     for a, (name, levels) in enumerate(zip(table.names, table.levels, strict=True)):
         if name in frame.columns:
             place = {level: k for k, level in enumerate(levels)}
-            texts = frame[name].cast(pl.String).to_list()
+            texts = text_column(frame[name]).to_list()
             codes[:, a] = [-1 if t is None else place.get(t, -2) for t in texts]
             if np.any(codes[:, a] == -2):
                 wrong.append(

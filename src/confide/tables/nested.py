@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from confide.tables.expectation import BELOW_ONE, expectation
 from confide.tables.layout import Bools, Ints, Tree
 from confide.tables.scheme import Floats
 
@@ -67,7 +68,7 @@ def nested_risk(nest: Nest, most: int) -> Floats:
         most,
     )
     safe, hit = shares[:3].sum(axis=0), shares[3]
-    return np.where(safe > 0, np.minimum(hit / (safe + hit), 1 - 2.0**-53), 1.0)
+    return np.where(safe > 0, np.minimum(hit / (safe + hit), BELOW_ONE), 1.0)
 
 
 def _groups(nest: Nest) -> tuple[Ints, Ints, Ints]:
@@ -167,27 +168,6 @@ def times_power(poly: list[Any], constant: Any, slope: Any, degree: int, times: 
     terms = [(d, w) for d, w in terms if w]
     for t in range(most, -1, -1):
         poly[t] = sum((poly[t - d] * w for d, w in terms if d <= t), 0)
-
-
-def expectation(poly: Sequence[Any], people: int, most: int) -> list[Fraction]:
-    """Replace y^t by phi_n(t), for n = 0..most."""
-    out = []
-    for n in range(most + 1):
-        value, falling = Fraction(0), [1]
-        below = 1
-        # n (n-1) ... / N (N-1) ... over one denominator
-        for t in range(n):
-            falling.append(falling[-1] * (n - t))
-            below *= people - t
-        scale, numerator = below, 0
-        for t in range(n + 1):
-            if poly[t]:
-                numerator += poly[t] * falling[t] * scale
-            if t < n:
-                scale //= people - t
-        value = Fraction(numerator) / below
-        out.append(value)
-    return out
 
 
 def chance_known(totals: Ints, people: int, most: int) -> Floats:

@@ -171,6 +171,41 @@ def share(safe: float, hit: float) -> float:
 
 
 @compiled
+def least_certificate(
+    start: Any, count: Any, low: Any, up: Any, target: Any, parent: Any, node_low: Any, node_up: Any
+) -> int:
+    """The fewest people whose knowledge recovers a zero; a very large number where none does. See `nested`."""
+    never = 2**62
+    nodes = len(parent)
+    falls = np.zeros(nodes, np.int64)
+    ways = np.zeros(nodes, np.int64)
+    rest = np.full(nodes, never, np.int64)
+    for v in range(nodes):
+        for i in range(start[v], start[v + 1]):
+            if low[i] == 0.0:
+                falls[v] += count[i]
+        ways[v] = 0 if node_low[v] > 0.0 else falls[v]
+        if parent[v] >= 0:
+            falls[parent[v]] += ways[v]
+    least = never
+    for v in range(nodes - 1, -1, -1):
+        w = parent[v]
+        if node_up[v] > 0.0:
+            rest[v] = 0
+        elif w >= 0 and rest[w] < never:
+            rest[v] = rest[w] + falls[w] - ways[v]
+        for i in range(start[v], start[v + 1]):
+            if not target[i]:
+                continue
+            if up[i] > 0.0:
+                least = min(least, count[i])
+            elif rest[v] < never:
+                own = count[i] if low[i] == 0.0 else 0
+                least = min(least, count[i] + falls[v] - own + rest[v])
+    return least
+
+
+@compiled
 def nested_risks(
     start: Any, count: Any, low: Any, up: Any, target: Any, parent: Any, node_low: Any, node_up: Any, most: int,
     first: int, last: int, out: Any,
@@ -186,7 +221,10 @@ def nested_risks(
         shares = nested_risk(
             start, count[a], times, low[a], up[a], target, parent, node_low[a], node_up[a], top
         )  # fmt: skip
+        least = least_certificate(start, count[a], low[a], up[a], target, parent, node_low[a], node_up[a])
         for t in range(top + 1):
             out[a, t] = share(shares[0, t] + shares[1, t] + shares[2, t], shares[3, t])
+            if t >= least and out[a, t] == 0.0:
+                out[a, t] = 5e-324  # too small for a float, but not 0
         for t in range(top + 1, most + 1):
             out[a, t] = out[a, top]

@@ -10,10 +10,11 @@ from math import comb, prod
 
 import numpy as np
 
+from confide.tables.expectation import expectation
 from confide.tables.factoring import Oracle, TooMuch, factor
 from confide.tables.factoring_route import Factoring
 from confide.tables.layout import Ints
-from confide.tables.nested import Nest, expectation, nested_risk
+from confide.tables.nested import Nest, nested_risk
 from confide.tables.programme_oracle import LinearOracle, NotProven, UnitOracle, setting, touched
 from confide.tables.published import Published
 from confide.tables.routes import BETWEEN, ESTIMATE, EXACT, LOWER, Effort, Found, Proof, Route, exactly
@@ -42,13 +43,13 @@ class ProgrammeRoute(Factoring):
     def _done(self) -> dict[int, Found]:
         return {}
 
-    def risk(self, most: int, fractions: bool) -> Found:
+    def risk(self, most: int, fractions: bool) -> Found:  # noqa: ARG002
         if most not in self._done:
-            self._done[most] = self._risk(most, fractions)
+            self._done[most] = self._risk(most)
         return self._done[most]
 
-    def _risk(self, most: int, fractions: bool) -> Found:
-        found = super().risk(most, fractions)
+    def _risk(self, most: int) -> Found:
+        found = super().risk(most, True)
         exact = sum(s == EXACT for s in found.status)
         ceiling = self._ceiling(most)
         if self.effort.prove is False or not exact:

@@ -14,6 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
+from confide.tables.expectation import TINY, as_float
 from confide.tables.factoring import BUDGET
 from confide.tables.layout import Bools, Ints
 from confide.tables.nested import (
@@ -73,8 +74,13 @@ class Route(Protocol):
 
 def exactly(values: Sequence[Fraction], method: str) -> Found:
     """A result that is known as fractions."""
-    risk = np.array([float(v) for v in values])
+    risk = np.array([as_float(v) for v in values])
     return Found(risk, np.zeros(len(risk)), risk, risk, [EXACT] * len(risk), list(values), method)
+
+
+def in_floats(risk: Floats, method: str) -> Found:
+    """A result that is exact to the last digits of a float."""
+    return Found(risk, np.zeros(len(risk)), risk, risk, [EXACT] * len(risk), None, method)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +93,9 @@ class NestedRoute:
         if fractions:
             return exactly(nested_fractions(self.nest, most), "nested")
         risk = nested_risk(self.nest, most)
-        return Found(risk, np.zeros(len(risk)), risk, risk, [EXACT] * len(risk), None, "nested")
+        risky = np.arange(most + 1) >= self.sizes.min(initial=NEVER)
+        risk[risky] = np.maximum(risk[risky], TINY)
+        return in_floats(risk, "nested")
 
     @cached_property
     def sizes(self) -> Ints:

@@ -19,6 +19,7 @@ from confide.tables.axes import (
     axes_of,
     checked_counts,
     checked_structural,
+    text_of,
 )
 from confide.tables.counting import checked_by, checked_levels, coded_column, count_column, crossed, record_keys
 from confide.tables.layout import Bools, Ints
@@ -231,9 +232,10 @@ def place_of(axes: Axes, name: str, level: object) -> tuple[int, int]:
     axis, reading = axes.find(name)
     if reading is not axes.readings[axis][0]:
         raise InputError(f'"{name}" is a grouping; give a level of "{axes.names[axis]}" instead.')
-    if str(level) not in reading.levels:
-        raise InputError(f'"{name}" has no such level.{did_you_mean(str(level), reading.levels)}')
-    return axis, reading.levels.index(str(level))
+    text = text_of(level)
+    if text not in reading.levels:
+        raise InputError(f'"{name}" has no such level.{did_you_mean(text, reading.levels)}')
+    return axis, reading.levels.index(text)
 
 
 def _keys(keys: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.float64] | None:

@@ -1,0 +1,143 @@
+"""`confide sap`: what it prints, what it writes, how it fails."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import confide as cf
+from confide.cli import main
+
+COUNTS = "sex,age,count\nm,young,2\nm,old,1\nf,young,3\nf,old,7\n"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "counts.csv").write_text(COUNTS)
+    people = ["sex,age"] + ["m,young"] * 2 + ["m,old"] + ["f,young"] * 3 + ["f,old"] * 7
+    (tmp_path / "people.csv").write_text("\n".join(people) + "\n")
+    (tmp_path / "known.csv").write_text("sex,age\nm,old\nm,\n")
+    return tmp_path
+
+
+def run(line: str) -> int:
+    return main(line.split())
+
+
+def rows(capsys: pytest.CaptureFixture[str], line: str) -> list[dict[str, object]]:
+    assert run(f"{line} --json") == 0
+    found = json.loads(capsys.readouterr().out)["rows"]
+    assert isinstance(found, list)
+    return found
+
+
+def test_the_line_of_the_manual(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("sap counts.csv --round 5 --margins total --known 0:13") == 0
+    said = capsys.readouterr().out
+    assert "Table of 13 people: sex (2) x age (2)" in said
+    assert "Knowing 2 people in 1 cell empties 1 cell. It cannot be done with fewer." in said
+    told = rows(capsys, "sap counts.csv --round 5 --margins total --known 0:13")
+    table = cf.Table.from_counts(pl.read_csv(here / "counts.csv"))
+    expected = cf.sap(table.publish(cf.RoundCells(5), margins="total"), known=range(14))
+    assert [r["sap"] for r in told] == expected["sap"].to_list()
+
+
+def test_records_and_counts_are_the_same_table(capsys: pytest.CaptureFixture[str]) -> None:
+    options = "--controlled 3 --margins all --known 1,5 --seed 4"
+    assert rows(capsys, f"sap counts.csv {options}") == rows(capsys, f"sap people.csv --records {options}")
+
+
+@pytest.mark.parametrize(
+    ("option", "scheme"),
+    [
+        ("--exact", cf.Exact()),
+        ("--round 3", cf.RoundCells(3)),
+        ("--round 4 --ties even", cf.RoundCells(4, ties="even")),
+        ("--round 3 --random", cf.RoundCells(3, how="random")),
+        ("--controlled 3", cf.ControlledRounding(3)),
+        ("--small 3", cf.SmallCounts(3)),
+        ("--suppress 3", cf.Suppress(below=3)),
+        ("--cell-key 1 0.5", cf.CellKey.of(1, 0.5)),
+    ],
+)
+def test_every_scheme(here: Path, capsys: pytest.CaptureFixture[str], option: str, scheme: object) -> None:
+    table = cf.Table.from_counts(pl.read_csv(here / "counts.csv"))
+    expected = cf.sap(table.publish(scheme, margins="total", seed=7), known=range(5))  # type: ignore[arg-type]
+    told = rows(capsys, f"sap counts.csv {option} --margins total --known 0:4 --seed 7")
+    assert [(r["n"], r["sap"]) for r in told] == expected.select("n", "sap").rows()
+
+
+def test_margins_by_name(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = cf.Table.from_counts(pl.read_csv(here / "counts.csv"))
+    published = table.publish(margins=[["sex"], ["age"], []], cells=False)
+    told = rows(capsys, "sap counts.csv --margins sex;age;total --margins-only --known 0:13 --fractions")
+    assert [r["fraction"] for r in told] == cf.sap(published, range(14), fractions=True)["fraction"].to_list()
+
+
+def test_summed_margins_tell_nothing_more(capsys: pytest.CaptureFixture[str]) -> None:
+    summed = rows(capsys, "sap counts.csv --round 3 --margins all --summed --fractions")
+    cells = rows(capsys, "sap counts.csv --round 3 --fractions")
+    assert [r["fraction"] for r in summed] == [r["fraction"] for r in cells]
+
+
+def test_areas_in_bands(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("sap counts.csv --area sex --round 3 --known 0:3 --out risk.csv --chart bands.svg") == 0
+    assert "areas by the probability" in capsys.readouterr().out
+    written = pl.read_csv(here / "risk.csv")
+    assert written.height == 8
+    assert written["area"].to_list() == ["f"] * 4 + ["m"] * 4
+    assert stat.S_IMODE((here / "risk.csv").stat().st_mode) == 0o600
+    assert "<svg" in (here / "bands.svg").read_text()
+
+
+def test_people_by_name(capsys: pytest.CaptureFixture[str]) -> None:
+    told = rows(capsys, "sap counts.csv --people known.csv --margins all")
+    assert [(r["n"], r["sap"]) for r in told] == [(2, 1.0)]  # the one old man is among them
+
+
+def test_nothing_at_risk(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("sap counts.csv --controlled 5 --known 0:3") == 0
+    assert "No number of known people up to this recovers a zero." in capsys.readouterr().out
+
+
+def test_files_are_not_overwritten(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "risk.csv").write_text("mine")
+    assert run("sap counts.csv --out risk.csv") == 2
+    assert "--force" in capsys.readouterr().err
+    assert run("sap counts.csv --out counts.csv --force") == 2
+    assert "named twice" in capsys.readouterr().err
+    assert run("sap counts.csv --out risk.csv --force") == 0
+    assert pl.read_csv(here / "risk.csv").height == 14
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("sap counts.csv --known 0:24", "only 13 people"),
+        ("sap counts.csv --known five", "--known is a number of people"),
+        ("sap counts.csv --known 5:1", "--known is a number of people"),
+        ("sap counts.csv --round 1", "Exact()"),
+        ("sap counts.csv --round 0", "at least 2"),
+        ("sap counts.csv --round 3 --small 3", "not allowed with"),
+        ("sap counts.csv --random", "--round BASE"),
+        ("sap counts.csv --count people", "--count COLUMN"),
+        ("sap counts.csv --margins region", 'no variable "region"'),
+        ("sap counts.csv --by sex,region", 'no column "region"'),
+        ("sap counts.csv --area ward", 'no column "ward"'),
+        ("sap counts.csv --cell-key 1.5 1", "whole number"),
+        ("sap counts.csv --margins-only", "Nothing is published"),
+        ("sap counts.csv --summed --margins-only --margins all", "cells=False"),
+        ("sap nothing.csv", "nothing.csv"),
+        ("sap counts.csv --chart picture.pdf", ".png"),
+    ],
+)
+def test_mistakes(capsys: pytest.CaptureFixture[str], line: str, says: str) -> None:
+    assert run(line) == 2
+    said = capsys.readouterr()
+    assert says in said.err
+    assert said.out == ""
