@@ -17,7 +17,7 @@ _HOMES = {
     "Calibration": "confide.measure.calibration",
     "CartSynthesis": "confide.protect.cart",
     "CellKey": "confide.tables.cellkey",
-    "Certificate": "confide.tables.attack",
+    "Certificate": "confide.tables.attack_result",
     "Combined": "confide.measure.combining",
     "Conjugate": "confide.protect.predictive",
     "ControlledRounding": "confide.tables.controlled",
@@ -49,7 +49,7 @@ _HOMES = {
     "Suppress": "confide.tables.suppress",
     "Swap": "confide.protect.swap",
     "Table": "confide.tables.table",
-    "TableAttack": "confide.tables.attack",
+    "TableAttack": "confide.tables.attack_result",
     "Tables": "confide.tables.areas",
     "Topcode": "confide.protect.topcode",
     "Uniform": "confide.attack.intruder",
@@ -120,8 +120,8 @@ if TYPE_CHECKING:
     from confide.protect.variances import prior_from_range as prior_from_range
     from confide.tables.areas import PublishedTables as PublishedTables
     from confide.tables.areas import Tables as Tables
-    from confide.tables.attack import Certificate as Certificate
-    from confide.tables.attack import TableAttack as TableAttack
+    from confide.tables.attack_result import Certificate as Certificate
+    from confide.tables.attack_result import TableAttack as TableAttack
     from confide.tables.bands import sap_bands as sap_bands
     from confide.tables.cellkey import CellKey as CellKey
     from confide.tables.compare import SchemeComparison as SchemeComparison

@@ -13,7 +13,7 @@ from confide.errors import InputError, raise_all
 from confide.frames import atomic_write, read, write
 from confide.tables.areas import Tables
 from confide.tables.areas_attack import TablesAttack
-from confide.tables.attack import TableAttack
+from confide.tables.attack_result import TableAttack
 from confide.tables.cellkey import CellKey
 from confide.tables.controlled import ControlledRounding
 from confide.tables.exact import Exact

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+import sys
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -18,21 +19,11 @@ from confide.tables.layout import UNBOUNDED, Layout, Part
 from confide.tables.scheme import TableScheme
 from confide.tables.suppress import Suppress
 
+sys.path.insert(0, str(Path(__file__).parent))
+from layouts import layout_of
+
 seeds = st.integers(0, 2**32 - 1)
 TOP, LIMIT = 12, 300_000
-
-
-def layout_of(shape, margins=None, cells=True):
-    """All margins of a table, or those over the given axes."""
-    places = np.indices(shape).reshape(len(shape), -1)
-    axes = range(len(shape))
-    margins = [c for r in axes for c in combinations(axes, r)] if margins is None else margins
-    parts = []
-    for kept in [tuple(axes)] * cells + list(margins):
-        sizes = [shape[k] for k in kept]
-        entry = np.ravel_multi_index([places[k] for k in kept], sizes) if kept else np.zeros(places.shape[1])
-        parts.append(Part(tuple("abcd"[k] for k in kept), entry.astype(np.int64), int(np.prod(sizes))))
-    return Layout(places.shape[1], tuple(parts))
 
 
 def grouped():

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confide.engine.local import run_pieces, thread_count
+from confide.engine.local import progress_bar, run_pieces, thread_count
 from confide.errors import ConfideError
 from confide.tables.layout import UNBOUNDED, Bools, Ints, Tree
 from confide.tables.network import LIMIT, network_of
@@ -30,7 +30,7 @@ class Bounds:
     method: str
 
 
-def bounds_of(published: Published, sharp: bool = True) -> Bounds:
+def bounds_of(published: Published, sharp: bool = True, progress: bool | None = False) -> Bounds:
     """Bounds of every cell; see `Published.bounds`."""
     layout = published.layout
     if layout.laminar or not sharp:
@@ -38,8 +38,8 @@ def bounds_of(published: Published, sharp: bool = True) -> Bounds:
         fixed = layout.laminar or lower == upper
         return Bounds(lower, upper, np.broadcast_to(fixed, lower.shape), "tree" if layout.laminar else "propagation")
     if layout.families is not None:
-        return _by_flow(published)
-    return _by_programme(published)
+        return _by_flow(published, progress)
+    return _by_programme(published, progress)
 
 
 def propagated(published: Published, rounds: int = 50) -> tuple[Ints, Ints]:
@@ -96,7 +96,7 @@ def _through(tree: Tree, low: Floats, up: Floats, node_low: Floats, node_up: Flo
     return new_low, new_up
 
 
-def _by_flow(published: Published) -> Bounds:
+def _by_flow(published: Published, progress: bool | None) -> Bounds:
     from confide.tables.flow_kernels import largest_changes
 
     network = network_of(published)
@@ -108,16 +108,19 @@ def _by_flow(published: Published) -> Bounds:
     def work(first: int, last: int) -> None:
         largest_changes(start, head, twin, room, place, first, last, up, down, LIMIT)
 
-    run_pieces(work, [(a, min(a + 64, m)) for a in range(0, m, 64)], thread_count(None), lambda _: None)
+    with progress_bar("cells", m, progress) as done:
+        run_pieces(work, [(a, min(a + 64, m)) for a in range(0, m, 64)], thread_count(None), done)
     counts = network.flow[:m]
     upper = np.where(up >= LIMIT, UNBOUNDED, counts + up)
     return Bounds(counts - down, upper, np.ones(m, dtype=bool), "flow")
 
 
-def _by_programme(published: Published) -> Bounds:
+def _by_programme(published: Published, progress: bool | None) -> Bounds:
     search = _Search(published)
-    for cell in range(published.layout.cells):
-        search.settle(cell)
+    with progress_bar("cells", published.layout.cells, progress) as done:
+        for cell in range(published.layout.cells):
+            search.settle(cell)
+            done(1)
     return Bounds(search.lower, search.upper, search.proven, "programme")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from confide.errors import InputError
 from confide.tables.layout import Ints
@@ -27,6 +28,8 @@ class CellKey:
     """
 
     table: PTable
+    random: ClassVar[bool] = True
+    keyed: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.table, PTable):
@@ -44,16 +47,8 @@ class CellKey:
         return cls(PTable.of(largest, variance, smallest=smallest))
 
     @property
-    def random(self) -> bool:
-        return True
-
-    @property
     def sharp(self) -> bool:
         return not self.table.gaps()
-
-    @property
-    def keyed(self) -> bool:
-        return True
 
     def apply(self, counts: Ints, draws: Floats) -> Ints:
         return self.table.lookup(counts, draws)

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from confide.errors import InputError, did_you_mean, raise_all
-from confide.tables.axes import MOST_CELLS, checked_counts, text_column, text_of
+from confide.tables.checks import MOST_CELLS, checked_counts, text_column, text_of
 from confide.tables.layout import Ints
 
 MISSING = "missing"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from confide.tables.layout import Ints
 from confide.tables.scheme import Floats
@@ -20,17 +21,9 @@ class Exact:
     ['0', '1/6', '2/5', '7/10']
     """
 
-    @property
-    def random(self) -> bool:
-        return False
-
-    @property
-    def sharp(self) -> bool:
-        return True
-
-    @property
-    def keyed(self) -> bool:
-        return False
+    random: ClassVar[bool] = False
+    sharp: ClassVar[bool] = True
+    keyed: ClassVar[bool] = False
 
     def apply(self, counts: Ints, draws: Floats) -> Ints:  # noqa: ARG002
         return counts.copy()

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from confide.engine.local import progress_bar
 from confide.tables.crossed import crossed_counts, crossed_poly
 from confide.tables.expectation import expectation, expectation_floats
 from confide.tables.factoring import Factored, Oracle, TooMuch, factor
@@ -102,11 +103,13 @@ class Factoring:
         """Each target cell by itself, and how all of them are known: as the one that is known worst."""
         out = np.zeros((most + 1, len(self.counts)))
         seen = {EXACT}
-        for cell in self.single_targets:
-            if self._size(cell, most + 1) <= most:
-                found = self.only(cell).risk(most, False)
-                out[:, cell] = found.risk
-                seen |= set(found.status)
+        with progress_bar("cells", len(self.single_targets), None) as done:
+            for cell in self.single_targets:
+                if self._size(cell, most + 1) <= most:
+                    found = self.only(cell).risk(most, False)
+                    out[:, cell] = found.risk
+                    seen |= set(found.status)
+                done(1)
         return out, max(seen, key=[EXACT, BETWEEN, LOWER, ESTIMATE].index)
 
     def only(self, cell: int) -> Route:

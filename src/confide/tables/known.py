@@ -11,7 +11,7 @@ import polars as pl
 
 from confide.errors import InputError, did_you_mean, raise_all
 from confide.frames.door import to_polars
-from confide.tables.axes import text_column
+from confide.tables.checks import text_column
 from confide.tables.layout import Ints
 from confide.tables.table import Table
 

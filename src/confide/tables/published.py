@@ -16,7 +16,7 @@ from confide.tables.layout import UNBOUNDED, Bools, Ints, Layout, Part
 from confide.tables.table import Table, cell_frame
 
 if TYPE_CHECKING:
-    from confide.tables.attack import TableAttack
+    from confide.tables.attack_result import TableAttack
 
 Constraint = tuple[Iterable[int], int, int]
 
@@ -114,7 +114,7 @@ class Published:
             sharp=self.sharp and other.sharp,
         )
 
-    def bounds(self, sharp: bool = True) -> pl.DataFrame:
+    def bounds(self, sharp: bool = True, progress: bool | None = None) -> pl.DataFrame:
         """The tightest whole numbers that can be stated of each cell: cell, its levels, lower, upper, proven.
 
         All that is published is used together: by tree or by flow where sets nest in one or two families, else by
@@ -128,7 +128,7 @@ class Published:
         """
         from confide.tables.bounds import bounds_of
 
-        found = bounds_of(self, sharp)
+        found = bounds_of(self, sharp, progress)
         upper = pl.Series(found.upper)
         return cell_frame(self.table.axes).select(
             pl.Series("cell", np.arange(self.layout.cells)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -54,6 +54,8 @@ class RoundCells:
     base: int
     how: Literal["conventional", "random"] = "conventional"
     ties: Literal["up", "down", "even"] = "up"
+    sharp: ClassVar[bool] = True
+    keyed: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "base", checked_base(self.base, "RoundCells"))
@@ -65,14 +67,6 @@ class RoundCells:
     @property
     def random(self) -> bool:
         return self.how == "random"
-
-    @property
-    def sharp(self) -> bool:
-        return True
-
-    @property
-    def keyed(self) -> bool:
-        return False
 
     def apply(self, counts: Ints, draws: Floats) -> Ints:
         below, rest = np.divmod(counts, self.base)

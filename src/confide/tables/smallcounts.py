@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
@@ -31,17 +32,9 @@ class SmallCounts:
     def __post_init__(self) -> None:
         object.__setattr__(self, "base", checked_base(self.base, "SmallCounts"))
 
-    @property
-    def random(self) -> bool:
-        return True
-
-    @property
-    def sharp(self) -> bool:
-        return True
-
-    @property
-    def keyed(self) -> bool:
-        return False
+    random: ClassVar[bool] = True
+    sharp: ClassVar[bool] = True
+    keyed: ClassVar[bool] = False
 
     def apply(self, counts: Ints, draws: Floats) -> Ints:
         adjusted = np.where(draws * self.base < counts, self.base, 0)

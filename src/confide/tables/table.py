@@ -12,15 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from confide.errors import InputError, did_you_mean
 from confide.frames.door import to_polars
-from confide.tables.axes import (
-    Axes,
-    Hierarchies,
-    Margins,
-    axes_of,
-    checked_counts,
-    checked_structural,
-    text_of,
-)
+from confide.tables.axes import Axes, Hierarchies, Margins, axes_of
+from confide.tables.checks import checked_counts, checked_structural, text_of
 from confide.tables.counting import checked_by, checked_levels, coded_column, count_column, crossed, record_keys
 from confide.tables.layout import Bools, Ints
 

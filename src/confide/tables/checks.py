@@ -1,0 +1,84 @@
+"""Counts, structural zeros and levels as they come from a user, checked and brought into one form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from confide.errors import InputError
+from confide.tables.layout import Bools, Ints
+
+MOST_CELLS = 50_000_000
+
+
+def text_of(value: object) -> str:
+    """A level as text, the same from any frame: true, not True; 1, not 1.0."""
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value)).lower()
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def text_column(column: pl.Series) -> pl.Series:
+    """A column of levels as text, as `text_of` has it. Missing values stay missing."""
+    if column.dtype.is_float():
+        column = column.fill_nan(None)
+        whole = column.drop_nulls()
+        if bool((whole == whole.round()).all()):
+            column = column.cast(pl.Int64)
+    return column.cast(pl.String)
+
+
+def checked_counts(array: Any, what: str = "A table of counts") -> Ints:
+    """Whole numbers from 0 upwards, whatever type they come in."""
+    try:
+        counts = np.asarray(array)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} needs a regular array of whole numbers: its rows have different lengths.") from None
+    if counts.dtype.kind not in "iufb" or counts.dtype.kind == "b":
+        raise InputError(f"{what} needs whole numbers, but the array holds {_kind(counts)}.")
+    if not counts.size:
+        raise InputError(f"{what} needs at least one cell; the array is empty.")
+    if counts.size > MOST_CELLS:
+        raise InputError(f"{what} of {counts.size:,} cells is too large; at most {MOST_CELLS:,} are possible.")
+    if counts.dtype.kind == "f":
+        if not np.all(np.isfinite(counts)):
+            raise InputError(f"{what} needs whole numbers, but {int((~np.isfinite(counts)).sum()):,} are missing.")
+        if np.any(counts != np.round(counts)):
+            raise InputError(
+                f"{what} needs whole numbers, but {int((counts != np.round(counts)).sum()):,} are fractions; "
+                "weighted or rounded totals are no counts."
+            )
+    if np.any(counts < 0):
+        raise InputError(f"{what} cannot be negative, but {int((counts < 0).sum()):,} cells are.")
+    if np.any(counts > 2**40):
+        raise InputError(f"{what} cannot hold counts above 2^40.")
+    out = np.array(counts, dtype=np.int64, order="C")
+    out.setflags(write=False)
+    return out
+
+
+def _kind(counts: Any) -> str:
+    return {"b": "booleans", "O": "objects", "U": "text", "S": "text", "c": "complex numbers"}.get(
+        counts.dtype.kind, str(counts.dtype)
+    )
+
+
+def checked_structural(mask: Any, counts: Ints, shape: tuple[int, ...]) -> Bools:
+    """Where a combination is impossible; every count there must be 0. `counts` may have areas in front."""
+    if mask is None:
+        return np.zeros(shape, dtype=bool)
+    try:
+        zeros = np.asarray(mask)
+    except ValueError:
+        zeros = np.zeros(0)
+    if zeros.dtype != bool or zeros.shape != shape:
+        raise InputError(
+            f"structural is an array of booleans of shape {shape}, True where a combination is impossible."
+        )
+    if np.any(counts[..., zeros]):
+        raise InputError("A cell marked as structural zero has people in it: mark impossible combinations only.")
+    return zeros.copy()
