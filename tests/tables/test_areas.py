@@ -299,3 +299,18 @@ def test_numbers_are_levels_by_size():
     table = cf.Table.of({"age": [10, 9, 100, 9]}, by=["age"])
     assert table.levels == (("9", "10", "100"),)
     assert table.counts.tolist() == [2, 1, 1]
+
+
+def test_probabilities_too_small_for_a_float_are_not_zero():
+    """In every area the smallest n with a risk is that of the area by itself, however small the probability."""
+    rng = np.random.default_rng(5)
+    counts = np.concatenate([rng.integers(150, 400, (12, 2, 3)), rng.integers(0, 4, (12, 2, 3))])
+    tables = cf.Tables(counts, names=["a", "b"])
+    for scheme in (cf.RoundCells(3), cf.RoundCells(3, how="random")):
+        published = tables.publish(scheme, margins=[["a"], []], seed=1)
+        frame = cf.sap(published, known=range(600))
+        assert (frame["sap"] == 5e-324).any()
+        for area in tables.areas:
+            risky = frame.filter((pl.col("area") == area) & (pl.col("sap") > 0))["n"]
+            alone = published[area].attack(known=0).smallest
+            assert (risky.min() if risky.len() else None) == (alone if alone is not None and alone < 600 else None)

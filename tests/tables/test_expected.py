@@ -204,3 +204,12 @@ def test_simulated_and_exact_averages_agree():
     )
     gap = np.abs(each["m"].to_numpy() - exact)
     assert (gap <= 4 * each["s"].to_numpy() / np.sqrt(2000) + 1e-12).all()
+
+
+@pytest.mark.parametrize("counts", [[7, 7, 7, 1], [10, 10, 4, 2, 2], [40, 41, 41, 3]])
+def test_cells_too_large_to_be_known_in_full_still_count(counts):
+    """Whether any of them can fall decides if a total pins the small ones; several alike are several chances."""
+    options = {"margins": "total", "known": range(4)}
+    table, scheme = cf.Table(counts), cf.RoundCells(3, how="random")
+    exact = [float(Fraction(f)) for f in cf.expected_sap(table, scheme, fractions=True, **options)["fraction"]]
+    assert cf.expected_sap(table, scheme, **options)["sap"].to_list() == pytest.approx(exact, rel=1e-12)
