@@ -33,6 +33,8 @@ def audit(
     found = _Ranges(layout, lower, upper, free, np.asarray(which, dtype=np.int64), width, seconds)
     if len(found.which):
         found.start()
+        found.free_standing()
+        found.part_many()
         found.part()
         found.sharpen()
     return pl.DataFrame(
@@ -67,6 +69,24 @@ class _Ranges:
         self._solve(np.zeros(self.layout.cells))
         if self.high[0] < 0:
             raise ConfideError("The check of the hidden counts found no table that fits what is published.")
+
+    def free_standing(self) -> None:
+        """Counts that nothing else speaks of: every number of their interval fits, whatever the other cells are."""
+        mine = self.layout.alone[self.which] & self.free[np.maximum(self.layout.single[self.which], 0)]
+        q = self.which[mine]
+        self.low[mine], self.high[mine] = self.lower[q], np.minimum(self.upper[q], self.cap)
+        self.low_proven[mine] = self.high_proven[mine] = True
+        self.endless[mine] = self.upper[q] >= UNBOUNDED
+
+    def part_many(self) -> None:
+        """Tables in which many quantities are high and many others low, then the other way round, by their bits."""
+        place = np.arange(len(self.which))
+        rows = self.layout.matrix[self.which].T
+        for bit in range(max(len(place) - 1, 1).bit_length()):
+            for sign in (1.0, -1.0):
+                if bool((self.high - self.low >= self.width).all()):
+                    return
+                self._solve(sign * np.asarray(rows @ np.where((place >> bit) & 1, 1.0, -1.0)))
 
     def part(self) -> None:
         """Tables that are the width apart at each quantity, if there are any."""

@@ -107,6 +107,12 @@ class Layout:
         return out
 
     @cached_property
+    def alone(self) -> Bools:
+        """Quantities that are one cell which nothing else that is published holds."""
+        held = np.asarray(self.matrix.sum(axis=0)).ravel()
+        return np.asarray((self.single >= 0) & (held[np.maximum(self.single, 0)] == 1))
+
+    @cached_property
     def families(self) -> tuple[Tree, ...] | None:
         """One tree if all sets nest, two if they fall into two nested families, else None."""
         wide = [i for i, p in enumerate(self.parts) if p.size and p.members.max(initial=0) > 1]

@@ -23,6 +23,15 @@ GAP = 2.0
 """A whole-number move need not be the very cheapest: hiding costs about 1 to 10 a quantity."""
 
 
+def opposed(count: int) -> Iterator[Ints]:
+    """Signs for so many things, each with its opposite, such that any two of them differ in some: by their bits."""
+    place = np.arange(count)
+    for bit in range(max(count - 1, 1).bit_length()):
+        signs = np.where((place >> bit) & 1, 1, -1)
+        yield signs
+        yield -signs
+
+
 class Pattern:
     """Which further counts to hide. `primary`, `may` (be hidden), `low` and `high` (if hidden) are of length Q.
 
@@ -41,19 +50,43 @@ class Pattern:
         self.price = 1.0 + np.log1p(true)
         self.hidden = primary.copy()
         self.open = True  # whether more may be hidden
-        self.moves = np.zeros((1, layout.quantities), dtype=np.int64)
+        self.moves: Ints = np.zeros((1, layout.quantities), dtype=np.int64)
+        self.most: Ints = self.moves[0]  # how far up and down the moves at hand bring each quantity
+        self.least: Ints = self.moves[0]
         self.stopped = False  # whether a time limit left something open
         self.objective = np.concatenate([np.zeros(layout.cells), self.price, self.price])
         self.programme = self._made(integer=False)
 
     def search(self) -> int:
         """Hide until every primary quantity is safe; returns how many cannot be."""
-        order = np.flatnonzero(self.primary)
+        wide = np.minimum(self.up, UNBOUNDED // 2) + self.down >= self.width
+        order = np.flatnonzero(self.primary & ~(self.layout.alone & wide))  # nothing tells of a count that is alone
         order = order[np.argsort(-self.price[order], kind="stable")]
+        self._move_many(order)
         failed = sum(not self._protect(int(q)) for q in order)
         if not failed:
             self._show_needless()
         return failed
+
+    def _move_many(self, which: Ints) -> None:
+        """Moves of several at once, some up and others down, that need nothing more to be hidden."""
+        if len(which) < 2:
+            return
+        was_open, self.open = self.open, False
+        programme = self._made(integer=False)
+        self.open = was_open
+        programme.rows(
+            np.where(self.hidden, -np.minimum(self.down, self.width), 0),
+            np.where(self.hidden, np.minimum(self.up, self.width), 0),
+        )
+        for signs in opposed(len(which)):
+            if bool((self._spread()[which] >= self.width).all()):
+                break
+            target = np.zeros(programme.size)
+            target[: self.layout.cells] = self.layout.matrix[which].T @ signs
+            move = self._checked(programme.maximise(target))
+            if move is not None:
+                self._keep(move[None])
 
     def _protect(self, q: int) -> bool:
         """Find moves that spread q over the width; hide what they need."""
@@ -64,7 +97,7 @@ class Pattern:
             if ways:
                 way = min(ways, key=lambda w: float(self.price[self._needs(w)].sum()))
                 self._hide(np.flatnonzero(self._needs(way)))
-                self.moves = np.vstack([self.moves, way])
+                self._keep(way)
                 return True
         return False
 
@@ -100,7 +133,7 @@ class Pattern:
 
     def _move(self, q: int, by: int) -> Ints | None:
         """What changes (Q) in the cheapest move of q at least so far up (by > 0) or down; nothing if one is at hand."""
-        if self.moves[:, q].max() >= by > 0 or self.moves[:, q].min() <= by <= 0:
+        if self.most[q] >= by > 0 or self.least[q] <= by <= 0:
             return np.zeros(self.layout.quantities, dtype=np.int64)
         self._bound(q, by if by > 0 else -int(self.down[q]), by if by < 0 else int(self.up[q]))
         answer = self.programme.minimise(self.objective)
@@ -129,19 +162,28 @@ class Pattern:
         left = ATTEMPTS
         for q in secondary[np.argsort(-self.price[secondary], kind="stable")]:
             before = self.moves
-            self.moves = before[before[:, q] == 0]
+            self._only(before[before[:, q] == 0])
             self.hidden[q] = False
             self._release(int(q))
-            bare = np.flatnonzero(self.primary & (self._spread() < self.width))
+            bare = np.flatnonzero(self.primary & ~self.layout.alone & (self._spread() < self.width))
             left -= len(bare)
             if left < 0 or not all(self._protect(int(p)) for p in bare):
-                self.moves = before
+                self._only(before)
                 self.hidden[q] = True
                 self._release(int(q))
 
+    def _keep(self, moves: Ints) -> None:
+        """Add moves to those at hand."""
+        self.moves = np.vstack([self.moves, moves[moves.any(axis=1)]])
+        self.most, self.least = np.maximum(self.most, moves.max(axis=0)), np.minimum(self.least, moves.min(axis=0))
+
+    def _only(self, moves: Ints) -> None:
+        """Nothing but these moves is at hand."""
+        self.moves, self.most, self.least = moves, moves.max(axis=0), moves.min(axis=0)
+
     def _spread(self) -> Ints:
         """How far apart the moves at hand bring each quantity; the first of them is to stay."""
-        return np.asarray(self.moves.max(axis=0) - self.moves.min(axis=0))
+        return np.asarray(self.most - self.least)
 
     def _made(self, integer: bool, at: tuple[int, int] | None = None) -> Programme:
         from scipy.sparse import csr_matrix, hstack, identity
