@@ -1,0 +1,1 @@
+"""Risk against utility: the theory of the R-U map, and studies of candidate releases."""
