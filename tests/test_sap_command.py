@@ -118,7 +118,7 @@ def test_files_are_not_overwritten(here: Path, capsys: pytest.CaptureFixture[str
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("sap counts.csv --known 0:24", "only 13 people"),
+        ("sap counts.csv --known 0:24", "fewer people than that"),
         ("sap counts.csv --known five", "--known is a number of people"),
         ("sap counts.csv --known 5:1", "--known is a number of people"),
         ("sap counts.csv --round 1", "Exact()"),
@@ -141,3 +141,28 @@ def test_mistakes(capsys: pytest.CaptureFixture[str], line: str, says: str) -> N
     said = capsys.readouterr()
     assert says in said.err
     assert said.out == ""
+
+
+def test_the_published_table_is_written_for_the_public(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("sap counts.csv --round 3 --random --margins total --known 1 --seed 2 --published public.csv") == 0
+    assert "one of the releases it may make" in capsys.readouterr().out
+    written = pl.read_csv(here / "public.csv")
+    assert written.columns == ["margin", "sex", "age", "published"]
+    assert (written["published"] % 3 == 0).all()
+
+
+def test_what_people_by_name_recover(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("sap counts.csv --people known.csv") == 0
+    said = capsys.readouterr().out
+    assert "What they recover:" in said
+    assert "cannot be done with fewer" not in said
+    assert run("sap counts.csv --people known.csv --round 5") == 0
+    assert "They recover no zero." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "line", ["--controlled 4 --ties even", "--round 3 --ties even", "--round 3 --marks same", "--round 3 --summed"]
+)
+def test_options_that_would_be_ignored(capsys: pytest.CaptureFixture[str], line: str) -> None:
+    assert run(f"sap counts.csv {line}") == 2
+    assert "--" in capsys.readouterr().err

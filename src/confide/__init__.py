@@ -35,7 +35,7 @@ _HOMES = {
     "Plan": "confide.protect.plan",
     "Pram": "confide.protect.pram",
     "Published": "confide.tables.published",
-    "PublishedTables": "confide.tables.areas",
+    "PublishedTables": "confide.tables.published_areas",
     "QuantileRegression": "confide.protect.quantile",
     "RankSwap": "confide.protect.rankswap",
     "Recode": "confide.protect.recode",
@@ -118,7 +118,6 @@ if TYPE_CHECKING:
     from confide.protect.topcode import Topcode as Topcode
     from confide.protect.variances import Gamma as Gamma
     from confide.protect.variances import prior_from_range as prior_from_range
-    from confide.tables.areas import PublishedTables as PublishedTables
     from confide.tables.areas import Tables as Tables
     from confide.tables.attack_result import Certificate as Certificate
     from confide.tables.attack_result import TableAttack as TableAttack
@@ -131,6 +130,7 @@ if TYPE_CHECKING:
     from confide.tables.expected import expected_sap as expected_sap
     from confide.tables.ptable import PTable as PTable
     from confide.tables.published import Published as Published
+    from confide.tables.published_areas import PublishedTables as PublishedTables
     from confide.tables.rounding import RoundCells as RoundCells
     from confide.tables.sap import sap as sap
     from confide.tables.smallcounts import SmallCounts as SmallCounts

@@ -170,7 +170,7 @@ def _attack(commands: Any) -> None:
 def _sap(commands: Any) -> None:
     example = (
         "  confide sap counts.csv --round 5 --margins total --known 0:24\n"
-        "  confide sap wards.csv --area ward --round 3 --margins total --known 0:10\n"
+        "  confide sap wards.csv --area ward --by sex,age --round 3 --margins total --known 0:10\n"
         "  confide sap people.csv --records --by sex,age --suppress 5 --margins all --known 3"
     )
     p = _command(commands, "sap", "publish a table of counts and say how likely a zero is recovered", example)
@@ -187,7 +187,9 @@ def _sap(commands: Any) -> None:
     scheme.add_argument("--suppress", type=int, metavar="BELOW", help="hide small counts, and others to protect them")
     scheme.add_argument("--cell-key", type=float, nargs=2, metavar=("D", "V"), help="noise of at most D, variance V")
     p.add_argument("--random", action="store_true", help="with --round: up or down at random, unbiased")
-    p.add_argument("--ties", choices=["up", "down", "even"], default="up", help="with --round and an even base (up)")
+    p.add_argument("--ties", choices=["up", "down", "even"], help="with --round and an even base (up)")
+    marks = "with --suppress: whether small counts and others hidden for their sake are marked apart (apart)"
+    p.add_argument("--marks", choices=["apart", "same"], help=marks)
     margins = "none, total, all, or lists such as 'sex;age,sex;total' (none)"
     p.add_argument("--margins", default="none", metavar="WHICH", help=margins)
     p.add_argument("--margins-only", action="store_true", help="publish margins without cells")
@@ -199,6 +201,7 @@ def _sap(commands: Any) -> None:
     p.add_argument("--seed", type=int, metavar="N", help="of a random scheme; default: fresh entropy")
     p.add_argument("--out", type=Path, metavar="FILE", help="write the probabilities")
     p.add_argument("--chart", type=Path, metavar="FILE", help="draw them: png, svg or html")
+    p.add_argument("--published", type=Path, metavar="FILE", help="write the published table, as the public sees it")
     p.add_argument("--force", action="store_true", help="replace existing files")
 
 

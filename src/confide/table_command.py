@@ -11,6 +11,7 @@ import polars as pl
 from confide.commands import Told, check_suffix, unwritable
 from confide.errors import InputError, raise_all
 from confide.frames import atomic_write, read, write
+from confide.show.drawing import check_picture
 from confide.tables.areas import Tables
 from confide.tables.areas_attack import TablesAttack
 from confide.tables.attack_result import TableAttack
@@ -23,12 +24,17 @@ from confide.tables.smallcounts import SmallCounts
 from confide.tables.suppress import Suppress
 from confide.tables.table import Table
 
+ONE_OF_MANY = "The scheme is random: this is one of the releases it may make. --seed N makes the same one again."
+
 
 def run(options: argparse.Namespace) -> Told:
     """Publish and attack; text for people, plain data for machines."""
-    raise_all(unwritable(options, [options.out, options.chart]))
-    if options.out is not None:
-        check_suffix(options.out)
+    raise_all(unwritable(options, [options.out, options.chart, options.published]))
+    for path in (options.out, options.published):
+        if path is not None:
+            check_suffix(path)
+    if options.chart is not None:
+        check_picture(options.chart)
     scheme = _scheme(options)
     margins = _margins(options.margins)
     table = _table(options)
@@ -43,16 +49,21 @@ def run(options: argparse.Namespace) -> Told:
     more = {"fractions": True} if options.fractions else {}
     attack: TableAttack | TablesAttack = published.attack(known, **more)
     text = f"{table!r}\n{published!r}\n\n{_result(attack)}"
+    if scheme.random:
+        text += f"\n\n{ONE_OF_MANY}"
     plain: dict[str, Any] = {"table": repr(table), "published": repr(published), "method": attack.method}
+    plain["one_of_many"] = scheme.random
     if isinstance(attack, TablesAttack):
         plain |= {"areas": len(attack.published), "bands": attack.bands().to_dicts()}
+    elif attack.people is not None:
+        plain |= {"rows": attack.frame.to_dicts(), "recovered": attack.recovered().to_dicts()}
     else:
         plain |= {"smallest": attack.smallest, "rows": attack.frame.to_dicts()}
-    for path, what in ((options.out, "out"), (options.chart, "chart")):
+    for path, what in ((options.out, "out"), (options.chart, "chart"), (options.published, "published_file")):
         if path is not None:
             plain[what] = str(path)
             text += f"\n\nWritten: {path}"
-    _write(options, attack)
+    _write(options, attack, published.frame())
     return text, plain
 
 
@@ -64,6 +75,10 @@ def _result(attack: TableAttack | TablesAttack) -> str:
     if not attack.exact:
         shown = attack.frame.select("n", "sap", "lower", "upper", "status")
     lines = ["probability that a zero is recovered (SAP), for n people known", "", plain_table(shown), ""]
+    if attack.people is not None:
+        zeros = attack.recovered()
+        found = plain_table(zeros) if zeros.height else "They recover no zero."
+        return "\n".join([*lines, *(["What they recover:", ""] if zeros.height else []), found])
     certificate = attack.certificate()
     if certificate is None:
         lines.append("No number of known people up to this recovers a zero.")
@@ -82,7 +97,10 @@ def plain_table(frame: pl.DataFrame) -> str:
     return "\n".join("  ".join(x.rjust(w) for x, w in zip(r, widths, strict=True)) for r in rows)
 
 
-def _write(options: argparse.Namespace, attack: TableAttack | TablesAttack) -> None:
+def _write(options: argparse.Namespace, attack: TableAttack | TablesAttack, published: pl.DataFrame) -> None:
+    if options.published is not None:  # for the public: what can be stated of it is not in it
+        with atomic_write(options.published, overwrite=options.force) as temporary:
+            write(published.drop("entry", "lower", "upper"), temporary, overwrite=True)
     if options.chart is not None:
         from confide.show.drawing import save_chart
 
@@ -111,16 +129,22 @@ def _table(options: argparse.Namespace) -> Table | Tables:
 
 
 def _scheme(options: argparse.Namespace) -> Scheme:
+    if options.marks is not None and options.suppress is None:
+        raise InputError("--marks goes with --suppress BELOW.")
+    if options.summed and options.margins == "none":
+        raise InputError("--summed is about margins; say which with --margins.")
     if options.round is not None:
-        return RoundCells(options.round, how="random" if options.random else "conventional", ties=options.ties)
-    if options.random:
-        raise InputError("--random goes with --round BASE.")
+        if options.ties is not None and (options.random or options.round % 2):
+            raise InputError("--ties is for an even base that is not rounded at random: others have no ties.")
+        return RoundCells(options.round, "random" if options.random else "conventional", options.ties or "up")
+    if options.random or options.ties is not None:
+        raise InputError("--random and --ties go with --round BASE.")
     if options.controlled is not None:
         return ControlledRounding(options.controlled)
     if options.small is not None:
         return SmallCounts(options.small)
     if options.suppress is not None:
-        return Suppress(below=options.suppress)
+        return Suppress(below=options.suppress, marks=options.marks or "apart")
     if options.cell_key is not None:
         largest, variance = options.cell_key
         if largest != int(largest):

@@ -98,9 +98,9 @@ def test_masks_positions_and_levels_name_the_same_targets(data):
 def test_sums_of_any_release(release, data):
     """Sets that overlap, as targets and as what is published."""
     counts, constraints = release
-    table = cf.Table(counts.reshape(1, -1), names=["one", "cell"])
+    table = cf.Table(counts.reshape(1, -1), names=["one", "each"])
     published = cf.Published.of(table, constraints)
-    margins = data.draw(st.sampled_from([[["one"]], [["cell"]], [["one"], ["cell"]]]))
+    margins = data.draw(st.sampled_from([[["one"]], [["each"]], [["one"], ["each"]]]))
     sets = [[*range(counts.size)]] if margins == [["one"]] else [[i] for i in range(counts.size)]
     sets += [[*range(counts.size)]] if len(margins) == 2 else []
     expected = enumerated(brute.sap, constraints, counts, None, sets)

@@ -93,9 +93,11 @@ def test_curves_may_end_at_different_n(tmp_path: Path) -> None:
 
 
 def test_one_n_is_drawn(tmp_path: Path) -> None:
-    """A named group has one row."""
-    attack = cf.Table([2, 1], names=["x"]).publish().attack(known={"x": ["1"]})
-    assert "n: 1; sap: 1" in svg(attack.chart(), tmp_path)
+    attack = cf.Table([2, 1], names=["x"]).publish().attack(known=3)
+    assert "n: 3; sap: 1" in svg(attack.chart(), tmp_path)
+    named = cf.Table([2, 1], names=["x"]).publish().attack(known={"x": ["1"]})
+    with pytest.raises(cf.InputError, match="no curve"):
+        named.chart()
 
 
 # Bands

@@ -32,9 +32,7 @@ def save_chart(chart: Any, path: str | os.PathLike[str], overwrite: bool = False
     confide.errors.InputError: A chart is saved as .png, .svg or .html, not as ".pdf".
     """
     target = Path(path)
-    kind = target.suffix.lower()
-    if kind not in (".png", ".svg", ".html"):
-        raise InputError(f'A chart is saved as .png, .svg or .html, not as "{target.suffix}".')
+    kind = check_picture(target)
     with atomic_write(target, overwrite) as temporary:
         if kind == ".html":
             menu = {"actions": {"export": True, "source": False, "compiled": False, "editor": False}}
@@ -44,6 +42,14 @@ def save_chart(chart: Any, path: str | os.PathLike[str], overwrite: bool = False
         if kind == ".png":
             temporary.write_bytes(packed_png(temporary.read_bytes()))
     return target
+
+
+def check_picture(path: Path) -> str:
+    """The kind of picture that a name asks for; refused where there is no such kind."""
+    kind = path.suffix.lower()
+    if kind not in (".png", ".svg", ".html"):
+        raise InputError(f'A chart is saved as .png, .svg or .html, not as "{path.suffix}".')
+    return kind
 
 
 def packed_png(picture: bytes) -> bytes:

@@ -51,8 +51,10 @@ def sap_chart(frame: pl.DataFrame, title: str | None = None) -> Any:
         raise InputError(f"The chart has colours for {len(COLOURS)} releases, but the table has {len(names)}.")
     low, high = min(data["n"]), max(data["n"])
     curves = {r: data.filter(pl.col("release") == r).sort("n") for r in names}
-    x = alt.X("n:Q", title="People known, n", scale=alt.Scale(domain=[low, max(high, low + 1)], nice=False),
-              axis=alt.Axis(tickMinStep=1, format=",d", grid=False, labelFlush=False))  # fmt: skip
+    ends = [low, high] if high > low else [low - 1, low + 1]
+    ticks = {"values": sorted(set(data["n"]))} if high - low <= 12 else {"tickMinStep": 1}
+    x = alt.X("n:Q", title="People known, n", scale=alt.Scale(domain=ends, nice=False),
+              axis=alt.Axis(format=",d", grid=False, labelFlush=False, **ticks))  # fmt: skip
     y = alt.Y("sap:Q", title="SAP", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format=".1f", tickCount=6))
     colour = alt.Color("release:N", scale=alt.Scale(domain=names, range=list(COLOURS[: len(names)])), legend=None)
     layers, shaded = [], False

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
 from confide.engine.local import progress_bar
-from confide.errors import InputError, did_you_mean
-from confide.frames.door import to_polars
+from confide.errors import ConfideError, InputError, did_you_mean, raise_all
 from confide.tables.axes import Axes, Hierarchies, Margins, axes_of
-from confide.tables.checks import checked_counts, checked_structural, text_of
-from confide.tables.counting import checked_by, checked_levels, coded_column, count_column, crossed
-from confide.tables.layout import Bools, Ints, Layout
+from confide.tables.checks import check_no_totals, checked_counts, checked_structural, text_of
+from confide.tables.counting import checked_by, checked_levels, coded_column, count_column, crossed, records
+from confide.tables.layout import Bools, Ints
 from confide.tables.publish import by_cells, check_totals, checked_scheme, generator
-from confide.tables.published import Published, parts_text
+from confide.tables.published_areas import PublishedTables
 from confide.tables.scheme import Scheme, TableScheme
 from confide.tables.table import Table
-
-if TYPE_CHECKING:
-    from confide.tables.areas_attack import TablesAttack
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,6 +59,7 @@ class Tables:
         if len(set(labels)) < len(labels):
             raise InputError("An area is named twice; every area has one table.")
         axes = axes_of(array.shape[1:], names, levels, hierarchies)
+        check_no_totals(array.sum(axis=0), axes.names, axes.levels)
         self._set(array, labels, axes, checked_structural(structural, array, array.shape[1:]))
 
     def _set(self, counts: Ints, areas: tuple[str, ...], axes: Axes, structural: Bools) -> None:
@@ -93,7 +91,7 @@ class Tables:
         array([[1, 1],
                [1, 0]])
         """
-        data = to_polars(frame, "The frame")
+        data = records(frame)
         return cls._counted(data, by, area, None, levels, structural, hierarchies)
 
     @classmethod
@@ -115,7 +113,7 @@ class Tables:
         array([[0, 4],
                [2, 0]])
         """
-        data = to_polars(frame, "The frame")
+        data = records(frame)
         others = [c for c in data.columns if c not in (count, area)]
         return cls._counted(data, others if by is None else by, area, count, levels, structural, hierarchies)
 
@@ -132,6 +130,7 @@ class Tables:
         every = [area, *names]
         given = checked_levels(levels, every)
         coded = [coded_column(data[n], given.get(n), n) for n in every]
+        _check_variables(coded, names)
         shape, flat = crossed(coded, every)
         counts = np.bincount(flat, weights=weights, minlength=int(np.prod(shape))).reshape(shape)
         labels = [v for v, _ in coded]
@@ -161,18 +160,20 @@ class Tables:
         return Table._made(self.counts[self.place(area)], self.axes, self.structural)
 
     def place(self, area: str | int) -> int:
-        """The position of an area, by its name or as it is."""
-        if isinstance(area, (int, np.integer)) and not isinstance(area, bool):
-            if not -len(self.areas) <= area < len(self.areas):
-                raise IndexError(f"There are {len(self.areas):,} areas.")
+        """The position of an area, by its name; a number that is no area's name is a position."""
+        if text_of(area) in self._places:
+            return self._places[text_of(area)]
+        if isinstance(area, (int, np.integer)) and not isinstance(area, bool) and -len(self) <= area < len(self):
             return int(area)
-        if area not in self.areas:
-            near = did_you_mean(str(area), self.areas) if len(self.areas) <= 1000 else ""
-            raise InputError(f'There is no area "{area}".{near}')
-        return self.areas.index(str(area))
+        near = did_you_mean(text_of(area), self.areas) if len(self.areas) <= 1000 else ""
+        raise InputError(f'There is no area "{area}".{near}')
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {a: k for k, a in enumerate(self.areas)}
 
     def __iter__(self) -> Iterator[Table]:
-        return (self[k] for k in range(len(self)))
+        return (Table._made(c, self.axes, self.structural) for c in self.counts)
 
     def publish(
         self,
@@ -191,14 +192,17 @@ class Tables:
         rng = generator(seed)
         flat = self.counts.reshape(len(self), -1)
         if not isinstance(scheme, TableScheme):
-            values, lower, upper = by_cells(scheme, layout, flat, None, totals, rng)
+            values, lower, upper = by_cells(scheme, layout, flat, None, totals, rng, ~self.structural.ravel())
             shown = np.ones(values.shape, dtype=bool)
             return PublishedTables(self, layout, values, shown, lower, upper, scheme, scheme.sharp)
         free = ~self.structural.ravel()
         settled = []
         with progress_bar("publishing", len(self), progress) as done:
-            for counts in flat:
-                settled.append(scheme.settle(layout, counts, free, rng))
+            for area, counts in zip(self.areas, flat, strict=True):
+                try:
+                    settled.append(scheme.settle(layout, counts, free, rng))
+                except ConfideError as e:
+                    raise type(e)(f'Area "{area}": {e}') from None
                 done(1)
 
         def stacked(name: str) -> Any:
@@ -213,44 +217,18 @@ class Tables:
         return f"Tables of {len(self):,} areas, {int(self.counts.sum()):,} people: {shape}"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class PublishedTables:
-    """What `Tables.publish` returns: as `Published`, with arrays of areas x Q."""
-
-    tables: Tables
-    layout: Layout
-    values: Ints
-    shown: Bools
-    lower: Ints
-    upper: Ints
-    scheme: Any
-    sharp: bool
-
-    def __len__(self) -> int:
-        return len(self.tables)
-
-    def __getitem__(self, area: str | int) -> Published:
-        """One area's published table.
-
-        >>> import confide as cf
-        >>> cf.Tables([[2, 1], [0, 3]], areas=["a", "b"]).publish(cf.RoundCells(3))["b"].values
-        array([0, 3])
-        """
-        k = self.tables.place(area)
-        one = Published(
-            self.tables[k], self.layout, self.values[k], self.shown[k], self.lower[k], self.upper[k], self.scheme
-        )
-        return replace(one, sharp=self.sharp)
-
-    def attack(self, known: Any = None, **options: Any) -> TablesAttack:
-        """Attack every area's table; see `confide.sap` for the options."""
-        from confide.tables.areas_attack import OPTIONS, attack_tables
-        from confide.tables.known import check_options
-
-        check_options(options, OPTIONS)
-        return attack_tables(self, known, **options)
-
-    def __repr__(self) -> str:
-        return (
-            f"Published in each of {len(self):,} areas: {parts_text(self.layout, self.tables.names)}, by {self.scheme}"
-        )
+def _check_variables(coded: Sequence[tuple[list[str], Ints]], names: Sequence[str]) -> None:
+    """A column with one value in each area is another name of the areas."""
+    _, place = coded[0]
+    used, rows = np.unique(place, return_counts=True)
+    if len(used) < 2 or rows.min() < 2:
+        return  # too little to tell
+    wrong = []
+    for name, (levels, codes) in zip(names, coded[1:], strict=True):
+        pairs = len(np.unique(place * len(levels) + codes))
+        if len(levels) > 1 and pairs == len(used):
+            wrong.append(
+                f'"{name}" has one value in each area, so it says something of the areas and is no variable of their '
+                "tables; list the variables with by=[...]."
+            )
+    raise_all(wrong)

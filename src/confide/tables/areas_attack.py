@@ -10,11 +10,11 @@ import polars as pl
 
 from confide.engine.local import progress_bar, run_pieces, thread_count
 from confide.errors import InputError
-from confide.tables.areas import PublishedTables
 from confide.tables.attack import OPTIONS as ONE_TABLE
 from confide.tables.attack import attack_table, effort_of
 from confide.tables.known import is_frame, numbers
 from confide.tables.layout import Bools, Ints
+from confide.tables.published_areas import PublishedTables
 from confide.tables.routes import EXACT, LOWER
 from confide.tables.scheme import Floats
 from confide.tables.targets import targets_of
@@ -73,7 +73,10 @@ class TablesAttack:
 
 
 def _listed(ns: pl.Series) -> str:
-    return f"{ns.to_numpy().min()}..{ns.to_numpy().max()}"
+    each = np.unique(ns.to_numpy())
+    if len(each) > 1 and len(each) == each[-1] - each[0] + 1:
+        return f"{each[0]}..{each[-1]}"
+    return ", ".join(str(n) for n in each[:8]) + (", ..." if len(each) > 8 else "")
 
 
 OPTIONS = (*ONE_TABLE, "threads", "progress")
@@ -166,7 +169,7 @@ def _one_by_one(published: PublishedTables, ns: Ints, options: dict[str, Any], p
         for a in range(len(published)):
             if totals[a]:
                 clamped = np.minimum(ns, totals[a])
-                attack = attack_table(published[a], clamped, **options)
+                attack = attack_table(published.at(a), clamped, **options)
                 at = np.searchsorted(attack.frame["n"].to_numpy(), clamped)
                 for name, array in found.items():
                     array[a] = attack.frame[name].to_numpy()[at]

@@ -53,7 +53,9 @@ def attack_table(
     route = _route(published, target, sets, effort)
     if is_frame(known):
         people = group(known, table)
-        return _by_group(published, people, target, sets, route)
+        named = _by_group(published, people, target, sets, route)
+        texts = pl.Series([str(int(v)) for v in named.frame["sap"]])
+        return replace(named, frame=named.frame.with_columns(fraction=texts)) if fractions else named
     ns = numbers(known, table.total)
     found = _honest(route.risk(int(ns[-1]), fractions), published)
     frame = pl.DataFrame(

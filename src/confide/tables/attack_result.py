@@ -193,6 +193,8 @@ class TableAttack:
         """The probability by the number of people known (altair)."""
         from confide.show.table_charts import sap_chart
 
+        if self.people is not None:
+            raise InputError("A named group has one probability, 0 or 1: there is no curve to draw.")
         return sap_chart(self.frame)
 
     def __repr__(self) -> str:

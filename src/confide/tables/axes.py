@@ -19,6 +19,11 @@ Hierarchies = Mapping[str, Mapping[str, Groups]]
 Margins = str | Sequence[Sequence[str]]
 
 
+RESERVED = frozenset(
+    "cell count entry given lower margin n people proven published risk tag upper".split()  # noqa: SIM905
+)
+
+
 @dataclass(frozen=True, eq=False)
 class Reading:
     """One way to read a variable: its own levels, or a coarser grouping. `code`: the group of each level."""
@@ -111,7 +116,9 @@ class Axes:
                 + (f' For the margin of "{margins}" write margins=[["{margins}"]].' if margins in self.names else "")
             )
         if not isinstance(margins, Iterable) or any(isinstance(m, str) or not isinstance(m, Iterable) for m in margins):
-            raise InputError('margins is a list of lists of variables, as [["sex"], []]; [] is the total.')
+            raise InputError(
+                'margins is "none", "total", "all", or a list of lists of variables, as [["sex"], []]; [] is the total.'
+            )
         return list(margins)
 
 
@@ -120,6 +127,8 @@ def axes_of(shape: Sequence[int], names: Any, levels: Any, hierarchies: Hierarch
     names = [f"v{i + 1}" for i in range(len(shape))] if names is None else _texts(names, "names")
     if len(names) != len(shape):
         raise InputError(f"The array has {len(shape)} dimensions, but there are {len(names)} names.")
+    taken = [n for n in names if n in RESERVED]
+    raise_all(f'A variable cannot be called "{n}", which is a column of the results; rename it.' for n in taken)
     twice = [n for n, k in Counter(names).items() if k > 1]
     raise_all(f'The name "{n}" is given to more than one variable.' for n in twice)
     if levels is None:

@@ -13,11 +13,11 @@ from confide.tables.layout import Bools, Ints
 MOST_CELLS = 50_000_000
 
 
-def text_of(value: object) -> str:
+def text_of(value: Any) -> str:
     """A level as text, the same from any frame: true, not True; 1, not 1.0."""
     if isinstance(value, (bool, np.bool_)):
         return str(bool(value)).lower()
-    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+    if isinstance(value, (float, np.floating)) and float(value).is_integer() and abs(float(value)) < 2**53:
         return str(int(value))
     return str(value)
 
@@ -27,7 +27,7 @@ def text_column(column: pl.Series) -> pl.Series:
     if column.dtype.is_float():
         column = column.fill_nan(None)
         whole = column.drop_nulls()
-        if bool((whole == whole.round()).all()):
+        if bool((whole.is_finite() & (whole == whole.round()) & (whole.abs() < 2**53)).all()):
             column = column.cast(pl.Int64)
     return column.cast(pl.String)
 
@@ -46,14 +46,16 @@ def checked_counts(array: Any, what: str = "A table of counts") -> Ints:
         raise InputError(f"{what} of {counts.size:,} cells is too large; at most {MOST_CELLS:,} are possible.")
     if counts.dtype.kind == "f":
         if not np.all(np.isfinite(counts)):
-            raise InputError(f"{what} needs whole numbers, but {int((~np.isfinite(counts)).sum()):,} are missing.")
+            raise InputError(
+                f"{what} needs whole numbers, but {int((~np.isfinite(counts)).sum()):,} are missing or infinite."
+            )
         if np.any(counts != np.round(counts)):
             raise InputError(
                 f"{what} needs whole numbers, but {int((counts != np.round(counts)).sum()):,} are fractions; "
                 "weighted or rounded totals are no counts."
             )
     if np.any(counts < 0):
-        raise InputError(f"{what} cannot be negative, but {int((counts < 0).sum()):,} cells are.")
+        raise InputError(f"{what} cannot hold negative numbers, but {int((counts < 0).sum()):,} are.")
     if np.any(counts > 2**40):
         raise InputError(f"{what} cannot hold counts above 2^40.")
     out = np.array(counts, dtype=np.int64, order="C")
@@ -82,3 +84,31 @@ def checked_structural(mask: Any, counts: Ints, shape: tuple[int, ...]) -> Bools
     if np.any(counts[..., zeros]):
         raise InputError("A cell marked as structural zero has people in it: mark impossible combinations only.")
     return zeros.copy()
+
+
+TOTALS = frozenset({"all", "sum", "total", "totals"})
+
+
+def check_no_totals(counts: Ints, names: tuple[str, ...], levels: tuple[tuple[str, ...], ...]) -> None:
+    """Refuse a level that is called a total and is one: its people would be counted twice."""
+    for axis, (name, labels) in enumerate(zip(names, levels, strict=True)):
+        for k, label in enumerate(labels):
+            if label.strip().lower() in TOTALS and len(labels) > 1:
+                own = np.take(counts, k, axis=axis)
+                if own.any() and np.array_equal(2 * own, counts.sum(axis=axis)):
+                    raise InputError(
+                        f'The level "{label}" of "{name}" is the sum of the others, so that people would be counted '
+                        "twice; leave totals out, publish(margins=...) makes them."
+                    )
+
+
+def crosstab_labels(frame: Any, names: Any, levels: Any) -> tuple[Any, Any]:
+    """Names and levels of a table that pandas.crosstab made, where they are not given."""
+    sides = (frame.index, frame.columns)
+    if any(side.nlevels > 1 for side in sides):
+        raise InputError("A crosstab of more than two variables has joined labels; use Table.of(frame, by=[...]).")
+    if names is None:
+        names = [f"v{k + 1}" if side.name is None else str(side.name) for k, side in enumerate(sides)]
+    if levels is None:
+        levels = [[text_of(v) for v in side] for side in sides]
+    return names, levels

@@ -10,12 +10,13 @@ import numpy as np
 import polars as pl
 
 from confide.errors import ConfideError, InputError, raise_all
-from confide.tables.areas import PublishedTables, Tables
+from confide.tables.areas import Tables
 from confide.tables.axes import Margins
 from confide.tables.bounds import propagated
 from confide.tables.known import numbers
 from confide.tables.publish import checked_scheme
 from confide.tables.published import Published
+from confide.tables.published_areas import PublishedTables
 from confide.tables.scheme import Floats, Scheme
 from confide.tables.table import Table
 
@@ -151,7 +152,7 @@ def read(published: PublishedTables) -> Floats:
     """What an analyst would take each count to be: the published value, or the middle of what can be stated."""
     out = published.values.astype(np.float64)
     for a in np.flatnonzero(~published.shown.all(axis=1)):
-        out[a] = _read_one(published[int(a)])
+        out[a] = _read_one(published.at(int(a)))
     return out
 
 

@@ -7,13 +7,26 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from narwhals.dependencies import is_pandas_dataframe
 from numpy.typing import NDArray
 
 from confide.errors import InputError, did_you_mean, raise_all
+from confide.frames.door import to_polars
 from confide.tables.checks import MOST_CELLS, checked_counts, text_column, text_of
 from confide.tables.layout import Ints
 
 MISSING = "missing"
+
+
+def records(frame: Any) -> pl.DataFrame:
+    """A frame of records as polars. Categories of pandas, also of numbers or intervals, keep their order as text."""
+    if is_pandas_dataframe(frame):
+        for name in frame.columns:
+            categories = getattr(frame[name].dtype, "categories", None)
+            if categories is not None:
+                texts = [text_of(c) for c in categories]
+                frame = frame.assign(**{name: frame[name].cat.rename_categories(texts)})
+    return to_polars(frame, "The frame")
 
 
 def checked_by(by: Any, columns: Sequence[str]) -> list[str]:
@@ -52,6 +65,8 @@ def checked_levels(levels: Any, names: Sequence[str]) -> Mapping[str, Sequence[o
 def coded_column(column: pl.Series, levels: Sequence[object] | None, name: str) -> tuple[list[str], Ints]:
     """The levels of a column, and the position of each record's level. Missing values come last."""
     dtype = column.dtype
+    if dtype.is_nested() or dtype in (pl.Duration, pl.Object, pl.Binary):
+        raise InputError(f'"{name}" holds {dtype.base_type().__name__} values, which cannot be levels of a table.')
     texts = text_column(column)
     if levels is not None:
         found = [text_of(v) for v in levels]
@@ -60,7 +75,12 @@ def coded_column(column: pl.Series, levels: Sequence[object] | None, name: str) 
     else:
         found = _in_order(column)
     if texts.null_count():
-        found = [*found, MISSING] if MISSING not in found else found
+        if MISSING in found and levels is None:
+            raise InputError(
+                f'"{name}" has missing values and a level called "{MISSING}", which is what they would be called; '
+                "rename it."
+            )
+        found = found if MISSING in found else [*found, MISSING]
         texts = texts.fill_null(MISSING)
     known = set(found)
     strange = set(texts.unique().to_list()) - known
@@ -101,8 +121,12 @@ def count_column(data: pl.DataFrame, count: str) -> NDArray[np.float64]:
             "For a frame of records use Table.of."
         )
     column = data[count]
+    if not data.height:
+        raise InputError("The frame has no rows, so there is nothing to count.")
     if not column.dtype.is_numeric():
-        raise InputError(f'The column "{count}" holds {column.dtype}, not numbers.')
+        raise InputError(
+            f'The column "{count}" holds {column.dtype}, not numbers; are there signs such as "1,234" or "<5" in it?'
+        )
     if column.null_count():
         raise InputError(f'{column.null_count():,} counts in "{count}" are missing; write 0 where nobody is.')
     return checked_counts(column.to_numpy(), f'The column "{count}"').astype(np.float64)

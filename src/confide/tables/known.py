@@ -51,8 +51,7 @@ def numbers(known: Any, people: int | None) -> Ints:
     out = np.unique(np.array(values, dtype=np.int64))
     if people is not None and out[-1] > people:
         raise InputError(
-            f"known goes up to {out[-1]:,}, but there are only {people:,} people in the table; "
-            "ask for at most that many."
+            f"known goes up to {out[-1]:,}, but the table has fewer people than that; `table.total` says how many."
         )
     return out
 

@@ -16,7 +16,6 @@ import numpy as np
 from scipy.sparse import csr_matrix, eye, hstack, vstack
 
 from confide.errors import ConfideError
-from confide.tables.factoring import BUDGET
 from confide.tables.layout import UNBOUNDED, Bools, Ints
 from confide.tables.programme import Programme, whole
 from confide.tables.published import Published
@@ -120,8 +119,6 @@ def _hold(programme: Programme, first: int, raised: Bools) -> None:
 class LinearOracle(_Base):
     """One linear programme an answer: raise as many known targets as possible, each by at most 1."""
 
-    price = BUDGET // 6_000
-
     def __init__(self, published: Published, targets: Sequence[Ints], most: int) -> None:
         super().__init__(published, targets, most)
         here = self.here
@@ -143,6 +140,7 @@ class LinearOracle(_Base):
             np.concatenate([self.up, np.ones(len(at), dtype=np.int64)]),
         )
         self.first_pick = len(tight)
+        self.price = 5_000 + 30 * matrix.nnz  # about 0.3 ms and upwards
         self.objective = np.concatenate([np.zeros(m), np.ones(len(at))])
 
     def can_rise(self, known: Bools) -> Bools:
@@ -164,9 +162,7 @@ class LinearOracle(_Base):
 class UnitOracle(_Base):
     """Whole-number programmes: raise known targets while cells not known in full lose at most one."""
 
-    price = BUDGET // 3_000
-
-    def __init__(self, published: Published, targets: Sequence[Ints], most: int, seconds: float = 20.0) -> None:
+    def __init__(self, published: Published, targets: Sequence[Ints], most: int, seconds: float = 3.0) -> None:
         super().__init__(published, targets, most)
         here = self.here
         m = len(here.counts)
@@ -187,6 +183,7 @@ class UnitOracle(_Base):
             seconds=seconds,
         )
         self.first_pick = here.matrix.shape[0]
+        self.price = 50_000 + 300 * matrix.nnz
 
     def can_rise(self, known: Bools) -> Bools:
         down = self.down.copy()

@@ -30,25 +30,30 @@ def publish(
         done = scheme.settle(layout, counts, ~table.structural.ravel(), rng)
         return Published(table, layout, done.values, done.shown, done.lower, done.upper, scheme, True, done.audit)
     keys = None if table.keys is None else table.keys.reshape(1, -1)
-    values, lower, upper = by_cells(scheme, layout, counts[None], keys, totals, rng)
+    values, lower, upper = by_cells(scheme, layout, counts[None], keys, totals, rng, ~table.structural.ravel())
     return Published(
         table, layout, values[0], np.ones(layout.quantities, bool), lower[0], upper[0], scheme, scheme.sharp
     )
 
 
 def by_cells(
-    scheme: CellScheme, layout: Layout, counts: Ints, keys: Floats | None, totals: str, rng: np.random.Generator
+    scheme: CellScheme,
+    layout: Layout,
+    counts: Ints,
+    keys: Floats | None,
+    totals: str,
+    rng: np.random.Generator,
+    free: Bools,
 ) -> tuple[Ints, Ints, Ints]:
-    """Values and intervals (areas x Q) of tables of counts (areas x m)."""
+    """Values and intervals (areas x Q) of tables of counts (areas x m). `free` is False at structural zeros."""
     values = scheme.apply(layout.sums(counts), _draws(scheme, layout, counts, keys, rng))
     lower, upper = scheme.interval(values)
+    impossible = layout.sums(free.astype(np.int64)) == 0
+    lower, upper = np.where(impossible, 0, lower), np.where(impossible, 0, upper)
     if totals == "summed":
         own = layout.slices[0]
-        summed = layout.sums(values[:, own])
-        values = summed
-        rest = np.ones(layout.quantities, dtype=bool)
-        rest[own] = False
-        lower, upper = np.where(rest, 0, lower), np.where(rest, UNBOUNDED, upper)
+        values, lower = layout.sums(values[:, own]), layout.sums(lower[:, own])  # what the cells say already
+        upper = np.minimum(layout.sums(np.minimum(upper[:, own], UNBOUNDED // layout.cells)), UNBOUNDED)
     return values, lower, upper
 
 
@@ -94,8 +99,3 @@ def generator(seed: int | None) -> np.random.Generator:
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
         raise InputError("seed is a whole number from 0 upwards, or None for fresh entropy.")
     return np.random.default_rng(seed)
-
-
-def free_cells(table: Any) -> Bools:
-    """True where a combination is possible."""
-    return ~np.asarray(table.structural).ravel()

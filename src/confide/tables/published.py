@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from confide.errors import InputError, raise_all
+from confide.tables.axes import Axes
 from confide.tables.layout import UNBOUNDED, Bools, Ints, Layout, Part
 from confide.tables.table import Table, cell_frame
 
@@ -147,23 +148,33 @@ class Published:
         return attack_table(self, known, **options)
 
     def frame(self) -> pl.DataFrame:
-        """One row a published quantity: margin, entry, published (null where hidden), lower and upper."""
+        """One row a published quantity: margin, entry, the level of each variable (null where it is summed over),
+        published (null where hidden), lower and upper (what can be stated of it; null: no bound)."""
         names, entries = [], []
+        levels: dict[str, list[str | None]] = {n: [] for n in self.table.names}
         for part in self.layout.parts:
-            labels = entry_labels(part)
             names += [" x ".join(part.name) or "total"] * part.size
-            entries += labels
-        hidden = pl.Series(self.shown)
-        return pl.DataFrame({"margin": names, "entry": entries}).with_columns(
-            published=pl.when(hidden).then(pl.Series(self.values)).otherwise(None),
-            lower=pl.Series(self.lower),
-            upper=pl.when(pl.Series(self.upper) < UNBOUNDED).then(pl.Series(self.upper)).otherwise(None),
+            entries += entry_labels(part)
+            for variable, column in entry_levels(part, self.table.axes).items():
+                levels[variable] += column
+        frame = pl.DataFrame(
+            {"margin": names, "entry": entries, **levels}, schema_overrides=dict.fromkeys(levels, pl.String)
         )
+        return frame.with_columns(*stated(self.values, self.shown, self.lower, self.upper))
 
     def __repr__(self) -> str:
         return f"Published: {parts_text(self.layout, self.table.names)}" + (
             f", by {self.scheme}" if self.scheme else ""
         )
+
+
+def stated(values: Ints, shown: Bools, lower: Ints, upper: Ints) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
+    """Columns published (null where hidden), lower, upper (null where there is none)."""
+    return (
+        pl.when(pl.Series(shown)).then(pl.Series(values)).otherwise(None).alias("published"),
+        pl.lit(pl.Series(lower)).alias("lower"),
+        pl.when(pl.Series(upper) < UNBOUNDED).then(pl.Series(upper)).otherwise(None).alias("upper"),
+    )
 
 
 def parts_text(layout: Layout, names: tuple[str, ...]) -> str:
@@ -180,6 +191,19 @@ def parts_text(layout: Layout, names: tuple[str, ...]) -> str:
         said = [*said[:5], f"{len(said) - 5} more"]
     text = ", ".join(said[:-1]) + (" and " if len(said) > 1 else "") + said[-1]
     return f"{text} of {' x '.join(names)}"
+
+
+def entry_levels(part: Part, axes: Axes) -> dict[str, list[str | None]]:
+    """For each variable of the table its level, or group of levels, in each entry of a margin; None where summed."""
+    out: dict[str, list[str | None]] = {n: [None] * part.size for n in axes.names}
+    shape = [len(v) for v in part.levels]
+    if int(np.prod(shape)) != part.size:
+        return out
+    codes = np.indices(shape).reshape(len(shape), part.size)
+    for name, levels, code in zip(part.name, part.levels, codes, strict=False):
+        if any(r.name == name for readings in axes.readings for r in readings):
+            out[axes.names[axes.find(name)[0]]] = [levels[k] for k in code]
+    return out
 
 
 def entry_labels(part: Part) -> list[str]:

@@ -7,8 +7,8 @@ from typing import Any
 import polars as pl
 
 from confide.errors import InputError
-from confide.tables.areas import PublishedTables
 from confide.tables.published import Published
+from confide.tables.published_areas import PublishedTables
 
 
 def sap(published: Published | PublishedTables, known: Any = None, **options: Any) -> pl.DataFrame:

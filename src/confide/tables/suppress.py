@@ -106,8 +106,9 @@ class Suppress:
             )
         return InputError(
             f"Even with everything hidden that may be, {failed:,} of the small counts can be told more closely than "
-            f"width={self.width} allows. Publish fewer margins, or ask for a smaller width"
-            + (', or take marks="same".' if self.marks == "apart" else ".")
+            f"width={self.width} allows. Publish fewer margins"
+            + (", or ask for a smaller width" if self.width > 1 else "")
+            + (', or mark all hidden counts alike: marks="same".' if self.marks == "apart" else ".")
         )
 
 

@@ -8,13 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from narwhals.dependencies import is_pandas_dataframe
 from numpy.typing import ArrayLike, NDArray
 
 from confide.errors import InputError, did_you_mean
-from confide.frames.door import to_polars
 from confide.tables.axes import Axes, Hierarchies, Margins, axes_of
-from confide.tables.checks import checked_counts, checked_structural, text_of
-from confide.tables.counting import checked_by, checked_levels, coded_column, count_column, crossed, record_keys
+from confide.tables.checks import check_no_totals, checked_counts, checked_structural, crosstab_labels, text_of
+from confide.tables.counting import (
+    checked_by,
+    checked_levels,
+    coded_column,
+    count_column,
+    crossed,
+    record_keys,
+    records,
+)
 from confide.tables.layout import Bools, Ints
 
 if TYPE_CHECKING:
@@ -26,8 +34,9 @@ if TYPE_CHECKING:
 class Table:
     """Counts by one or more variables.
 
-    `counts` is an array of whole numbers with one dimension a variable. `names` and `levels` label it (default: v1,
-    v2, ... and 0, 1, ...). `structural`: a mask, True where a combination is impossible, which everybody knows.
+    `counts` is an array of whole numbers with one dimension a variable, or what pandas.crosstab returns. `names` and
+    `levels` label it (default: v1, v2, ... and 0, 1, ...). `structural`: a mask, True where a combination is
+    impossible, which everybody knows.
     `hierarchies` groups levels: {variable: {grouping: {group: [levels]}}}; groupings can be named in margins, and
     those of one variable must nest. `keys`: cell keys in [0, 1) for `CellKey`; usually made by `Table.of`.
 
@@ -50,17 +59,21 @@ class Table:
 
     def __init__(
         self,
-        counts: ArrayLike,
+        counts: Any,
         names: Sequence[str] | None = None,
         levels: Sequence[Sequence[object]] | None = None,
         structural: ArrayLike | None = None,
         hierarchies: Hierarchies | None = None,
         keys: ArrayLike | None = None,
     ) -> None:
+        if is_pandas_dataframe(counts):
+            names, levels = crosstab_labels(counts, names, levels)
+            counts = counts.to_numpy()
         array = checked_counts(counts)
         if array.ndim == 0:
             array = array.reshape(1)
         axes = axes_of(array.shape, names, levels, hierarchies)
+        check_no_totals(array, axes.names, axes.levels)
         self._set(array, axes, checked_structural(structural, array, array.shape), _keys(keys, array.shape))
 
     def _set(self, counts: Ints, axes: Axes, structural: Bools, keys: NDArray[np.float64] | None) -> None:
@@ -100,7 +113,7 @@ class Table:
         array([[1, 1],
                [1, 0]])
         """
-        data = to_polars(frame, "The frame")
+        data = records(frame)
         names = checked_by(by, data.columns)
         given = checked_levels(levels, names)
         coded = [coded_column(data[n], given.get(n), n) for n in names]
@@ -127,7 +140,7 @@ class Table:
         >>> Table.from_counts({"sex": ["m", "f"], "count": [4, 0]}).counts
         array([0, 4])
         """
-        data = to_polars(frame, "The frame")
+        data = records(frame)
         names = checked_by([c for c in data.columns if c != count] if by is None else by, data.columns)
         numbers = count_column(data, count)
         given = checked_levels(levels, names)
@@ -147,6 +160,8 @@ class Table:
         >>> Table([[1, 2], [3, 4]], names=["a", "b"]).margin(["b"])
         array([4, 6])
         """
+        if isinstance(names, str):
+            raise InputError(f'margin takes a list of variables; for one write margin(["{names}"]).')
         part = self.axes.part(list(names))
         sums = np.bincount(part.entry, weights=self.counts.ravel(), minlength=part.size)
         return np.round(sums).astype(np.int64).reshape([len(v) for v in part.levels])

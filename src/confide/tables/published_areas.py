@@ -1,0 +1,79 @@
+"""One published table an area."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from confide.tables.layout import Bools, Ints, Layout
+from confide.tables.published import Published, parts_text, stated
+from confide.tables.table import Table
+
+if TYPE_CHECKING:
+    from confide.tables.areas import Tables
+    from confide.tables.areas_attack import TablesAttack
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PublishedTables:
+    """What `Tables.publish` returns: as `Published`, with arrays of areas x Q."""
+
+    tables: Tables
+    layout: Layout
+    values: Ints
+    shown: Bools
+    lower: Ints
+    upper: Ints
+    scheme: Any
+    sharp: bool
+
+    def __len__(self) -> int:
+        return len(self.tables)
+
+    def __getitem__(self, area: str | int) -> Published:
+        """One area's published table.
+
+        >>> import confide as cf
+        >>> cf.Tables([[2, 1], [0, 3]], areas=["a", "b"]).publish(cf.RoundCells(3))["b"].values
+        array([0, 3])
+        """
+        return self.at(self.tables.place(area))
+
+    def at(self, k: int) -> Published:
+        """The published table of the area at a position."""
+        one = Published(
+            Table._made(self.tables.counts[k], self.tables.axes, self.tables.structural),
+            self.layout,
+            self.values[k],
+            self.shown[k],
+            self.lower[k],
+            self.upper[k],
+            self.scheme,
+        )
+        return replace(one, sharp=self.sharp)
+
+    def frame(self) -> pl.DataFrame:
+        """All areas' published tables, one row a quantity: area, and the columns of `Published.frame`."""
+        one = self.at(0).frame().drop("published", "lower", "upper")
+        areas = np.repeat(np.array(self.tables.areas, dtype=object), one.height)
+        return pl.concat([one] * len(self)).select(
+            pl.Series("area", areas, dtype=pl.String),
+            pl.all(),
+            *stated(self.values.ravel(), self.shown.ravel(), self.lower.ravel(), self.upper.ravel()),
+        )
+
+    def attack(self, known: Any = None, **options: Any) -> TablesAttack:
+        """Attack every area's table; see `confide.sap` for the options."""
+        from confide.tables.areas_attack import OPTIONS, attack_tables
+        from confide.tables.known import check_options
+
+        check_options(options, OPTIONS)
+        return attack_tables(self, known, **options)
+
+    def __repr__(self) -> str:
+        return (
+            f"Published in each of {len(self):,} areas: {parts_text(self.layout, self.tables.names)}, by {self.scheme}"
+        )
