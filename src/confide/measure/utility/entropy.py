@@ -1,0 +1,72 @@
+"""How much less (or more) a released variable can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from confide.frames.columns import F64, encode_column
+from confide.measure.utility.distances import cells, check_bins, comparable, shares
+from confide.measure.utility.measure import Found, Stated, described, named
+from confide.measure.utility.pair import Pair
+
+
+@dataclass(frozen=True)
+class Entropy(Stated):
+    r"""Differences of entropy, as a share of the largest possible, averaged over variables.
+
+    .. math:: |H' - H| / \log K, \qquad H = -\sum_c p_c \log p_c
+
+    with K the number of values that occur, in the file that has more (at least 2). A number that stays a number is cut
+    into `bins` intervals between quantiles of the original; anything else counts value by value, as it stands in each
+    file. So where categories become broader, H - H' is what the release no longer tells: the entropy of the original
+    value given the released one (Willenborg and de Waal 2001). Missing is a value. Lower is better, between 0 (best)
+    and 1. Over copies it is averaged. No link is needed.
+
+    >>> import confide as cf
+    >>> from confide.measure.utility.entropy import Entropy
+    >>> heads = cf.demo("heads").head(2000)
+    >>> fives, tens = (cf.Plan([cf.Recode("age", width=w)]).protect(heads, seed=1).data for w in (5, 10))
+    >>> Entropy("age")(heads, heads) == 0 < Entropy("age")(heads, fives) < Entropy("age")(heads, tens)
+    True
+    """
+
+    variables: str | Sequence[str] | None = None
+    bins: int = 20
+
+    key: ClassVar[str] = "entropy"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "variables", named(self.variables, "Entropy"))
+        check_bins(self.bins, "Entropy")
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Between nothing and all that a variable could tell."""
+        return 0.0, 1.0
+
+    def of(self, pairs: Sequence[Pair]) -> Found:
+        names = comparable(pairs[0], self.variables, "Entropy")
+        losses = np.mean([[self._loss(pair, v) for v in names] for pair in pairs], axis=0)
+        return Found(float(losses.mean()), described("variable", names, losses))
+
+    def _loss(self, pair: Pair, variable: str) -> float:
+        p, q = self._shares(pair, variable)
+        most = max((p > 0).sum(), (q > 0).sum(), 2)
+        return float(min(1.0, abs(_entropy(q) - _entropy(p)) / np.log(most)))
+
+    def _shares(self, pair: Pair, variable: str) -> tuple[F64, F64]:
+        if pair.kind(variable) == "numeric" and pair.is_number(variable):
+            c = cells(pair, variable, self.bins, "Entropy")
+            return shares(c.before, pair.weights(0), c.size), shares(c.after, pair.weights(1), c.size)
+        columns = [encode_column(f.get_column(variable), "categorical") for f in (pair.original, pair.released)]
+        both = [shares(c.values + 1, pair.weights(i), len(c.levels) + 1) for i, c in enumerate(columns)]
+        return both[0], both[1]
+
+
+def _entropy(p: F64) -> float:
+    there = p[p > 0]
+    return float(-(there * np.log(there)).sum())

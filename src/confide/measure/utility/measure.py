@@ -1,0 +1,117 @@
+"""What a measure of utility is: a number that compares a release with the original, and which way it points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+
+from confide.errors import InputError
+from confide.measure.utility.pair import Pair
+from confide.protect.mechanism import names_of
+
+
+@runtime_checkable
+class Measure(Protocol):
+    """Anything that compares two files and says which way is better.
+
+    `name`: its column in results. `direction`: "higher" or "lower" is better. `range`: the least and the largest value
+    that it can take. `best`: what two identical files give. Calling it with the original and the released frame gives
+    the value; `weight` names a column of both, `link` is the original row of each released row.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def direction(self) -> str: ...
+
+    @property
+    def range(self) -> tuple[float, float]: ...
+
+    @property
+    def best(self) -> float: ...
+
+    def __call__(self, original: Any, released: Any, *, weight: str | None = None, link: Any = None) -> float: ...
+
+
+@dataclass(frozen=True)
+class Found:
+    """A value, and what to know beside it: how many variables, which of them lost most, what was left out."""
+
+    value: float
+    detail: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stated:
+    """What the measures of this package share. `label` replaces the name where one measure is asked for twice.
+
+    A measure computes with `of`, given one pair of files a copy: a release alone is one copy. `needs_link`: whether it
+    must know which released row belongs to which original one.
+    """
+
+    label: str | None = None
+
+    key: ClassVar[str]
+    needs_link: ClassVar[bool] = False
+
+    @property
+    def name(self) -> str:
+        """Its name in results."""
+        return self.label or self.key
+
+    @property
+    def direction(self) -> str:
+        """Which way is better: "higher" or "lower"."""
+        return "lower"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The least and the largest value possible."""
+        return 0.0, inf
+
+    @property
+    def best(self) -> float:
+        """The value of a release that is identical to the original."""
+        return 0.0
+
+    def __call__(self, original: Any, released: Any, *, weight: str | None = None, link: Any = None) -> float:
+        """The value for two frames."""
+        return self.of([Pair.of_frames(original, released, weight, link)]).value
+
+    def of(self, pairs: Sequence[Pair]) -> Found:
+        """The value for the original beside each of several copies."""
+        raise NotImplementedError
+
+
+def named(variables: str | Sequence[str] | None, where: str) -> tuple[str, ...] | None:
+    """Names of variables as a tuple; None stands for all that can be compared."""
+    return None if variables is None else names_of(variables, f"{where}: variables")
+
+
+def numeric_names(pair: Pair, variables: str | Sequence[str] | None, where: str) -> tuple[list[str], list[str]]:
+    """The numeric variables to compare, and notes on those left out.
+
+    Where the user named them, one that cannot be compared is refused; where not, it is left out and noted.
+    """
+    if variables is not None:
+        return [pair.checked_number(v, where) for v in variables], []
+    numbers = [v for v in pair.shared if pair.kind(v) == "numeric"]
+    kept = [v for v in numbers if pair.is_number(v)]
+    if not kept:
+        raise InputError(f"{where}: there is no variable that is numeric in both files; name variables it can compare.")
+    recoded = [v for v in numbers if v not in kept]
+    return kept, [f"left out, released as categories: {', '.join(recoded)}"] if recoded else []
+
+
+def described(what: str, names: Sequence[str], losses: Any, notes: Sequence[str] = ()) -> str:
+    """How many were compared, which of them differs most, and the notes."""
+    values = np.asarray(losses, dtype=float)
+    text = f"{len(names)} {what}{'s' * (len(names) != 1)}"
+    if len(names) > 1 and values.max() > 0:
+        text += f"; most: {names[int(values.argmax())]} ({values.max():.3g})"
+    return "; ".join([text, *notes])

@@ -1,0 +1,169 @@
+"""Two files to compare: the original and what was released of it, each variable as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from confide.errors import InputError, did_you_mean
+from confide.frames import to_polars
+from confide.frames.columns import F64, I64, Column, Kind, encode_column, encode_like, type_name
+from confide.protect.compiled import wanted_kinds
+from confide.protect.plan import encode_with
+from confide.protect.release import Release
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pair:
+    """The original (n rows) and the released file (r rows).
+
+    `weight`: a column of both, or None. `link`: the original row of each released row, shape (r,), or None. `kinds`:
+    kinds that a plan fixed. `images`: what the plan's recodings make of original columns, where it made categories.
+    """
+
+    original: pl.DataFrame
+    released: pl.DataFrame
+    weight: str | None = None
+    link: I64 | None = None
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    images: Mapping[str, Column] = field(default_factory=dict)
+    _memory: dict[Any, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of_frames(cls, original: Any, released: Any, weight: str | None = None, link: Any = None) -> Pair:
+        """Two frames of any kind."""
+        y, z = to_polars(original, "original"), to_polars(released, "released")
+        rows = None
+        if link is not None:
+            rows = np.asarray(link)
+            inside = rows.shape == (z.height,) and np.issubdtype(rows.dtype, np.integer)
+            if not inside or (len(rows) and (rows.min() < 0 or rows.max() >= y.height)):
+                raise InputError(f"link must give one original row number for each of the {z.height} released rows.")
+        return cls(y, z, weight, rows).checked()
+
+    @classmethod
+    def of_release(cls, release: Release, weight: str | None, beside: Pair | None = None) -> Pair:
+        """A release beside its original; `beside` is the pair of another copy, whose original is the same."""
+        plan, compiled = release.plan, release.compiled
+        if beside is not None:
+            return replace(beside, released=release.frame, link=release.link, _memory={}).checked()
+        kinds: dict[str, Kind] = {}
+        images: dict[str, Column] = {}
+        if plan is not None and compiled is not None:
+            kinds, _ = wanted_kinds(plan.parts, plan.named_kinds)
+            records = plan.encode(release.original)
+            made = {v: compiled.released_form(records[v]) for v in compiled.ways}
+            images = {v: column for v, column in made.items() if column.why == "recoded"}
+        return cls(release.original, release.frame, weight, release.link, kinds, images).checked()
+
+    def checked(self) -> Pair:
+        """The same pair; refused where a file is empty or the weight cannot be used."""
+        if not self.original.height or not self.released.height:
+            raise InputError("Both files need at least one row to be compared.")
+        if self.weight is not None:
+            self.weights(0), self.weights(1)
+        return self
+
+    def weights(self, file: int) -> F64:
+        """Weights of the original (0) or the release (1); ones where there is no weight."""
+        frame, what = (self.original, "original") if file == 0 else (self.released, "released")
+        if self.weight is None:
+            return np.ones(frame.height)
+        if ("weight", file) not in self._memory:
+            self._memory["weight", file] = _weights(frame, self.weight, what)
+        found: F64 = self._memory["weight", file]
+        return found
+
+    @property
+    def shared(self) -> list[str]:
+        """Variables of both files, but for the weight, in the order of the release."""
+        known = set(self.original.columns)
+        plain = [v for v in self.released.columns if v in known and v != self.weight]
+        return [v for v in plain if not (self.original.schema[v].is_nested() or self.released.schema[v].is_nested())]
+
+    def known(self, variable: str, where: str) -> str:
+        """The name, if both files have it."""
+        if variable not in self.original.columns:
+            hint = did_you_mean(variable, self.original.columns)
+            raise InputError(f'{where}: there is no column "{variable}" in the original.{hint}')
+        if variable not in self.released.columns:
+            raise InputError(
+                f'{where}: "{variable}" is not released, so nothing can be compared. Leave it out of the measure.'
+            )
+        return variable
+
+    def kind(self, variable: str) -> Kind:
+        """Numeric or categorical, in the original."""
+        return self.column(variable).kind
+
+    def column(self, variable: str) -> Column:
+        """The original column, of the kind that the plan, its labels or its values give it."""
+        if ("column", variable) not in self._memory:
+            found = encode_with(self.original, [variable], dict(self.kinds), self.original)[variable]
+            self._memory["column", variable] = found
+        column: Column = self._memory["column", variable]
+        return column
+
+    def is_number(self, variable: str) -> bool:
+        """Whether both files hold numbers."""
+        dtypes = (self.original.schema[variable], self.released.schema[variable])
+        return all(t.is_numeric() or t.is_temporal() or t == pl.Boolean for t in dtypes)
+
+    def checked_number(self, variable: str, where: str) -> str:
+        """The name, if both files hold numbers in it."""
+        self.known(variable, where)
+        if self.is_number(variable):
+            return variable
+        held = type_name(self.original.schema[variable])
+        if not self.original.schema[variable].is_numeric():
+            raise InputError(f'{where}: "{variable}" holds {held}, but numbers are needed there.')
+        raise InputError(
+            f'{where}: "{variable}" holds numbers in the original but is released as categories, so that it has no '
+            "mean or variance any more. Measure it by total_variation, hellinger, entropy or propensity instead."
+        )
+
+    def numbers(self, variable: str, file: int) -> F64:
+        """A numeric variable of the original (0) or the release (1); NaN where missing or an answer code."""
+        key = ("numbers", variable, file)
+        if key not in self._memory:
+            special = self.column(variable).special
+            series = (self.original if file == 0 else self.released).get_column(variable)
+            found = encode_column(series, "numeric", special=special)
+            self._memory[key] = np.where(found.usable, found.values, np.nan)
+        values: F64 = self._memory[key]
+        return values
+
+    def alike(self, variable: str, where: str) -> tuple[Column, Column]:
+        """Both columns in one form: a variable that the plan recoded is recoded in the original too."""
+        self.known(variable, where)
+        y = self.images.get(variable, self.column(variable))
+        z = self.released.get_column(variable)
+        if y.kind == "numeric" and not self.is_number(variable):
+            raise InputError(
+                f'{where}: "{variable}" holds numbers in the original but {type_name(z.dtype)} in the release. Recode '
+                "the original in the same way; for a release made by a plan, utility() does this by itself."
+            )
+        return y, encode_like(z, y)
+
+
+def _weights(frame: pl.DataFrame, weight: str, what: str) -> F64:
+    if weight not in frame.columns:
+        raise InputError(
+            f'The {what} file has no weight "{weight}".{did_you_mean(weight, frame.columns)} '
+            "Without weights: weighted=False of utility(), or weight=None of a measure."
+        )
+    if not frame.schema[weight].is_numeric():
+        raise InputError(
+            f'The weight "{weight}" holds {type_name(frame.schema[weight])} in the {what} file, not numbers.'
+        )
+    values = encode_column(frame.get_column(weight), "numeric").values
+    bad = int((~(values >= 0)).sum())
+    if bad:
+        raise InputError(f'The weight "{weight}" is missing or negative in {bad:,} rows of the {what} file.')
+    if not values.sum() > 0:
+        raise InputError(f'The weight "{weight}" is zero in every row of the {what} file.')
+    return np.asarray(values)

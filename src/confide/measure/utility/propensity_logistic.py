@@ -1,0 +1,171 @@
+"""The propensity score by logistic regression, with main effects and interactions of pairs of variables.
+
+Notation: X (N, k) with a first column of ones, y (N,) 1 for released rows, w (N,) weights of mean 1, c the share of
+released weight, p (N,) propensity scores. X is built in blocks of rows, turned on its side
+(k, rows): N k numbers would not fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations, pairwise
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.special import expit
+
+from confide.frames.columns import F64, I64, Bools
+from confide.measure.utility.fitting import independent
+from confide.measure.utility.stacked import Stacked
+
+COLUMNS = 400
+"""Interactions are added, those with fewest columns first, while there are no more columns than this."""
+BLOCK = 1024
+STEPS = 60
+SETTLED = 1e-6
+"""Steps end when pMSE changes by no more than this share."""
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """`main`: columns of variables, shape (q, N). `own`: those of them in X; `left`, `right`: those that make
+    interactions. `without`: how many pairs of variables have no interaction, so as not to have too many columns."""
+
+    main: F64
+    own: I64
+    left: I64
+    right: I64
+    without: int
+
+    def blocks(self) -> Iterator[tuple[slice, F64]]:
+        """Rows and their part of X, shape (k, rows)."""
+        q, n = len(self.own), self.main.shape[1]
+        for start in range(0, n, BLOCK):
+            rows = slice(start, min(start + BLOCK, n))
+            m = np.ascontiguousarray(self.main[:, rows])
+            x = np.ones((self.width, m.shape[1]))
+            x[1 : 1 + q] = m[self.own]
+            np.multiply(m[self.left], m[self.right], out=x[1 + q :])
+            yield rows, x
+
+    def only(self, kept: Bools) -> Terms:
+        """Some of the columns; the first is always among them."""
+        own, crossed = kept[1 : 1 + len(self.own)], kept[1 + len(self.own) :]
+        return replace(self, own=self.own[own], left=self.left[crossed], right=self.right[crossed])
+
+    @property
+    def width(self) -> int:
+        """k, the columns of X."""
+        return 1 + len(self.own) + len(self.left)
+
+
+def terms(stacked: Stacked, interactions: bool) -> Terms:
+    """Columns of every variable, and which pairs of them are multiplied."""
+    parts = [c for c in (stacked.columns(v) for v in stacked.names) if c.shape[1]]
+    main = np.concatenate(parts, axis=1) if parts else np.zeros((len(stacked.y), 0))
+    ends = np.cumsum([0, *(c.shape[1] for c in parts)])
+    spans = [np.arange(a, b) for a, b in pairwise(ends)]
+    pairs = list(combinations(range(len(parts)), 2)) if interactions else []
+    pairs.sort(key=lambda ij: len(spans[ij[0]]) * len(spans[ij[1]]))
+    room = min(COLUMNS, len(stacked.y) // 10) - main.shape[1] - 1
+    left: list[I64] = []
+    right: list[I64] = []
+    for i, j in pairs:
+        room -= len(spans[i]) * len(spans[j])
+        if room < 0:
+            break
+        left.append(np.repeat(spans[i], len(spans[j])))
+        right.append(np.tile(spans[j], len(spans[i])))
+    none = np.zeros(0, dtype=np.int64)
+    own, out = np.arange(main.shape[1]), len(pairs) - len(left)
+    return Terms(np.ascontiguousarray(main.T), own, np.concatenate([none, *left]), np.concatenate([none, *right]), out)
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """`p`: shape (N,). `columns`: k, those that are independent. `expected`: pMSE of two samples of one population."""
+
+    p: F64
+    columns: int
+    expected: float
+
+
+def logistic_scores(t: Terms, y: F64, w: F64) -> Scores:
+    """Maximum likelihood. Where the two files are separated, scores run to 0 and 1, and that is their value."""
+    gram = _gram(t, w)
+    kept = independent(gram)
+    t, gram = t.only(kept), gram[np.ix_(kept, kept)]
+    square = gram if bool((w == 1).all()) else _gram(t, w * w)
+    c = float(w @ y / w.sum())
+    p = _fitted(t, gram, c, y, w)
+    return Scores(p, int(kept.sum()), c * (1 - c) * _freedom(gram, square) / float(w.sum()))
+
+
+def _gram(t: Terms, w: F64) -> F64:
+    """X'WX, shape (k, k)."""
+    total = np.zeros((t.width, t.width))
+    for rows, x in t.blocks():
+        total += (x * w[rows]) @ x.T
+    return total
+
+
+def _freedom(gram: F64, square: F64) -> float:
+    """tr((X'WX)^-1 X'W^2X) with X centred: k - 1 where all weights are 1."""
+    total = gram[0, 0]
+    m, a = gram[0] / total, square[0]
+    one = (gram - total * np.outer(m, m))[1:, 1:]
+    two = (square - np.outer(a, m) - np.outer(m, a) + square[0, 0] * np.outer(m, m))[1:, 1:]
+    return float(np.trace(np.linalg.solve(one, two))) if len(one) else 0.0
+
+
+def _fitted(t: Terms, gram: F64, c: float, y: F64, w: F64) -> F64:
+    """Newton's steps with the Hessian of the first (which bounds all others where c = 1/2), renewed where slow."""
+    b = np.zeros(t.width)
+    b[0] = np.log(c / (1 - c))
+    solve = _solver(c * (1 - c) * gram)
+    eta, gradient, at = _pass(t, b, y, w)
+    before, spread = np.inf, 0.0
+    for _ in range(STEPS):
+        step = solve(gradient)
+        gain = float(gradient @ step)
+        if gain > 0.4 * before:
+            solve = _solver(_gram(t, expit(eta) * expit(-eta) * w))
+            step = solve(gradient)
+            gain = float(gradient @ step)
+        before = gain
+        for _half in range(8):
+            eta_new, gradient_new, at_new = _pass(t, b + step, y, w)
+            if at_new >= at - 1e-12 * abs(at):
+                break
+            step = step / 2
+        b, eta, gradient, at = b + step, eta_new, gradient_new, at_new
+        old, spread = spread, float(w @ (expit(eta) - c) ** 2)
+        if abs(spread - old) <= SETTLED * spread + 1e-20 * len(y):
+            break
+    return np.asarray(expit(eta))
+
+
+def _pass(t: Terms, b: F64, y: F64, w: F64) -> tuple[F64, F64, float]:
+    """Linear predictor, gradient and log likelihood."""
+    eta, gradient = np.empty(len(y)), np.zeros(len(b))
+    for rows, x in t.blocks():
+        eta[rows] = b @ x
+        gradient += x @ (w[rows] * (y[rows] - expit(eta[rows])))
+    return eta, gradient, float(w @ (y * eta - np.logaddexp(0, eta)))
+
+
+class _solver:
+    """Solves with a matrix that may be singular to rounding, as it is under separation."""
+
+    def __init__(self, matrix: F64) -> None:
+        ridge = 1e-12
+        while True:
+            try:
+                self.factor = cho_factor(matrix + ridge * np.diag(np.diag(matrix) + 1e-12 * matrix[0, 0]))
+                return
+            except LinAlgError:
+                ridge *= 100
+
+    def __call__(self, right: F64) -> F64:
+        return np.asarray(cho_solve(self.factor, right))

@@ -1,0 +1,78 @@
+"""Several measures of one release, in a table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from confide.errors import InputError
+from confide.measure.utility.measure import Found, Measure, Stated
+from confide.measure.utility.pair import Pair
+from confide.measure.utility.registry import as_measure
+from confide.protect.copies import Copies
+from confide.protect.release import Release
+
+DEFAULT = ("means", "variances", "total_variation", "hellinger")
+
+
+def utility(
+    release: Release | Copies, measures: Measure | str | Mapping[str, Any] | Iterable[Any] = DEFAULT, *,
+    weight: str | None = None, weighted: bool = True, strict: bool = True,
+) -> pl.DataFrame:  # fmt: skip
+    """What analysts lose by a release: one row a measure.
+
+    `measures`: such as ``[Means("age"), RegressionOverlap("log(hh_income) ~ age")]``, or short names ("means"), or
+    tables with the name under "measure" (as in study files). `weight` names the survey weight; None: the plan's own, if
+    it has one; ``weighted=False``: no weights. Variables that the plan recoded are compared in their released form
+    where a measure can (distances, propensity, C() in regressions). Of `Copies`, estimates are averaged over copies
+    before they are compared, regressions combined (see `combine`), other measures averaged.
+
+    Columns: measure, value, direction ("higher" or "lower" is better), best (the value of identical files), detail.
+    With ``strict=False`` a measure that cannot be computed has no value and its detail says why; else that is an error.
+
+    >>> import confide as cf
+    >>> from confide.measure.utility.run import utility
+    >>> heads = cf.demo("heads").head(2000)
+    >>> release = cf.Plan([cf.Swap("race", rate=0.3)], identifiers=["id"], weight="weight").protect(heads, seed=1)
+    >>> utility(release, ["means", "hellinger"]).select("measure", "direction", "best").rows()
+    [('means', 'lower', 0.0), ('hellinger', 'lower', 0.0)]
+    """
+    releases = list(release) if isinstance(release, Copies) else [release]
+    if not all(isinstance(r, Release) for r in releases):
+        raise InputError(
+            f"utility() measures a Release or Copies, not {type(release).__name__}. For a file made elsewhere: "
+            "utility(Release.adopt(original, released), ...)."
+        )
+    listed: Iterable[Any] = [measures] if isinstance(measures, (str, Mapping, Measure)) else measures
+    asked = [as_measure(m) for m in listed]
+    twice = [name for name, count in Counter(m.name for m in asked).items() if count > 1]
+    if twice:
+        raise InputError(f'Two measures are named "{twice[0]}"; give them different labels, such as label="by race".')
+    plan = releases[0].plan
+    chosen = (weight or (plan.weight if plan is not None else None)) if weighted else None
+    pairs = [Pair.of_release(releases[0], chosen)]
+    pairs += [Pair.of_release(r, chosen, beside=pairs[0]) for r in releases[1:]]
+    rows = [(m.name, *_value(m, pairs, strict), m.direction, float(m.best)) for m in asked]
+    schema = {"measure": pl.String, "value": pl.Float64, "detail": pl.String, "direction": pl.String,
+              "best": pl.Float64}  # fmt: skip
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    return frame.select("measure", "value", "direction", "best", "detail")
+
+
+def _value(measure: Measure, pairs: Sequence[Pair], strict: bool) -> tuple[float | None, str]:
+    """A measure's value and detail; a measure of somebody else's is called copy by copy, and averaged."""
+    try:
+        if isinstance(measure, Stated):
+            found = measure.of(pairs)
+        else:
+            each = [float(measure(p.original, p.released, weight=p.weight, link=p.link)) for p in pairs]
+            found = Found(float(np.mean(each)))
+    except InputError as e:
+        if strict:
+            raise
+        return None, str(e)
+    return found.value, found.detail

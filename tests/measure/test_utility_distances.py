@@ -1,0 +1,202 @@
+"""Distances, entropy and propensity: independent computations, ranges, and invariances."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+import statsmodels.api as sm
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import confide as cf
+from confide.errors import InputError
+from confide.measure.utility.distances import Hellinger, TotalVariation
+from confide.measure.utility.entropy import Entropy
+from confide.measure.utility.propensity import Propensity
+from confide.measure.utility.run import utility
+
+some = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+
+
+def file(n=600, seed=0):
+    rng = np.random.default_rng(seed)
+    g = rng.choice(["a", "b", "c"], n, p=[0.6, 0.3, 0.1])
+    return pl.DataFrame(
+        {
+            "x": rng.normal(50, 9, n).round(1),
+            "k": np.where(rng.random(n) < 0.4, 0, rng.integers(1, 100, n)),
+            "g": g,
+            "h": rng.choice(["p", "q"], n),
+            "w": rng.integers(1, 4, n),
+        }
+    )
+
+
+def shares(values, weights, known):
+    return np.array([weights[values == v].sum() for v in known]) / weights.sum()
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_distances_of_categories(weight):
+    y, z = file(), file(500, 1).with_columns(pl.col("g").replace("c", "d"))
+    w, v = (f[weight].to_numpy() if weight else np.ones(f.height) for f in (y, z))
+    p, q = (shares(f["g"].to_numpy(), u, list("abcd")) for f, u in ((y, w), (z, v)))
+    assert TotalVariation("g")(y, z, weight=weight) == pytest.approx(np.abs(p - q).sum() / 2)
+    assert Hellinger("g")(y, z, weight=weight) == pytest.approx(np.sqrt(1 - np.sqrt(p * q).sum()))
+    h = [stats.entropy(s) for s in (p, q)]
+    assert Entropy("g")(y, z, weight=weight) == pytest.approx(abs(h[0] - h[1]) / np.log(3))
+
+
+def test_distances_of_numbers_use_quantiles_of_the_original():
+    y, z = file(), file(500, 1).with_columns(pl.col("x") + 2)
+    edges = np.unique(np.quantile(y["x"].to_numpy(), np.arange(1, 10) / 10, method="inverted_cdf"))
+    p, q = (np.bincount(np.searchsorted(edges, f["x"].to_numpy()), minlength=10) / f.height for f in (y, z))
+    assert TotalVariation("x", bins=10)(y, z) == pytest.approx(np.abs(p - q).sum() / 2)
+    assert TotalVariation(["x", "g"], bins=10)(y, z) == pytest.approx(
+        (np.abs(p - q).sum() / 2 + TotalVariation("g")(y, z)) / 2
+    )
+
+
+def test_pairs_see_what_marginals_do_not():
+    y = file()
+    z = y.with_columns(pl.col("g").shuffle(seed=1))
+    assert TotalVariation(["g", "h"])(y, z) == 0
+    table = [np.array([[(f["g"] == a).to_numpy() & (f["h"] == b).to_numpy() for a in "abc"] for b in "pq"]).sum(axis=2)
+             for f in (y, z)]  # fmt: skip
+    p, q = (t / 600 for t in table)
+    assert TotalVariation(["g", "h"], pairs=True)(y, z) == pytest.approx(np.abs(p - q).sum() / 2)
+    assert Hellinger(["g", "h"], pairs=True)(y, z) == pytest.approx(np.sqrt(((np.sqrt(p) - np.sqrt(q)) ** 2).sum() / 2))
+
+
+ALL = [TotalVariation(), TotalVariation(pairs=True), Hellinger(), Hellinger(pairs=True), Entropy(), Propensity(),
+       Propensity(ratio=False), Propensity(ratio=False, model="cart", leaf=0.05), Propensity(model="cart", leaf=0.05)]  # fmt: skip
+
+
+@pytest.mark.parametrize("measure", ALL, ids=lambda m: m.name)
+def test_identical_files_row_order_and_repeated_rows(measure):
+    y, z = file(), file(500, 1).with_columns(pl.col("x") + 1)
+    assert measure(y, y) == pytest.approx(measure.best, abs=1e-12)
+    assert measure(y, y[::-1], weight="w") == pytest.approx(measure.best, abs=1e-12)
+    assert measure(y[::-1], z.sample(fraction=1, shuffle=True, seed=1)) == pytest.approx(measure(y, z), rel=1e-6)
+    scaled = [f.with_columns(pl.col("w") * 0.01) for f in (y, z)]
+    assert measure(*scaled, weight="w") == pytest.approx(measure(y, z, weight="w"), rel=1e-6)
+    if not getattr(measure, "ratio", False):  # an expectation knows that repeated rows are no new people
+        rows = [np.repeat(np.arange(f.height), f["w"].to_numpy()) for f in (y, z)]
+        repeated = measure(y[rows[0]].drop("w"), z[rows[1]].drop("w"))
+        assert measure(y, z, weight="w") == pytest.approx(repeated, rel=1e-6)
+
+
+@some
+@given(st.integers(0, 10_000), st.integers(3, 60), st.booleans())
+def test_ranges(seed, n, gaps):
+    rng = np.random.default_rng(seed)
+    y, z = (
+        pl.DataFrame(
+            {
+                "x": rng.choice([0.0, 1.5, 1e6, np.nan if gaps else 2], n),
+                "g": pl.Series(rng.choice(["a", "b", None], n).tolist(), dtype=pl.String),
+            }
+        )
+        for _ in range(2)
+    )
+    for m in ALL:
+        found = m(y, z)
+        assert m.range[0] <= found <= m.range[1]
+
+
+def test_missing_values_are_a_cell():
+    y = file()
+    z = y.with_columns(pl.when(pl.int_range(600) < 60).then(None).otherwise(pl.col(v)).alias(v) for v in ("x", "g"))
+    assert TotalVariation("x")(y, z) == pytest.approx(0.1)
+    assert TotalVariation("g")(y, z) == pytest.approx(0.1)
+
+
+def test_what_a_plan_recoded_is_recoded_in_the_original():
+    plan = cf.Plan([cf.Recode("k", width=10), cf.Recode("g", mapping={"a": "ab", "b": "ab"})], weight="w")
+    release = plan.protect(file(), seed=1)
+    measures = [TotalVariation(), Hellinger(pairs=True), Propensity(), Propensity(model="cart")]
+    assert utility(release, measures)["value"].to_numpy() == pytest.approx(0, abs=1e-12)
+    loss = utility(release, [Entropy("g")], weighted=False)["value"].item()
+    g = file()["g"]
+    p = [(g == v).mean() for v in "abc"]
+    assert loss == pytest.approx((stats.entropy(p) - stats.entropy([p[0] + p[1], p[2]])) / np.log(3))
+    with pytest.raises(InputError, match="Recode the original in the same way"):
+        TotalVariation("k")(file(), release.data)
+
+
+def stacked_logit(y, z, columns):
+    x = sm.add_constant(columns)
+    target = np.repeat([0.0, 1.0], [y.height, z.height])
+    return sm.Logit(target, x).fit(disp=0).predict(), target.mean(), x.shape[1]
+
+
+@pytest.mark.parametrize("rows", [600, 300])
+def test_pmse_against_statsmodels(rows):
+    y, z = file(), file(rows, 1).with_columns(pl.col("x") + 1)
+    both = pl.concat([y, z])
+    x, q = both["x"].to_numpy(), (both["h"] == "q").to_numpy().astype(float)
+    p, c, k = stacked_logit(y, z, np.stack([x, q, x * q], axis=1))
+    pmse = np.mean((p - c) ** 2)
+    assert Propensity(["x", "h"], ratio=False)(y, z) == pytest.approx(pmse, rel=1e-5)
+    assert Propensity(["x", "h"])(y, z) == pytest.approx(pmse / ((k - 1) * c * (1 - c) / len(x)), rel=1e-5)
+    printed = (k - 1) * c * (1 - c) ** 2 / len(x)  # Snoke and others
+    assert Propensity(["x", "h"], null="synthesis")(y, z) == pytest.approx(pmse / printed, rel=1e-5)
+    p, c, k = stacked_logit(y, z, np.stack([x, q], axis=1))
+    found = Propensity(["x", "h"], ratio=False, interactions=False)(y, z)
+    assert found == pytest.approx(np.mean((p - c) ** 2), rel=1e-5)
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.parametrize("model", ["logistic", "cart"])
+def test_the_ratio_of_random_halves_is_near_one(model, weight):
+    found = []
+    for seed in range(30):
+        y = file(800, seed)
+        measure = Propensity(["x", "k", "g", "h"], model=model, leaf=0.02)
+        found.append(measure(y[:400], y[400:], weight=weight))
+    error = np.std(found, ddof=1) / np.sqrt(30)
+    assert abs(np.mean(found) - 1) < max(3 * error, 0.08)
+
+
+def test_the_ratio_of_a_release_drawn_from_the_original_is_as_printed():
+    """A bootstrap of the original is drawn from a right model of it: Snoke's expectation, half that of two samples."""
+    found = []
+    for seed in range(40):
+        y = file(800, seed)
+        z = y[np.random.default_rng(seed).integers(0, 800, 800)]
+        found.append(Propensity(["x", "g", "h"], null="synthesis")(y, z))
+    assert np.mean(found) == pytest.approx(1, abs=0.2)
+
+
+def test_files_that_share_nothing_are_told_apart():
+    y = file()
+    z = y.with_columns(pl.lit("new").alias("g"))
+    for model in ("logistic", "cart"):
+        assert Propensity("g", model=model, ratio=False)(y, z) == pytest.approx(0.25, rel=1e-3)
+
+
+def test_too_many_categories_are_left_out_or_refused():
+    y = file().with_columns(pl.int_range(600).cast(pl.String).alias("name"))
+    found = utility(cf.Release.adopt(y, y), ["propensity"])
+    assert "too many categories: name" in found["detail"].item()
+    with pytest.raises(InputError, match="more than 200 categories"):
+        Propensity("name")(y, y)
+
+
+def test_sentences():
+    for call, words in [
+        (lambda: TotalVariation(bins=1), "bins"),
+        (lambda: TotalVariation(pairs=1), "pairs is true"),
+        (lambda: TotalVariation("g", pairs=True)(file(), file()), "two or more"),
+        (lambda: Propensity(model="forest"), "logistic"),
+        (lambda: Propensity(null="none"), "sample"),
+        (lambda: Propensity(leaf=5), "fraction"),
+        (lambda: Propensity(permutations=0), "permutations"),
+        (lambda: Propensity(ratio=1), "true or false"),
+        (lambda: Hellinger()(file(), pl.DataFrame({"other": [1]})), "no variable in common"),
+        (lambda: Hellinger()(file(), file()[:0]), "at least one row"),
+    ]:
+        with pytest.raises(InputError, match=words):
+            call()
