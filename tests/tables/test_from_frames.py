@@ -105,3 +105,17 @@ def test_summed_totals_and_impossible_cells_state_what_is_known() -> None:
     assert published.frame().select("published", "lower", "upper").rows() == [
         (3, 2, 4), (6, 5, 7), (0, 0, 0), (9, 7, 11)
     ]  # fmt: skip
+
+
+def test_a_column_of_missing_values_is_no_variable() -> None:
+    with pytest.raises(cf.InputError, match='"m" has only missing values'):
+        cf.Table.of({"m": [None, None], "a": ["x", "y"]}, by=["m", "a"])
+    assert cf.Table.of({"m": [None, None]}, by=["m"], levels={"m": ["a"]}).counts.tolist() == [0, 2]
+
+
+def test_bounds_of_areas_are_those_of_each() -> None:
+    tables = cf.Tables(np.arange(18).reshape(3, 2, 3) % 5, areas=["a", "b", "c"])
+    published = tables.publish(cf.RoundCells(3), margins="all")
+    together = published.bounds()
+    for area in tables.areas:
+        assert together.filter(pl.col("area") == area).drop("area").equals(published[area].bounds())

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.sparse import csr_matrix, hstack, vstack
+from scipy.sparse import csr_matrix, hstack, identity, vstack
 
 from confide.tables.bounds import bounds_of
 from confide.tables.known import People
@@ -44,20 +44,14 @@ def _with_parts(published: Published, people: People) -> tuple[Ints, Bools]:
     """Columns: z for each cell, then where each kind of people known in part may be."""
     m = published.layout.cells
     lower, upper = published.cell_bounds
-    matrix = vstack([csr_matrix(np.eye(m, dtype=np.int64)), published.layout.matrix]).tocsr()
-    columns = [matrix]
-    totals = []
-    for k, (cells, _) in enumerate(people.parts):
-        columns.append(matrix[:, cells])
-        ones = np.ones(len(cells), dtype=np.int64)
-        totals.append((ones, k, len(cells)))
-    width = sum(n for _, _, n in totals)
-    sums = np.zeros((len(totals), m + width), dtype=np.int64)
-    at = m
-    for _, k, n in totals:
-        sums[k, at : at + n] = 1
-        at += n
-    whole_matrix = vstack([hstack(columns), csr_matrix(sums)]).tocsr()
+    matrix = vstack([identity(m, dtype=np.int64, format="csr"), published.layout.matrix]).tocsr()
+    places = np.concatenate([cells for cells, _ in people.parts])
+    kind = np.repeat(np.arange(len(people.parts)), [len(cells) for cells, _ in people.parts])
+    width = len(places)
+    sums = csr_matrix(
+        (np.ones(width, dtype=np.int64), (kind, m + np.arange(width))), shape=(len(people.parts), m + width)
+    )
+    whole_matrix = vstack([hstack([matrix, matrix[:, places]]), sums]).tocsr()
     known = np.concatenate([people.counts, published.layout.sums(people.counts)])
     high = np.concatenate([upper, published.upper])
     sizes = np.array([k for _, k in people.parts])

@@ -67,6 +67,8 @@ def coded_column(column: pl.Series, levels: Sequence[object] | None, name: str) 
     dtype = column.dtype
     if dtype.is_nested() or dtype in (pl.Duration, pl.Object, pl.Binary):
         raise InputError(f'"{name}" holds {dtype.base_type().__name__} values, which cannot be levels of a table.')
+    if len(column) and column.null_count() == len(column) and levels is None and not isinstance(dtype, pl.Enum):
+        raise InputError(f'"{name}" has only missing values, so there is no table by it.')
     texts = text_column(column)
     if levels is not None:
         found = [text_of(v) for v in levels]

@@ -125,14 +125,6 @@ class FlowOracle:
         found = smallest_set(*self.arguments[:3], known.copy(), *self.arguments[3:], order)
         return np.asarray(found, dtype=np.int64)
 
-    def recovered(self, known: Bools) -> Bools:
-        """Which relevant cells are recovered."""
-        from confide.tables.flow_kernels import components
-
-        start, head, gate, tail_of, head_of, tight = self.arguments[:6]
-        label = components(start, head, gate, known)
-        return np.asarray(known & (tight | (label[tail_of] != label[head_of])))
-
 
 def flow_oracle(network: Network, targets: list[Ints], most: int) -> FlowOracle:
     """The residual graph, shrunk to what matters when at most `most` people are known."""
@@ -158,7 +150,6 @@ def flow_oracle(network: Network, targets: list[Ints], most: int) -> FlowOracle:
     relevant = np.flatnonzero(moves | hopeful)
     place = np.full(m, -1, dtype=np.int64)
     place[relevant] = np.arange(len(relevant))
-    place[~hopeful] = np.where(moves[~hopeful], place[~hopeful], -1)
     tails, heads = label[tails], label[heads]
     fixed = np.unique(np.stack([tails, heads])[:, tails != heads], axis=1)
     mover = np.flatnonzero(moves)

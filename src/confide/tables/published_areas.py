@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from confide.engine.local import progress_bar
 from confide.tables.layout import Bools, Ints, Layout
 from confide.tables.published import Published, parts_text, stated
 from confide.tables.table import Table
@@ -64,6 +65,21 @@ class PublishedTables:
             pl.all(),
             *stated(self.values.ravel(), self.shown.ravel(), self.lower.ravel(), self.upper.ravel()),
         )
+
+    def bounds(self, sharp: bool = True, progress: bool | None = None) -> pl.DataFrame:
+        """The tightest whole numbers for each cell of each area: area, and the columns of `Published.bounds`.
+
+        >>> import confide as cf
+        >>> cf.Tables([[2, 1], [0, 3]], areas=["a", "b"]).publish(cf.RoundCells(3)).bounds()["upper"].to_list()
+        [4, 1, 1, 4]
+        """
+        found = []
+        with progress_bar("areas", len(self), progress) as done:
+            for k, area in enumerate(self.tables.areas):
+                one = self.at(k).bounds(sharp, progress=False)
+                found.append(one.select(pl.lit(area).alias("area"), pl.all()))
+                done(1)
+        return pl.concat(found)
 
     def attack(self, known: Any = None, **options: Any) -> TablesAttack:
         """Attack every area's table; see `confide.sap` for the options."""
