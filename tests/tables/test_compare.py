@@ -88,3 +88,12 @@ def test_candidates_may_differ_in_margins():
     assert row(compared, "summed")["additive"]
     with pytest.raises(cf.InputError, match="scheme, margins, cells, totals"):
         cf.compare_schemes(TABLE, {"odd": {"scheme": cf.Exact(), "margin": "all"}}, known=2)
+
+
+def test_with_equal_distortion_less_risk_wins():
+    """Exact margins without cells distort nothing either, and tell less."""
+    margins = {"scheme": cf.Exact(), "margins": [["a"], ["b"]], "cells": False}
+    compared = cf.compare_schemes(TABLE, {"cells": cf.Exact(), "margins": margins}, known=4)
+    assert row(compared, "margins")["distortion"] == row(compared, "cells")["distortion"] == 0
+    assert row(compared, "margins")["sap"] < row(compared, "cells")["sap"]
+    assert [r["frontier"] for r in compared.frame.to_dicts()] == [False, True]
