@@ -113,8 +113,8 @@ def test_rows_sum_to_one_and_pairs_balance(share, values, extra):
 
 @pytest.mark.parametrize("share", [copy_share, exchange_share])
 def test_rows_sum_to_one_in_a_larger_file(share):
-    scale = RankScale.of(np.round(np.random.default_rng(4).normal(size=1500), 2))
-    for d in (1, 2, 75, 76, 700, 749, 750, 751, 1100, 1498, 1499):
+    scale = RankScale.of(np.round(np.random.default_rng(4).normal(size=800), 2))
+    for d in (1, 2, 40, 41, 370, 399, 400, 401, 600, 798, 799):
         found = table(share, scale, d)
         np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-13)
         assert (found >= 0).all()
@@ -217,7 +217,7 @@ def test_an_exchange_is_between_two_and_within_reach(n, d):
 def test_tied_files_follow_the_shares():
     rng = np.random.default_rng(8)
     y = np.array([1, 1, 1, 2, 4, 4, 5, 5, 5, 5, 9], dtype=float)
-    scale, d, runs = RankScale.of(y), 3, 20_000
+    scale, d, runs = RankScale.of(y), 3, 6_000
     back = np.repeat(np.arange(len(scale.values)), scale.hi - scale.lo + 1)
     count = np.zeros((2, 5, 5))
     for _ in range(runs):

@@ -52,11 +52,7 @@ def intruder_from_dict(
     """
     reader = Reader()
     table, where = section(reader, doc, "intruder", name)
-    intruder = None
-    if not reader.problems:
-        intruder = reader.build(Intruder, _spelled_out(table), where, also=("name",))
-    if intruder is not None:
-        intruder = _with_population(reader, intruder, Path(folder), where)
+    intruder = None if reader.problems else build_intruder(reader, table, where, Path(folder))
     finish(reader, source)
     assert isinstance(intruder, Intruder)
     return intruder
@@ -74,6 +70,12 @@ def load_intruder(path: str | os.PathLike[str], name: str | None = None) -> Intr
     """
     source = Path(path)
     return intruder_from_dict(read_document(path), source.name, name, source.expanduser().parent)
+
+
+def build_intruder(reader: Reader, table: Any, where: str, folder: Path) -> Intruder | None:
+    """The intruder that a table describes; None, and problems in the reader, where that cannot be."""
+    intruder = reader.build(Intruder, _spelled_out(table), where, also=("name",))
+    return None if intruder is None else _with_population(reader, intruder, folder, where)
 
 
 def _spelled_out(table: Any) -> Any:

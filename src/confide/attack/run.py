@@ -72,6 +72,8 @@ def _check(intruder: Intruder, release: Release) -> None:
             f"An attack needs a release, not {type(release).__name__}: make one with plan.protect(...) or with "
             "Release.adopt(...)."
         )
+    if release.compiled is not None and release.compiled.nobody:
+        raise InputError(release.compiled.nobody)
     problems = [
         f'knows: "{v}" is not released, so knowing it tells nothing.{did_you_mean(v, release.public_variables)}'
         for v in (*intruder.knows, *intruder.between)

@@ -28,12 +28,14 @@ class Way:
 class Compiled:
     """`steps`: the plan's parts in order; `fitted`: what each learnt (None for one that only coarsens).
 
-    `memory`: by position, what somebody last believed a step to be, the file it was fitted to, and the result.
+    `nobody`: why released rows belong to nobody, empty where they have owners. `memory`: by position, what somebody
+    last believed a step to be, the file it was fitted to, and the result.
     """
 
     steps: tuple[Mechanism, ...]
     ways: Mapping[str, Way]
     fitted: tuple[Any, ...]
+    nobody: str = ""
     memory: dict[int, tuple[Mechanism, Records, Any]] = field(default_factory=dict)
 
     def way(self, variable: str) -> Way:
@@ -154,7 +156,11 @@ def run(
     current, base = original, original
     fitted: list[Any] = []
     seen: dict[str, int] = {}
+    nobody = ""
     for i, step in enumerate(steps):
+        lost = [v for v in (*step.variables, *step.needs) if v not in current]
+        if lost:
+            raise InputError(f'{_named(step)} comes too late for "{lost[0]}". {nobody}')
         if step.role == "coarsen":
             fitted.append(None)
             (v,) = step.variables
@@ -165,16 +171,21 @@ def run(
         after = {v: ways[v].after for v in step.variables if ways[v].random == i}
         part: Fitted = step.fit(base, current, after)
         fitted.append(part)
+        nobody = nobody or getattr(part, "nobody", "")
         occurrence = seen.get(step.stream, 0)
         seen[step.stream] = occurrence + 1
         if seed is None:
             continue
         key = step.stream if step.role == "select" else of_copy(step.stream, copy)
         made = part.apply(base, current, stream(seed, key, occurrence))
+        if made.nobody:
+            assert made.rows is not None
+            nobody, current = made.nobody, Records(made.columns, n=len(made.rows), rows=made.rows)
+            continue
         current = current.replaced(made.columns)
         if made.rows is not None:
             current, base = current.take(made.rows), base.take(made.rows)
-    return Compiled(tuple(steps), ways, tuple(fitted)), current, current.rows
+    return Compiled(tuple(steps), ways, tuple(fitted), nobody), current, current.rows
 
 
 def _coarsening(way: Way, steps: Sequence[Mechanism], i: int, variable: str) -> Any:

@@ -20,10 +20,15 @@ from confide.protect.evidence import Evidence
 
 @dataclass(frozen=True, eq=False)
 class Applied:
-    """What a step made: columns that replace the current ones, and, for a step that selects, the rows it keeps."""
+    """What a step made: columns that replace the current ones, and, for a step that selects, the rows it keeps.
+
+    Rows made of several people are -1, `columns` are then all that is left of the records, and `nobody` says, for those
+    who would attack them, why they belong to nobody. A fitted step that knows this before it is applied has `nobody`.
+    """
 
     columns: Sequence[Column] = ()
     rows: I64 | None = None
+    nobody: str = ""
 
 
 class Coarsening(Protocol):
@@ -138,7 +143,9 @@ class Mechanism(Protocol):
     """
 
     method: ClassVar[str]
-    role: ClassVar[str]
+
+    @property
+    def role(self) -> str: ...
 
     @property
     def variables(self) -> tuple[str, ...]: ...

@@ -12,7 +12,7 @@ from confide.errors import InputError, did_you_mean, raise_all
 from confide.frames import schema as schema_of
 from confide.frames import to_polars
 from confide.frames.columns import Kind, Records, decode, encode, type_name
-from confide.protect.compiled import check_steps, run, shuffled, wanted_kinds
+from confide.protect.compiled import Compiled, check_steps, run, shuffled, wanted_kinds
 from confide.protect.copies import Copies, checked_copies
 from confide.protect.mechanism import Mechanism, names_of
 from confide.protect.release import Release
@@ -126,6 +126,7 @@ class Plan:
         number = None if copy is None else copy[0]
         compiled, current, rows = run(self.parts, original, seed, number)
         order = shuffled(len(rows), seed, None if copy is None or copy[2] else number)
+        self._check_owned(compiled, frame, current)
         touched = {v: decode(current[v]) for v in compiled.ways}
         public = [
             touched.get(v, frame.get_column(v) if len(rows) == frame.height else frame.get_column(v).gather(rows))
@@ -135,7 +136,18 @@ class Plan:
         if not public:
             raise InputError("Nothing would be released: every column is an identifier or dropped.")
         released = pl.DataFrame(public)[order]
-        return Release.made(self, compiled, frame, released, rows[order], seed, like=data, copy=copy)
+        link = None if compiled.nobody else rows[order]
+        return Release.made(self, compiled, frame, released, link, seed, like=data, copy=copy)
+
+    def _check_owned(self, compiled: Compiled, frame: pl.DataFrame, current: Records) -> None:
+        """Rows that belong to nobody have no value of a variable that was not made with them."""
+        gone = {*self.identifiers, *self.drop}
+        left = [v for v in frame.columns if v not in gone and v not in current] if compiled.nobody else []
+        if left:
+            raise InputError(
+                f"{compiled.nobody} So such rows have no value of {', '.join(left)}: mask every variable that is "
+                "released, or add the others to drop."
+            )
 
     def check(self, frame: pl.DataFrame) -> None:
         """Meet bad input at the door: all missing columns at once, an empty file."""

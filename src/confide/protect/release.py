@@ -24,8 +24,9 @@ class Release:
     """The public data of a plan, beside what only the agency holds.
 
     `data`: public, shuffled rows, no identifiers, in the caller's frame type. Private: `link` (the original row,
-    0-based, of each released row; None where unknown), `seed`, `original`, `compiled` (what each step learnt). `copy`:
-    which of how many copies it is, and whether their rows are in one order; None for one release alone.
+    0-based, of each released row; None where unknown, or where rows are made of several people), `seed`, `original`,
+    `compiled` (what each step learnt). `copy`: which of how many copies it is, and whether their rows are in one order;
+    None for one release alone.
 
     >>> import confide as cf
     >>> release = cf.Plan([cf.Topcode("age", at=85)], identifiers=["id"]).protect(cf.demo("heads"), seed=1)
@@ -44,8 +45,8 @@ class Release:
 
     @classmethod
     def made(
-        cls, plan: Plan, compiled: Compiled, original: pl.DataFrame, released: pl.DataFrame, link: I64, seed: int,
-        like: Any, copy: tuple[int, int, bool] | None = None,
+        cls, plan: Plan, compiled: Compiled, original: pl.DataFrame, released: pl.DataFrame, link: I64 | None,
+        seed: int, like: Any, copy: tuple[int, int, bool] | None = None,
     ) -> Release:  # fmt: skip
         """A release that this program made."""
         held = schema(like)

@@ -56,7 +56,7 @@ class Swap(OfColumns):
     rate: float
     within: str | Sequence[str] = ()
     jointly: bool = True
-    force: str | Sequence[int] | None = field(default=None, metadata={"private": True})
+    force: str | Sequence[int] | None = field(default=None, repr=False, metadata={"private": True})
     keys: str | Sequence[str] = ()
     candidates: str | None = None
     simulate: int = 0

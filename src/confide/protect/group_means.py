@@ -1,0 +1,101 @@
+"""Means of groups as a release shows them: which are distinct, how many rows carry each, how they lie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from confide.frames.columns import F64, I64, Bools
+
+AROUND = 4
+"""The spacing of means around a point is measured by so many of the nearest."""
+SAME, DIGITS = 1e-8, 9
+"""A value and a mean that differ by less, in units of the file's spread, are the same; means are rounded to digits."""
+
+
+def group_means(values: F64, group: I64) -> F64:
+    """Means of groups, for each record (n,); the value itself where the group is -1, and where members are equal.
+
+    >>> import numpy as np
+    >>> group_means(np.array([1.0, 2.0, 5.0, 0.1, 0.1, 0.1]), np.array([0, 0, -1, 1, 1, 1]))
+    array([1.5, 1.5, 5. , 0.1, 0.1, 0.1])
+    """
+    mine = group >= 0
+    _, first, code = np.unique(group[mine], return_index=True, return_inverse=True)
+    base = values[mine][first][code]
+    mean = np.bincount(code, weights=values[mine] - base) / np.bincount(code)
+    out = values.copy()
+    out[mine] = base + mean[code]
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class Means:
+    """The m distinct means of q variables in a release.
+
+    `of`: each row's mean, shape (r,). `values`: in units of the file's spread, NaN where nothing was averaged, shape
+    (m, q). `count`: rows that carry it. `spacing`: root mean square distance of the means around it. `whole`: where it
+    is a value of the file's precision, shape (m, q). `many`: more rows than a group has. `scope`: means that may be
+    confused with it have the same one.
+    """
+
+    of: I64
+    values: F64
+    count: F64
+    spacing: F64
+    whole: Bools
+    many: Bools
+    scope: I64
+
+    @classmethod
+    def of_rows(cls, rows: F64, index: list[int], stratum: I64, scope: I64, unit: F64, k: int) -> Means:
+        """From rows of all averaged variables (r, p); `index`: those in question. `unit`: precisions, shape (q,)."""
+        rows = np.round(rows, DIGITS)  # the last bits of a mean depend on the order of the sum
+        keys = np.column_stack([scope, stratum, np.where(np.isnan(rows), np.inf, rows)])
+        _, first, of, count = np.unique(keys, axis=0, return_index=True, return_inverse=True, return_counts=True)
+        every, values = rows[first], rows[first][:, index]
+        steps = values / np.where(unit > 0, unit, 1.0)
+        whole = (unit > 0) & (np.abs(steps - np.round(steps)) <= 1e-6)
+        spacing = _spacing(every, values, np.column_stack([stratum[first], ~np.isnan(every)]))
+        return cls(
+            of.reshape(-1), values, count.astype(float), spacing, whole, count >= 2 * k, _scopes(scope[first], values)
+        )
+
+    def scopes(self, known: I64, y: F64) -> I64:
+        """The scope of people with values y, who share what is `known` (a code, as `of_rows` was given) with it."""
+        found = _scopes(known, y)
+        return np.where((known >= 0) & np.isin(found, self.scope), found, -1)
+
+    @cached_property
+    def points(self) -> F64:
+        """Values with 0 where nothing was averaged; those of one scope have that in the same places."""
+        return np.nan_to_num(self.values)
+
+    def around(self, y: F64, among: I64) -> tuple[F64, F64]:
+        """Of people with values y the distance of the nearest mean, and of the AROUND-th, among those given."""
+        distinct = np.unique(self.points[among], axis=0)
+        found = cKDTree(distinct).query(np.nan_to_num(y), k=list({1: 0, min(AROUND, len(distinct)): 0}))[0]
+        near, far = found[:, 0], found[:, -1]
+        return np.where(near > SAME, near, 0.0), np.where(far > SAME, far, 1.0)
+
+
+def _scopes(known: I64, values: F64) -> I64:
+    """One code for what is known and for the variables in which there is a value."""
+    return np.asarray(known * 2 ** values.shape[1] + ~np.isnan(values) @ (2 ** np.arange(values.shape[1])))
+
+
+def _spacing(every: F64, values: F64, kind: F64) -> F64:
+    """Distances in the variables of `values` between means that are near in all variables, among those of one kind."""
+    out = np.ones(len(every))
+    code = np.unique(kind, axis=0, return_inverse=True)[1].reshape(-1)
+    order = np.argsort(code, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(code[order])) + 1):
+        if len(rows) < 2:
+            continue
+        points, mine = np.nan_to_num(every[rows]), np.nan_to_num(values[rows])
+        near = cKDTree(points).query(points, k=min(AROUND, len(rows) - 1) + 1)[1][:, 1:]
+        out[rows] = np.sqrt(((mine[near] - mine[:, None, :]) ** 2).sum(axis=2).mean(axis=1))
+    return np.maximum(out, SAME)
