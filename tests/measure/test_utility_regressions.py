@@ -272,11 +272,13 @@ def cf_means(variable):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("y", "one ~"), ("y ~ x ~ z", "one ~"), ("y ~", "expected name"), ("y ~ x +", "expected name"),
+        ("y", "one ~"), ("y ~ x ~ z", "one ~"), ("y ~", "expected a name"), ("y ~ x +", "expected a name"),
         ("y ~ f(x)", "no function f"), ("y ~ __import__('os')", "no function __import__"), ("y ~ x ? z", "character 7"),
         ("y ~ 2", "a number alone"), ("y ~ I(x)", "I\\(\\) holds"), ("y ~ poly(x, 0)", "whole number"),
         ("y ~ x z", "not expected"), ("y ~ (x", "expected"), ("y ~ x * 0", "cannot be multiplied"), ("y ~ 0", "nothing after"),
-        ("poly(y, 2) ~ x", "one variable"), ("y ~ x[0]", "not part of the language"), ("y ~ x.__class__()", "no function"),
+        ("poly(y, 2) ~ x", "one variable"), ("y ~ x[0]", "not part of the language"), ("y ~ x^2", r"write a power as I\(x"),
+        ("y ~ (a + b)**2", "all pairs as"), ("log(y + 1) ~ x", "log1p"), ("y ~ I(g == yes)", "category in quotes"),
+        ("y ~ x + y", "response is also after"), ("y ~ x.__class__()", "no function"),
     ],
 )  # fmt: skip
 def test_formulas_outside_the_language_are_refused(text, words):

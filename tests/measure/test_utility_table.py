@@ -127,6 +127,16 @@ def test_sentences():
         (lambda: utility(heads(), ["means"]), "Release or Copies"),
         (lambda: utility(release, [Means("id")]), "is not released"),
         (lambda: utility(release, ["means"], weight="wait"), 'no weight "wait"'),
+        (lambda: utility(release, None), "not by NoneType"),
+        (lambda: utility(release, ["means"], weighted="no"), "weighted is true or false"),
+        (lambda: Means(3), "name of a column"),
+        (lambda: Means({"age": 1}), "name of a column"),
+        (lambda: Means("age", label=3), "label is the name"),
+        (lambda: cf.InverseMse(3), "estimates are texts"),
+        (lambda: cf.InverseMse("age"), r"written as mean\(x\)"),
+        (lambda: cf.InverseMse("share(race)"), r"Write it as share\(g"),
+        (lambda: cf.InverseMse(["mean(age)", "mean(age)"]), "named twice"),
+        (lambda: utility(release, cf.InverseMse('share(hh_income, "much")')), "share\\(\\) is of a category"),
     ]:
         with pytest.raises(InputError, match=words):
             call()

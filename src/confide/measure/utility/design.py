@@ -52,7 +52,10 @@ class _Files:
                     f'{self.where}: "{variable}" holds numbers in the original but is released as categories. Write '
                     f"C({variable}) to compare it in the released categories, or leave it out."
                 )
-            raise InputError(f'{self.where}: "{variable}" holds categories, where a number is needed.')
+            raise InputError(
+                f'{self.where}: "{variable}" holds categories, where a number is needed. A response of two categories '
+                'goes with family="logistic".'
+            )
         return [first.numbers(variable, 0), *(p.numbers(variable, 1) for p in self.pairs)]
 
     def is_categorical(self, variable: str) -> bool:
@@ -180,6 +183,6 @@ def _event(files: _Files, factor: Factor) -> list[F64]:
     if len(levels) != 2 and not (boolean and len(levels) < 2):
         raise InputError(
             f'{files.where}: a logistic regression needs a response of two values, and "{factor.variable}" has '
-            f"{len(levels)} in both files together. Write I({factor.variable} == ...) to make one."
+            f"{len(levels)} in both files together. Write I({factor.variable} == ...) to make one (quote a category)."
         )
     return [np.where(c < 0, np.nan, c) for c in codes]

@@ -70,6 +70,7 @@ class _Distance(Stated):
     bins: int = 20
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         where = type(self).__name__
         object.__setattr__(self, "variables", named(self.variables, where))
         if not isinstance(self.pairs, bool):
@@ -144,12 +145,11 @@ class TotalVariation(_Distance):
     between 0 (best) and 1. Over copies it is averaged. No link is needed (Gibbs and Su 2002).
 
     >>> import confide as cf
-    >>> from confide.measure.utility.distances import TotalVariation
     >>> heads = cf.demo("heads").head(2000)
     >>> release = cf.Plan([cf.Swap("race", rate=0.3)], identifiers=["id"]).protect(heads, seed=1)
-    >>> TotalVariation("race")(heads, release.data)
+    >>> cf.TotalVariation("race")(heads, release.data)
     0.0
-    >>> TotalVariation(["race", "state"], pairs=True)(heads, release.data) > 0
+    >>> cf.TotalVariation(["race", "state"], pairs=True)(heads, release.data) > 0
     True
     """
 
@@ -171,11 +171,9 @@ class Hellinger(_Distance):
     is averaged. No link is needed (Gomatam, Karr and Sanil 2005).
 
     >>> import confide as cf
-    >>> from confide.measure.utility.distances import Hellinger
     >>> heads = cf.demo("heads").head(2000)
     >>> release = cf.Plan([cf.Recode("age", width=10)], identifiers=["id"]).protect(heads, seed=1)
-    >>> from confide.measure.utility.run import utility
-    >>> utility(release, [Hellinger("age")])["value"].item()
+    >>> cf.utility(release, [cf.Hellinger("age")])["value"].item()
     0.0
     """
 

@@ -27,10 +27,9 @@ class Entropy(Stated):
     and 1. Over copies it is averaged. No link is needed.
 
     >>> import confide as cf
-    >>> from confide.measure.utility.entropy import Entropy
     >>> heads = cf.demo("heads").head(2000)
     >>> fives, tens = (cf.Plan([cf.Recode("age", width=w)]).protect(heads, seed=1).data for w in (5, 10))
-    >>> Entropy("age")(heads, heads) == 0 < Entropy("age")(heads, fives) < Entropy("age")(heads, tens)
+    >>> cf.Entropy("age")(heads, heads) == 0 < cf.Entropy("age")(heads, fives) < cf.Entropy("age")(heads, tens)
     True
     """
 
@@ -40,6 +39,7 @@ class Entropy(Stated):
     key: ClassVar[str] = "entropy"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "variables", named(self.variables, "Entropy"))
         check_bins(self.bins, "Entropy")
 

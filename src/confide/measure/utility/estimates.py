@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from numbers import Real
@@ -25,7 +25,7 @@ class InverseMse(Stated):
     .. math:: \mathrm{MSE} = (\hat\theta' - \hat\theta)^2 + v, \qquad U = 1 / \mathrm{MSE}
 
     with the estimate of the original and that of the release, and v the sampling variance of the original's: the
-    release adds its error to the sample's (Duncan and Keller-McNulty 2001; in expectation this is their n/(sigma^2 +
+    release adds its error to the sample's (Duncan and Keller-McNulty 2000; in expectation this is their n/(sigma^2 +
     lambda^2) for a mean under noise). With ``relative=True`` the value is :math:`1 / \overline{\mathrm{MSE}/v}`, the
     mean over estimates: the share of the original's U, between 0 and 1 (best). With ``relative=False`` it is U of one
     estimate in its own unit, at most 1/v; v = 0 (every value equal) makes it infinite. Higher is better. No link is
@@ -38,10 +38,9 @@ class InverseMse(Stated):
     are in no category. Over copies the released estimates are averaged first.
 
     >>> import confide as cf
-    >>> from confide.measure.utility.estimates import InverseMse
     >>> heads = cf.demo("heads").head(2000)
     >>> release = cf.Plan([cf.Noise("age", sd=10)], identifiers=["id"]).protect(heads, seed=1)
-    >>> measure = InverseMse(["mean(age)", "median(hh_income)"])
+    >>> measure = cf.InverseMse(["mean(age)", "median(hh_income)"])
     >>> measure(heads, heads), 0 < measure(heads, release.data) < 1
     (1.0, True)
     """
@@ -52,16 +51,19 @@ class InverseMse(Stated):
     key: ClassVar[str] = "inverse_mse"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         given = self.estimates
         if isinstance(given, Mapping):
             if not given or not all(isinstance(k, str) and callable(f) for k, f in given.items()):
                 raise InputError("InverseMse: a table of estimates leads from names to functions of a frame.")
         else:
-            texts = (given,) if isinstance(given, str) else tuple(given)
+            texts = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else ()
             if not texts or not all(isinstance(t, str) for t in texts):
                 raise InputError('InverseMse: estimates are texts such as "mean(age)", or a table of functions.')
             for text in texts:
                 read_statistic(text)
+            if len(set(texts)) < len(texts):
+                raise InputError("InverseMse: an estimate is named twice.")
             object.__setattr__(self, "estimates", texts)
         if not isinstance(self.relative, bool):
             raise InputError("InverseMse: relative is true or false.")

@@ -83,6 +83,8 @@ def read_formula(text: str) -> Formula:
     reader.take("~")
     terms = reader.sum({(): None})
     reader.end()
+    if (response[0],) in terms:
+        raise reader.wrong("the response is also after ~")
     if not terms:
         raise reader.wrong("there is nothing after ~; write 1 for a mean alone")
     return Formula(text, response[0], tuple(sorted(terms, key=len)))
@@ -102,7 +104,8 @@ class Reader:
             found = TOKEN.match(text, at)
             if found is None or found.lastgroup is None:
                 place = at + len(text[at:]) - len(text[at:].lstrip())
-                raise InputError(f'{self.what} "{text}": character {place + 1} is not part of the language.')
+                hint = "; write a power as I(x ** 2)" if text[place] == "^" else ""
+                raise self.wrong(f"{text[place]} (character {place + 1}) is not part of the language{hint}")
             kind = {"quoted": "name", "text2": "text"}.get(found.lastgroup, found.lastgroup)
             value = found[found.lastgroup]
             tokens.append((kind, float(value) if kind == "number" else value))
@@ -130,14 +133,17 @@ class Reader:
         kind, value = self.peek()
         if wanted not in (kind, value if kind == "sign" else None):
             shown = "the end" if kind == "end" else f'"{value}"' if kind != "number" else f"{value:g}"
-            raise self.wrong(f"expected {wanted if len(wanted) > 2 else repr(wanted)[1:-1]} instead of {shown}")
+            words = {"name": "a name", "number": "a number", "text": "text in quotes"}.get(wanted, f'"{wanted}"')
+            raise self.wrong(f"expected {words} instead of {shown}")
         self.at += 1
         return value
 
     def end(self) -> None:
         """Nothing may be left."""
         if self.at < len(self.tokens):
-            raise self.wrong(f'"{self.peek()[1]}" is not expected there')
+            sign = self.peek()[1]
+            hint = "; write a power as I(x ** 2), all pairs as (a + b) * (a + b)" if sign == "**" else ""
+            raise self.wrong(f'"{sign}" is not expected there{hint}')
 
     def sum(self, start: dict[Term, None]) -> dict[Term, None]:
         """Terms added and removed, in order, each once."""
@@ -202,6 +208,8 @@ class Reader:
             found = [Factor(variable), *(Factor(variable, "**", float(k)) for k in range(2, int(degree) + 1))]
         if name == "I":
             found = [self._inside(variable)]
+        if self.peek() != ("sign", ")"):
+            raise self.wrong(f"{name}() holds no more than that; log1p(x) is the logarithm of x + 1")
         self.take(")")
         return found
 
@@ -212,6 +220,8 @@ class Reader:
             raise self.wrong("I() holds a power such as x ** 2 or a comparison such as x > 10")
         if self.peek()[0] == "text" and how in ("==", "!="):
             return Factor(variable, how, str(self.take("text")))
+        if self.peek()[0] == "name" and how in ("==", "!="):
+            raise self.wrong(f"after {how} comes a number, or a category in quotes")
         minus = -1.0 if self.sign("-") else 1.0
         return Factor(variable, how, minus * float(self.take("number")))
 

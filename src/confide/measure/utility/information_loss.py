@@ -28,10 +28,9 @@ class InformationLoss(OfNumbers):
     `IL1s` of sdcMicro).
 
     >>> import confide as cf, numpy as np
-    >>> from confide.measure.utility.information_loss import InformationLoss
     >>> heads = cf.demo("heads").head(2000)
     >>> moved = heads.with_columns(heads["age"] + 3)
-    >>> found = InformationLoss("age")(heads, moved, link=np.arange(2000))
+    >>> found = cf.InformationLoss("age")(heads, moved, link=np.arange(2000))
     >>> round(found * 2**0.5 * heads["age"].std(ddof=0), 9)
     3.0
     """

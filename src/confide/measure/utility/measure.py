@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any, ClassVar, Protocol, runtime_checkable
@@ -20,7 +20,20 @@ class Measure(Protocol):
 
     `name`: its column in results. `direction`: "higher" or "lower" is better. `range`: the least and the largest value
     that it can take. `best`: what two identical files give. Calling it with the original and the released frame gives
-    the value; `weight` names a column of both, `link` is the original row of each released row.
+    the value; `weight` names a column of both, `link` is the original row of each released row (or None). A class with
+    these is a measure, wherever it comes from:
+
+    >>> import confide as cf
+    >>> class Zeros:
+    ...     name, direction, range, best = "zeros", "lower", (0.0, 1.0), 0.0
+    ...
+    ...     def __call__(self, original, released, *, weight=None, link=None):
+    ...         before, after = ((f["other_income"] == 0).mean() for f in (original, released))
+    ...         return abs(after - before)
+    >>> heads = cf.demo("heads").head(2000)
+    >>> release = cf.Plan([cf.Noise("other_income", sd=500)]).protect(heads, seed=1)
+    >>> cf.utility(release, [Zeros()])["value"].item() > 0.1
+    True
     """
 
     @property
@@ -59,6 +72,10 @@ class Stated:
     key: ClassVar[str]
     needs_link: ClassVar[bool] = False
 
+    def __post_init__(self) -> None:
+        if self.label is not None and not (isinstance(self.label, str) and self.label):
+            raise InputError(f'{type(self).__name__}: label is the name in results, text such as "by race".')
+
     @property
     def name(self) -> str:
         """Its name in results."""
@@ -90,7 +107,11 @@ class Stated:
 
 def named(variables: str | Sequence[str] | None, where: str) -> tuple[str, ...] | None:
     """Names of variables as a tuple; None stands for all that can be compared."""
-    return None if variables is None else names_of(variables, f"{where}: variables")
+    if variables is None:
+        return None
+    if isinstance(variables, Mapping) or not isinstance(variables, Iterable):
+        raise InputError(f"{where}: variables takes the name of a column, or a list of names.")
+    return names_of(variables, f"{where}: variables")
 
 
 def numeric_names(pair: Pair, variables: str | Sequence[str] | None, where: str) -> tuple[list[str], list[str]]:

@@ -23,6 +23,7 @@ class OfNumbers(Stated):
     variables: str | Sequence[str] | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "variables", named(self.variables, type(self).__name__))
 
     def _chosen(self, pair: Pair, least: int = 1) -> tuple[list[str], list[str]]:
@@ -96,9 +97,8 @@ class Means(OfNumbers):
     released means are averaged first (Reiter 2003). No link is needed.
 
     >>> import confide as cf
-    >>> from confide.measure.utility.moments import Means
     >>> heads = cf.demo("heads").head(2000)
-    >>> Means("age")(heads, heads.with_columns(heads["age"] + 1)) == 1 / heads["age"].std(ddof=0)
+    >>> cf.Means("age")(heads, heads.with_columns(heads["age"] + 1)) == 1 / heads["age"].std(ddof=0)
     True
     """
 
@@ -122,9 +122,8 @@ class Variances(OfNumbers):
     variances are averaged first. No link is needed (Domingo-Ferrer and Torra 2001).
 
     >>> import confide as cf
-    >>> from confide.measure.utility.moments import Variances
     >>> heads = cf.demo("heads").head(2000)
-    >>> round(Variances("age")(heads, heads.with_columns(heads["age"] * 2)), 6)
+    >>> round(cf.Variances("age")(heads, heads.with_columns(heads["age"] * 2)), 6)
     3.0
     """
 
@@ -148,9 +147,8 @@ class Covariances(OfNumbers):
     covariances are averaged first. No link is needed (Domingo-Ferrer and Torra 2001). Variances: see `Variances`.
 
     >>> import confide as cf
-    >>> from confide.measure.utility.moments import Covariances
     >>> heads = cf.demo("heads").head(2000)
-    >>> Covariances(["age", "hh_income"])(heads, heads)
+    >>> cf.Covariances(["age", "hh_income"])(heads, heads)
     0.0
     """
 
@@ -172,10 +170,9 @@ class Correlations(OfNumbers):
     is needed (Domingo-Ferrer and Torra 2001).
 
     >>> import confide as cf, numpy as np
-    >>> from confide.measure.utility.moments import Correlations
     >>> heads = cf.demo("heads").head(2000)
     >>> turned = heads.with_columns(-heads["age"])
-    >>> found = Correlations(["age", "hh_income"])(heads, turned)
+    >>> found = cf.Correlations(["age", "hh_income"])(heads, turned)
     >>> bool(np.isclose(found, 2 * abs(np.corrcoef(heads["age"], heads["hh_income"])[0, 1])))
     True
     """
@@ -203,9 +200,8 @@ class Eigenvalues(OfNumbers):
     is needed (Templ and Meindl 2008, who divide by each eigenvalue instead; small ones then rule the sum).
 
     >>> import confide as cf
-    >>> from confide.measure.utility.moments import Eigenvalues
     >>> heads = cf.demo("heads").head(2000)
-    >>> Eigenvalues(["age", "hh_income", "property_value"])(heads, heads.reverse()) < 1e-12
+    >>> cf.Eigenvalues(["age", "hh_income", "property_value"])(heads, heads.reverse()) < 1e-12
     True
     """
 

@@ -44,11 +44,10 @@ class Propensity(Stated):
     averaged.
 
     >>> import confide as cf
-    >>> from confide.measure.utility.propensity import Propensity
     >>> heads = cf.demo("heads").head(2000)
     >>> few = ["sex", "race", "age", "hh_income"]
     >>> half, other = heads[::2], heads[1::2]
-    >>> 0.3 < Propensity(few)(half, other) < 2, Propensity(few)(heads, heads) < 1e-9
+    >>> 0.3 < cf.Propensity(few)(half, other) < 2, cf.Propensity(few)(heads, heads) < 1e-9
     (True, True)
     """
 
@@ -64,6 +63,7 @@ class Propensity(Stated):
     key: ClassVar[str] = "pmse"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "variables", named(self.variables, "Propensity"))
         if self.model not in ("logistic", "cart"):
             raise InputError('Propensity: model is "logistic" or "cart".')

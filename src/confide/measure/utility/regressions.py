@@ -50,6 +50,7 @@ class _Regression(Stated):
     rule: str = "partial"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         where = type(self).__name__
         read_formula(self.formula)
         if self.family not in FAMILIES:
@@ -116,10 +117,9 @@ class RegressionOverlap(_Regression):
     used as ``C(age)`` only, in the released categories. Copies are combined by `rule` of `combine`.
 
     >>> import confide as cf
-    >>> from confide.measure.utility.regressions import RegressionOverlap
     >>> heads = cf.demo("heads").head(2000)
     >>> release = cf.Plan([cf.Noise("age", sd=10)], identifiers=["id"]).protect(heads, seed=1)
-    >>> measure = RegressionOverlap("log(hh_income) ~ age + sex")
+    >>> measure = cf.RegressionOverlap("log(hh_income) ~ age + sex")
     >>> round(measure(heads, heads), 9), 0 < measure(heads, release.data) < 1
     (1.0, True)
     """
@@ -172,10 +172,9 @@ class CoefficientDifference(_Regression):
     no longer determines has no difference: that is refused (Woo and Slavković 2015; Snoke and others 2018).
 
     >>> import confide as cf
-    >>> from confide.measure.utility.regressions import CoefficientDifference
     >>> heads = cf.demo("heads").head(2000)
     >>> release = cf.Plan([cf.Noise("age", sd=10)], identifiers=["id"]).protect(heads, seed=1)
-    >>> CoefficientDifference("hispanic ~ age + sex", family="logistic")(heads, release.data) > 0
+    >>> cf.CoefficientDifference("hispanic ~ age + sex", family="logistic")(heads, release.data) > 0
     True
     """
 

@@ -35,10 +35,9 @@ def utility(
     With ``strict=False`` a measure that cannot be computed has no value and its detail says why; else that is an error.
 
     >>> import confide as cf
-    >>> from confide.measure.utility.run import utility
     >>> heads = cf.demo("heads").head(2000)
     >>> release = cf.Plan([cf.Swap("race", rate=0.3)], identifiers=["id"], weight="weight").protect(heads, seed=1)
-    >>> utility(release, ["means", "hellinger"]).select("measure", "direction", "best").rows()
+    >>> cf.utility(release, ["means", "hellinger"]).select("measure", "direction", "best").rows()
     [('means', 'lower', 0.0), ('hellinger', 'lower', 0.0)]
     """
     releases = list(release) if isinstance(release, Copies) else [release]
@@ -47,7 +46,11 @@ def utility(
             f"utility() measures a Release or Copies, not {type(release).__name__}. For a file made elsewhere: "
             "utility(Release.adopt(original, released), ...)."
         )
-    listed: Iterable[Any] = [measures] if isinstance(measures, (str, Mapping, Measure)) else measures
+    for name, flag in (("weighted", weighted), ("strict", strict)):
+        if not isinstance(flag, bool):
+            raise InputError(f"utility(): {name} is true or false.")
+    one = isinstance(measures, (str, Mapping, Measure))
+    listed: list[Any] = list(measures) if isinstance(measures, Iterable) and not one else [measures]
     asked = [as_measure(m) for m in listed]
     twice = [name for name, count in Counter(m.name for m in asked).items() if count > 1]
     if twice:

@@ -14,6 +14,10 @@ from confide.measure.utility.formula import Reader
 from confide.measure.utility.pair import Pair
 from confide.measure.utility.weighted import mean, quantiles
 
+USAGE = {"mean": "mean(x)", "variance": "variance(x)", "sd": "sd(x)", "median": "median(x)",
+         "quantile": "quantile(x, 0.9)", "covariance": "covariance(x, y)", "correlation": "correlation(x, y)",
+         "ratio": "ratio(x, y)", "share": 'share(g, "category")'}  # fmt: skip
+"""How each is written."""
 NUMBERS = {"mean": 1, "variance": 1, "sd": 1, "median": 1, "quantile": 1, "covariance": 2, "correlation": 2, "ratio": 2}
 """How many numeric variables each takes; `share` takes a variable and a category."""
 
@@ -43,9 +47,11 @@ class Statistic:
     def _indicator(self, pair: Pair, file: int, where: str) -> F64:
         """1 for records in the category; missing values are not in it."""
         y, _ = pair.alike(self.variables[0], where)
+        if y.kind == "numeric":
+            raise InputError(f'{where}: "{self.variables[0]}" holds numbers, and share() is of a category.')
         levels = [str(v) for v in y.levels]
         if self.value not in levels:
-            raise InputError(f'{where}: "{self.variables[0]}" has no category as named in share().')
+            raise InputError(f'{where}: "{self.variables[0]}" has no category of that name.')
         c = cells(pair, self.variables[0], 2, where)
         return np.asarray((c.before, c.after)[file] == levels.index(str(self.value)), dtype=float)[None, :]
 
@@ -123,8 +129,17 @@ def read_statistic(text: str) -> Statistic:
     """
     reader = Reader(text, "Estimate")
     how = str(reader.take("name"))
-    if how not in (*NUMBERS, "share"):
-        raise InputError(f'Estimate "{text}": there is no "{how}".{did_you_mean(how, [*NUMBERS, "share"])}')
+    if reader.peek() != ("sign", "("):
+        raise reader.wrong("an estimate is written as mean(x), with the name of a variable for x")
+    if how not in USAGE:
+        raise InputError(f'Estimate "{text}": there is no "{how}".{did_you_mean(how, USAGE)}')
+    try:
+        return _arguments(reader, how)
+    except InputError as e:
+        raise InputError(f"{e} Write it as {USAGE[how]}.") from None
+
+
+def _arguments(reader: Reader, how: str) -> Statistic:
     reader.take("(")
     variables = [str(reader.take("name"))]
     value: float | str | None = 0.5 if how == "median" else None
