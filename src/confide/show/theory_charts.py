@@ -14,7 +14,7 @@ from confide.show.drawing import COLOURS, INK, QUIET, aggregated, chart_title, l
 from confide.show.label_places import LETTER, LINE, Spot, placed
 from confide.show.theory_labels import curve_labels, dense, text_layer, together
 from confide.study.theory import SwapRelease, UniquesNoise, best_rate, ru_curve
-from confide.study.theory_base import is_number
+from confide.study.theory.base import is_number
 
 WIDTH, HEIGHT, LOWER = 620, 440, 320
 HEADROOM = 1.05

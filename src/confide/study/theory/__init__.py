@@ -10,12 +10,12 @@ from typing import Any
 import polars as pl
 
 from confide.errors import InputError, did_you_mean
-from confide.study.theory_base import TheoryRelease
-from confide.study.theory_limits import best_rate, smallest_noise
-from confide.study.theory_noise import NoiseRelease, OriginalRelease
-from confide.study.theory_swap import SwapRelease
-from confide.study.theory_synthetic import SyntheticRelease
-from confide.study.theory_uniques import UniquesNoise, smallest_noise_for_uniques, uniques_curve
+from confide.study.theory.base import TheoryRelease
+from confide.study.theory.limits import best_rate, smallest_noise
+from confide.study.theory.noise import NoiseRelease, OriginalRelease
+from confide.study.theory.swap import SwapRelease
+from confide.study.theory.synthetic import SyntheticRelease
+from confide.study.theory.uniques import UniquesNoise, smallest_noise_for_uniques, uniques_curve
 
 __all__ = [
     "NoiseRelease",

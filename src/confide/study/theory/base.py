@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from confide.errors import InputError, did_you_mean
-from confide.study.theory_simulation import Draws, Errors, simulated
+from confide.study.theory.simulation import Draws, Errors, simulated
 
 SMALLEST, LARGEST = 1e-50, 1e50
 """Standard deviations beyond these would overflow when squared twice."""

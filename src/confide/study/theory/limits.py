@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from confide.errors import InputError, did_you_mean, raise_all
-from confide.study.theory_base import LARGEST, is_number
-from confide.study.theory_noise import NoiseRelease
-from confide.study.theory_swap import SwapRelease
+from confide.study.theory.base import LARGEST, is_number
+from confide.study.theory.noise import NoiseRelease
+from confide.study.theory.swap import SwapRelease
 
 LEAST_LIMIT, MOST_LIMIT = 1e-80, 1e80
 

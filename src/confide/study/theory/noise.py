@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from confide.errors import raise_all
-from confide.study.theory_base import (
+from confide.study.theory.base import (
     ONE_RECORD,
     USER,
     TheoryRelease,
@@ -17,7 +17,7 @@ from confide.study.theory_base import (
     sigma_problems,
     spread_problems,
 )
-from confide.study.theory_simulation import Draws, Errors
+from confide.study.theory.simulation import Draws, Errors
 
 
 @dataclass(frozen=True)

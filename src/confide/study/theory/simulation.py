@@ -13,7 +13,7 @@ import polars as pl
 from confide.errors import did_you_mean, raise_all
 
 if TYPE_CHECKING:
-    from confide.study.theory_base import TheoryRelease
+    from confide.study.theory.base import TheoryRelease
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 Errors = dict[tuple[str, str, bool | None], Array]

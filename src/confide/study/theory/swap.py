@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from confide.errors import raise_all
-from confide.study.theory_base import (
+from confide.study.theory.base import (
     USER,
     TheoryRelease,
     count_problems,
@@ -20,7 +20,7 @@ from confide.study.theory_base import (
     sigma_problems,
     spread_problems,
 )
-from confide.study.theory_simulation import Array, Draws, Errors
+from confide.study.theory.simulation import Array, Draws, Errors
 
 
 @dataclass(frozen=True)

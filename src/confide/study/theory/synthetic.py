@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from confide.errors import InputError, raise_all
-from confide.study.theory_base import (
+from confide.study.theory.base import (
     ONE_RECORD,
     USER,
     TheoryRelease,
@@ -19,7 +19,7 @@ from confide.study.theory_base import (
     sigma_problems,
     spread_problems,
 )
-from confide.study.theory_simulation import Draws, Errors
+from confide.study.theory.simulation import Draws, Errors
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ import polars as pl
 from scipy.spatial import KDTree
 
 from confide.errors import InputError, raise_all
-from confide.study.theory_base import is_number, rate_problems
-from confide.study.theory_simulation import Array, seed_problems
+from confide.study.theory.base import is_number, rate_problems
+from confide.study.theory.simulation import Array, seed_problems
 
 START, MOST_RATIO = 2.0**-12, 2.0**20
 """Noise by standard deviation of the variable: where the search begins, and beyond which it gives up."""
@@ -46,7 +46,7 @@ def uniques_curve(values: Any, ratios: Iterable[float], *, seed: int = 0, repeat
 
     A record is a *unique* if no other has the same values. With noise y_i = x_i + r s e_i in each variable (s its
     standard deviation, r the ratio, e_i standard normal) a unique is *linkable* if, of all noisy records, its own is
-    nearest to its true values:
+    nearest to its true values::
 
         p(r) = (1/n) # { i unique : |(y_i - x_i)/s| < |(y_j - x_i)/s| for all j other than i }.
 

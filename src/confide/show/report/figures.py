@@ -1,0 +1,216 @@
+"""The figures of a report: each with its chart for wide and narrow pages, its words, and its numbers as a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from confide.errors import InputError
+from confide.show.plan_charts import interval_chart
+from confide.show.points_chart import points_chart
+from confide.show.report.treatment import BASE, UNKNOWN
+from confide.show.report.view import RISK_WORDS, View
+from confide.show.sweep_charts import sweep_chart
+from confide.study.checks import EVERYTHING
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as it is printed: names of columns, then rows of text; the first cell of a row is its name."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A chart in words too. `alt` says what it shows, with the numbers that matter; `sliders`: it has inputs."""
+
+    name: str
+    title: str
+    caption: str
+    alt: str
+    wide: Any
+    narrow: Any
+    table: Table
+    sliders: bool = False
+
+
+def slug(text: str) -> str:
+    """A name for files and anchors; what has no letters in it becomes its position in the alphabet of bytes.
+
+    >>> slug("CI overlap: age ~ sex"), slug("<b>")
+    ('ci-overlap-age-sex', 'b')
+    """
+    plain = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+    return plain[:60] or text.encode().hex()[:16] or "figure"
+
+
+def unlike(figures: Sequence[Figure]) -> list[Figure]:
+    """The same figures with a name each."""
+    from dataclasses import replace
+
+    seen: dict[str, int] = {}
+    out = []
+    for f in figures:
+        seen[f.name] = seen.get(f.name, 0) + 1
+        out.append(f if seen[f.name] == 1 else replace(f, name=f"{f.name}-{seen[f.name]}"))
+    return out
+
+
+def map_figures(view: View) -> list[Figure]:
+    """One map a measure of utility."""
+    return [f for name in view.points if (f := _map_figure(view, name)) is not None]
+
+
+def _map_figure(view: View, name: str) -> Figure | None:
+    points = view.points[name].with_row_index("number", offset=1)
+    t, m = view.treat, view.measure(name)
+    rows = [_point(view, r) for r in points.iter_rows(named=True)]
+    data = pl.DataFrame(rows, infer_schema_length=None).cast(dict.fromkeys(_PLACES, pl.Float64))
+    if data.drop_nulls(["risk", "utility"]).is_empty():
+        return None
+    title = f"Risk and utility: {name}"
+    words = RISK_WORDS[view.risk].capitalize()
+    small = points_chart(data, words, name, m.direction, narrow=True, chosen=view.chosen)
+    wide = _own_map(view, name, title)
+    if wide is None:
+        wide = points_chart(data, f"{words} by the worst intruder", name, m.direction, title=title, chosen=view.chosen)
+    front = points.filter("on_frontier").sort("risk")
+    ends = [
+        f"{p}: {t.people(r)} {RISK_WORDS[view.risk]}, {name} {t.measure(u)}"
+        for p, r, u in front.select("plan", "risk", "utility").rows()
+    ]
+    alt = (
+        f"Map of {len(rows)} releases, {RISK_WORDS[view.risk]} to the right and {name} upwards. "
+        f"On the frontier, from least risk: {'; '.join(ends)}."
+    )
+    caption = (
+        f"Risk is that of the worst intruder for each plan. {m.direction.capitalize()} {name} is better; upwards is "
+        "better for analysts, to the left is safer. Bars are 95% intervals over repeats. The line joins the plans that "
+        "no other beats in both."
+    )
+    caption += f" Numbers of people below {BASE} are drawn at {BASE // 2}." if view.outside else ""
+    caption += " On narrow pages plans are numbered as in the table." if len(rows) > 1 else ""
+    header = ["plan", "no.", RISK_WORDS[view.risk], name, "on the frontier"]
+    table = [[r["plan"], str(r["number"]), r["risk_text"], r["utility_text"], _yes(r["on_frontier"])] for r in rows]
+    return Figure(f"map-{slug(name)}", title, caption, alt, wide, small, Table(header, table))
+
+
+def _own_map(view: View, name: str, title: str) -> Any:
+    """The study's own map; outside, or where it cannot be drawn, nothing."""
+    if view.outside:
+        return None
+    try:
+        return view.result.map(risk=view.risk, utility=name, choice=view.chosen, title=title)
+    except InputError:
+        return None
+
+
+_PLACES = ("risk", "risk_low", "risk_high", "utility", "utility_low", "utility_high")
+
+
+def _point(view: View, row: dict[str, Any]) -> dict[str, Any]:
+    t = view.treat
+    risk, utility = ([row[f"{k}{end}"] for end in ("", "_low", "_high")] for k in ("risk", "utility"))
+    places = [*map(t.count, risk), *map(t.value, utility)]
+    texts = {"risk_text": t.interval(*risk), "utility_text": t.measure_interval(*utility)}
+    return {
+        "number": row["number"], "plan": row["plan"], "on_frontier": bool(row["on_frontier"]),
+        **dict(zip(_PLACES, places, strict=True)), **texts, "shown": f"{texts['risk_text']}; {texts['utility_text']}",
+    }  # fmt: skip
+
+
+def utility_figures(view: View) -> list[Figure]:
+    """One figure a measure of utility: every plan's number with its interval."""
+    out = []
+    for m in view.result.measures:
+        numbers = {p: view.number(p, m.name) for p in view.listed}
+        t = view.treat
+        rows = [
+            (p, *(t.value(n[k]) for k in ("mean", "low", "high")), t.measure(n["mean"])) for p, n in numbers.items()
+        ]
+        data = _frame(rows, ("plan", "at", "low", "high", "shown"))
+        if data["at"].null_count() == data.height:
+            continue
+        ends = [m.range[0], m.range[1]] if max(map(abs, m.range)) <= 1 and max(data["at"].drop_nulls()) > 0.5 else None
+        x_title = f"{m.name} ({m.direction} is better)"
+        made = [interval_chart(data, x_title, title=f"Utility: {m.name}", domain=ends, narrow=n) for n in (False, True)]
+        known = [(p, n["mean"]) for p, n in numbers.items() if n["mean"] is not None and p != EVERYTHING]
+        best = sorted(known, key=lambda pair: pair[1], reverse=m.direction == "higher")
+        alt = f"{m.name} of {len(rows)} releases, {m.direction} is better."
+        if best:
+            alt += f" Best: {best[0][0]}, {t.measure(best[0][1])}. Worst: {best[-1][0]}, {t.measure(best[-1][1])}."
+        table = [[p, view.number_text(p, m.name)] for p in view.listed]
+        caption = f"Dots are means over repeats, bars their 95% intervals.{_left_out(view)}"
+        out.append(Figure(f"utility-{slug(m.name)}", f"Utility: {m.name}", caption, alt, made[0], made[1],
+                          Table(["plan", f"{m.name} (95% interval)"], table)))  # fmt: skip
+    return out
+
+
+def _left_out(view: View) -> str:
+    many = len(view.plans) - len(view.listed)
+    return f" {many} further plans are in the table of all plans only." if many else ""
+
+
+def sweep_figures(view: View) -> list[Figure]:
+    """For each sweep of one parameter: risk by intruder, and every measure of utility."""
+    out = []
+    for sweep, plans in view.sweeps.items():
+        rows = view.summary.filter(pl.col("plan").is_in(plans) & pl.col("value").is_not_null())
+        if rows["value"].n_unique() < 2:
+            continue
+        parameter = view.of_plan[plans[0]][1].split("=")[0] or "parameter"
+        out.append(_sweep_figure(view, sweep, parameter, rows.filter(pl.col("measure") == view.risk), None))
+        for m in view.result.measures:
+            out.append(_sweep_figure(view, sweep, parameter, rows.filter(pl.col("measure") == m.name), m.name))
+    return [f for f in out if f is not None]
+
+
+def _sweep_figure(view: View, sweep: str, parameter: str, rows: pl.DataFrame, measure: str | None) -> Figure | None:
+    t, rows = view.treat, rows.drop_nulls("mean").sort("value", maintain_order=True)
+    if rows.is_empty():
+        return None
+    what = measure or RISK_WORDS[view.risk]
+    place, text = (t.value, t.measure_interval) if measure else (t.count, t.interval)
+    told = [
+        (r["intruder"] or what, r["value"], *(place(r[k]) for k in ("mean", "low", "high")),
+         text(r["mean"], r["low"], r["high"]))
+        for r in rows.iter_rows(named=True)
+    ]  # fmt: skip
+    data = _frame(told, ("series", "value", "at", "low", "high", "shown"))
+    title = f"{sweep}: {what} by {parameter}"
+    better = f"{what} ({view.measure(measure).direction} is better)" if measure else what.capitalize()
+    made = [sweep_chart(data, parameter, better, title=title, narrow=n) for n in (False, True)]
+    said = [f"{s}: {a} at {parameter} {v:g}, {b} at {w:g}" for s, (v, a), (w, b) in _ends(told)]
+    alt = f"{what.capitalize()} along the sweep {sweep} over {parameter}. {'; '.join(said)}."
+    names = dict.fromkeys(row[0] for row in told)
+    cells = {(row[0], row[1]): row[5] for row in told}
+    values = list(dict.fromkeys(row[1] for row in told))
+    table = [[f"{v:g}", *(cells.get((s, v), UNKNOWN) for s in names)] for v in values]
+    caption = "Lines are means over repeats, bands their 95% intervals."
+    name = f"sweep-{slug(sweep)}-{slug(what)}"
+    return Figure(name, title, caption, alt, made[0], made[1], Table([parameter, *names], table))
+
+
+def _ends(told: Sequence[tuple[Any, ...]]) -> list[tuple[str, tuple[float, str], tuple[float, str]]]:
+    """Of each series the first and the last value with its number."""
+    out = []
+    for s in dict.fromkeys(row[0] for row in told):
+        mine = [(row[1], row[5]) for row in told if row[0] == s]
+        out.append((s, mine[0], mine[-1]))
+    return out
+
+
+def _frame(rows: Sequence[Sequence[Any]], names: Sequence[str]) -> pl.DataFrame:
+    text = {"plan", "series", "shown"}
+    schema = {n: pl.String if n in text else pl.Float64 for n in names}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _yes(on: bool) -> str:
+    return "yes" if on else "no"

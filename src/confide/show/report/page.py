@@ -1,0 +1,181 @@
+"""One HTML file: words, tables and charts, with all that draws them; it asks no network and evaluates no text."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from confide.errors import InputError
+from confide.frames import atomic_write
+from confide.show.drawing import save_chart
+from confide.show.report.sections import Section, figure_sections, page_words
+from confide.show.report.view import View
+
+if TYPE_CHECKING:
+    from confide.study.result import StudyResult
+
+ROOM_FOR_PICTURES = 2_500_000
+"""Bytes that static pictures may take, so that a report stays below 5 MB; those beyond are left out."""
+READABLE = {
+    "#D55E00": "#a34700", "#009E73": "#00694d", "#CC79A7": "#9c3f72", "#E69F00": "#8a5a00", "#56B4E9": "#1f6f9f",
+    "#8a8a8a": "#666666",
+}  # fmt: skip
+"""Colours of charts, dark enough for words on white."""
+
+
+def write_report(
+    result: StudyResult,
+    path: str | os.PathLike[str],
+    outside: bool = False,
+    choice: Any = None,
+    overwrite: bool = False,
+) -> Path:
+    """Write the report of a study as one HTML file that needs no network.
+
+    `outside`: the version for people outside the agency, without seed, small counts, small groups and parts of plans
+    that are marked private. `choice`: what `choose` gave, or the name of a plan.
+    """
+    if not isinstance(outside, bool):
+        raise InputError("outside is true (for people outside the agency) or false.")
+    view = View.of(result, outside, choice)
+    return _written(view, figure_sections, path, overwrite)
+
+
+def _written(
+    view: View, sections: Callable[[View], list[Section]], path: str | os.PathLike[str], overwrite: bool
+) -> Path:
+    """The page in its file; the file is checked before anything is drawn."""
+    target = Path(path)
+    if target.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f'A report is an HTML file, such as "report.html"; its name cannot end in "{target.suffix}".')
+    with atomic_write(target, overwrite) as temporary:
+        temporary.write_text(report_html(view, sections(view)), encoding="utf-8", newline="\n")
+    return target
+
+
+def report_charts(result: StudyResult, choice: Any = None, outside: bool = False) -> dict[str, Any]:
+    """The charts of a report by name, each with its title, for wide pages."""
+    sections = figure_sections(View.of(result, outside, choice))
+    return {f.name: f.wide for s in sections for f in s.figures}
+
+
+def save_report_folder(
+    result: StudyResult, folder: str | os.PathLike[str], choice: Any = None, overwrite: bool = False
+) -> list[Path]:
+    """Write `report.html`, `outside/report.html`, and every chart of the internal one as .png and .svg under `charts`.
+
+    What is in the folder "outside" can be shown to others; the rest is for the agency. Tables: `result.save`.
+    """
+    place = Path(folder).expanduser()
+    for part in (place, place / "charts", place / "outside"):
+        if part.exists() and not part.is_dir():
+            raise InputError(f"{part} is a file, but a folder of this name is needed; give another folder.")
+    view = View.of(result, choice=choice)
+    sections = functools.cache(figure_sections)
+    for name in ("charts", "outside"):
+        (place / name).mkdir(parents=True, exist_ok=True)
+    out = [
+        _written(view, sections, place / "report.html", overwrite),
+        write_report(result, place / "outside" / "report.html", True, choice, overwrite),
+    ]
+    for f in (f for s in sections(view) for f in s.figures):
+        out += [save_chart(f.wide, place / "charts" / f"{f.name}{kind}", overwrite) for kind in (".png", ".svg")]
+    return out
+
+
+def report_html(view: View, sections: list[Section]) -> str:
+    """The page as text."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    words = page_words(view)
+    bundle, draw, style = _bundle(), _file("draw.js"), _file("style.css")
+    pages = Environment(
+        loader=PackageLoader("confide.show.report", "."), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    contents = [("compared", "What was compared"), ("terms", "What the numbers mean"), ("table", "All plans")]
+    contents += [(s.anchor, s.title) for s in sections]
+    contents += [("choice", "Choice and reason"), ("again", "How to reproduce")]
+    return pages.get_template("page.html.j2").render(
+        **words, contents=contents, sections=list(_drawn(sections)), policy=_policy(bundle, draw),
+        style=Markup(style), bundle=Markup(bundle), draw=Markup(draw),
+    )  # fmt: skip
+
+
+def _drawn(sections: list[Section]) -> Iterator[dict[str, Any]]:
+    """Sections with the specifications and static pictures of their figures."""
+    from markupsafe import Markup
+
+    room = ROOM_FOR_PICTURES
+    for s in sections:
+        figures = []
+        for f in s.figures:
+            wide, narrow = _spec(f.wide), _spec(f.narrow)
+            picture = _picture(wide)
+            room -= len(picture)
+            figures.append({"figure": f, "specs": Markup(as_json({"wide": wide, "narrow": narrow})),
+                            "picture": picture if room > 0 else ""})  # fmt: skip
+        yield {**vars(s), "figures": figures}
+
+
+def _spec(chart: Any) -> dict[str, Any]:
+    """A chart as the page draws it: its title stands above it as text."""
+    spec: dict[str, Any] = chart.to_dict(validate=False)
+    spec.pop("title", None)
+    spec.pop("$schema", None)
+    for rows in spec.get("datasets", {}).values():
+        for row in rows:
+            # Words beside points have the colour of their curve, which may be too pale to read.
+            if {"label", "ink"} <= set(row):
+                row["ink"] = READABLE.get(row["ink"], row["ink"])
+    return spec
+
+
+def _picture(spec: dict[str, Any]) -> str:
+    """A static picture as an address, for browsers that run no scripts."""
+    import vl_convert
+
+    svg = vl_convert.vegalite_to_svg(json.dumps(spec))
+    return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
+
+
+def as_json(content: Any) -> str:
+    """JSON that can stand in a script element whatever its texts are.
+
+    >>> as_json({"name": "</script>"})
+    '{"name":"\\\\u003c/script\\\\u003e"}'
+    """
+    text = json.dumps(content, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+@functools.cache
+def _bundle() -> str:
+    """The libraries that draw, in a scope of their own."""
+    import vl_convert
+
+    code: str = vl_convert.javascript_bundle()  # type: ignore[call-arg, unused-ignore]
+    if "</script" in code.lower() or "<!--" in code or "\r" in code:
+        raise RuntimeError("The chart library has changed: its code cannot stand in a page as it is.")
+    return f"(() => {{{code}\n}})();"
+
+
+def _file(name: str) -> str:
+    return resources.files("confide.show.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _policy(*scripts: str) -> str:
+    """What the page may do: draw itself, and nothing else. Only these very scripts run."""
+    hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
+    return (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+        "form-action 'none'"
+    )

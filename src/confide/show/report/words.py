@@ -1,0 +1,173 @@
+"""Plans, intruders and measures in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from math import isinf
+from typing import Any
+
+from confide.attack.intruder import Intruder, Unsure
+from confide.measure.utility.measure import Measure
+from confide.protect.plain import Writer
+from confide.protect.plan import Plan
+
+METHODS = {
+    "recode": "is released in broader categories", "round": "is rounded", "topcode": "is cut off at the top",
+    "bottomcode": "is cut off at the bottom", "swap": "is swapped between pairs of records",
+    "rank_swap": "is exchanged among records of near ranks", "noise": "has random noise added",
+    "pram": "is replaced by categories drawn at random", "sample": "A random sample of the records is released",
+    "quantile_regression": "is drawn anew from its conditional quantiles",
+    "hot_deck": "is taken from a similar record, then moved by ranks",
+    "cart_synthesis": "is drawn anew from the leaves of a tree",
+    "normal_synthesis": "is drawn anew from a normal regression", "matrix_mask": "is masked by matrices",
+}  # fmt: skip
+LEVELS = {
+    "sdl": "reasons with the plan and its parameters", "average": "reasons with a guess at the plan",
+    "naive": "takes released values as true", "ignore": "leaves this out",
+    "exact": "reasons with all that follows from the plan",
+}  # fmt: skip
+MEASURES = {
+    "means": "Differences of means, in standard deviations of the original, averaged over variables.",
+    "variances": "Relative differences of variances, averaged over variables.",
+    "covariances": "Differences of covariances, in standard deviations of the original, averaged over pairs.",
+    "correlations": "Differences of correlations, averaged over pairs of variables.",
+    "eigenvalues": "Differences of the eigenvalues of the covariance matrix, as a share of their sum.",
+    "total_variation": "The share of people who would have to change category to give the original's distribution.",
+    "hellinger": "Hellinger distance between the distributions of the original and of the release.",
+    "entropy": "Differences of entropy: how much less the released categories tell.",
+    "propensity": "How well a model can tell released records from original ones.",
+    "ci_overlap": "How far the confidence intervals of a regression overlap, from the original and from the release.",
+    "coefficient_difference": "Differences of a regression's coefficients, in standard errors of the original.",
+    "il1s": "Mean distance between a person's original and released value, in units of the original's spread.",
+    "inverse_mse": "Precision of named estimates from the release, as a share of that from the original.",
+}  # fmt: skip
+LISTED = 8
+"""Longer lists of values are said to be so many."""
+
+
+def plan_words(plan: Plan, outside: bool, columns: frozenset[str]) -> dict[str, Any]:
+    """A plan's steps in words with their parameters, and what is left out of the release.
+
+    Parts that are marked private are never among them. Outside, neither are tables and labels of categories, which may
+    name few people.
+    """
+    steps = []
+    for step in plan.steps:
+        table = Writer(public=True).table(step)
+        names = _names(table.pop("variable", None) or table.pop("variables", ()))
+        what = METHODS.get(step.method, f"is treated by the method {step.method}")
+        sentence = f"{_listed(names)} {_agreeing(what, len(names))}" if names else what
+        shown = [(k.replace("_", " "), _text(v, outside, columns)) for k, v in table.items()]
+        steps.append({"sentence": sentence + ".", "method": step.method, "parameters": shown})
+    gone = [f"{_listed(plan.identifiers)} (identifying)"] if plan.identifiers else []
+    gone += [_listed(plan.drop)] if plan.drop else []
+    return {"steps": steps, "gone": "; ".join(gone), "weight": plan.weight}
+
+
+def columns_of(plans: Sequence[Plan], intruders: Sequence[Intruder]) -> frozenset[str]:
+    """Every name of a variable that plans and intruders mention."""
+    found: set[str] = set()
+    for plan in plans:
+        found.update(plan.identifiers, plan.drop, plan.categorical, plan.numeric, [plan.weight or ""])
+        for part in plan.parts:
+            found.update(part.variables, part.needs)
+    for who in intruders:
+        found.update(who.knows, who.between)
+    return frozenset(found)
+
+
+def intruder_words(who: Intruder, outside: bool) -> list[str]:
+    """What an intruder knows, in sentences."""
+    out = [f"Knows {_listed(who.knows)}." if who.knows else "Knows no variable exactly."]
+    if who.between:
+        out.append(f"Knows {_listed(tuple(who.between))} as {'an interval' if len(who.between) == 1 else 'intervals'}.")
+    out.append(_membership(who, outside))
+    c, b, a = who.levels
+    parts = {"known variables": c, "unknown variables": b, "how common a record is": a}
+    if len({a, b, c}) == 1:
+        out.append(f"{LEVELS[c].capitalize()}." if c != "ignore" else "Gives all candidates the same probability.")
+    else:
+        out.append("; ".join(f"for {k}, {LEVELS[v]}" for k, v in parts.items()).capitalize() + ".")
+    if who.errors:
+        out.append(f"May be mistaken about {_listed(tuple(who.errors))}.")
+    if who.beliefs == "released":
+        out.append("Learns how values go together from the released file alone.")
+    elif who.beliefs != "original":
+        out.append("Knows nothing of how values go together but their ranges.")
+    if who.believes:
+        out.append("Believes in a plan of its own.")
+    return out
+
+
+def _membership(who: Intruder, outside: bool) -> str:
+    of = who.membership
+    if of == "certain":
+        return "Knows that the target is in the release."
+    if of == "in_file":
+        return "Knows that the target was surveyed, but not whether the record is released."
+    if isinstance(of, Unsure) and of.weights is not None:
+        return f"Does not know whether the target is in the file; reckons with the survey weight {of.weights}."
+    if isinstance(of, Unsure) and of.total is not None and not outside:
+        return f"Does not know whether the target is in the file; reckons with a population of {of.total:,.0f}."
+    return "Does not know whether the target is in the file; reckons with a population."
+
+
+def measure_words(measure: Measure, outside: bool, columns: frozenset[str]) -> dict[str, str]:
+    """A measure's meaning, settings, direction and range."""
+    key = getattr(measure, "key", measure.name)
+    low, high = measure.range
+    ends = f"from {low:g} upwards" if isinf(high) else f"between {low:g} and {high:g}"
+    best = "without limit" if isinf(measure.best) else f"{measure.best:g}"
+    said = f"{measure.direction.capitalize()} is better, {ends}; {best} where the release equals the original."
+    return {"name": measure.name, "means": MEASURES.get(key, "A measure of the agency's own."), "range": said,
+            "settings": "; ".join(f"{k} {v}" for k, v in _settings(measure, outside, columns))}  # fmt: skip
+
+
+def _settings(measure: Measure, outside: bool, columns: frozenset[str]) -> list[tuple[str, str]]:
+    """What was stated of a measure and differs from its defaults."""
+    if not is_dataclass(measure):
+        return []
+    out = []
+    for f in fields(measure):
+        value = getattr(measure, f.name)
+        default = f.default if f.default is not MISSING else None
+        if f.name == "label" or value is None or value == default:
+            continue
+        if isinstance(value, Mapping):
+            value = list(value)
+        named = f.name in ("variables", "formula") or (f.name == "estimates" and not outside)
+        text = _listed(_names(value)) if named else _text(value, outside, columns)
+        out.append((f.name.replace("_", " "), text))
+    return out
+
+
+def _text(value: Any, outside: bool, columns: frozenset[str]) -> str:
+    """A parameter as text; outside, only numbers, yes or no, and names of variables."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (int, float)):
+        return f"{value:,.12g}"
+    if isinstance(value, str):
+        return value if not outside or value in columns else "stated, not shown"
+    if isinstance(value, (list, tuple)) and all(v is None or isinstance(v, (int, float, str)) for v in value):
+        if len(value) > LISTED:
+            return f"{len(value)} values"
+        return ", ".join("no limit" if v is None else _text(v, outside, columns) for v in value)
+    return "stated, not shown" if outside else "stated in the plan, see the end of this page"
+
+
+def _names(given: Any) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(str(v) for v in given)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else "".join(names)
+
+
+def _agreeing(what: str, many: int) -> str:
+    """ "is" and "has" as "are" and "have" where there are several."""
+    if many < 2:
+        return what
+    first, rest = what.split(" ", 1)
+    return f"{({'is': 'are', 'has': 'have'}).get(first, first)} {rest}"

@@ -1,0 +1,91 @@
+"""From finished pieces of a study to its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from confide import __version__
+from confide.study.evaluate import BINS, RISKS, Evaluated
+from confide.study.result import Info, StudyResult
+from confide.study.sweep import shown
+
+if TYPE_CHECKING:
+    from confide.study.run import Piece
+    from confide.study.study import Study
+
+WHO = {"plan": pl.String, "intruder": pl.String}
+
+
+def collected(study: Study, seed: int, done: Sequence[tuple[Piece, Evaluated]], seconds: float) -> StudyResult:
+    """One result from all pieces, plan by plan in the order of statement."""
+    order = {c.name: i for i, c in enumerate((study.everything, *study.candidates))}
+    pieces = sorted(done, key=lambda pair: (order[pair[0].candidate.name], pair[0].repeat))
+    info = Info(
+        study.title, study.label, study.data.height, study.data.width, study.repeats, seed, study.threshold, seconds,
+        __version__,
+    )  # fmt: skip
+    return StudyResult(
+        frame=_frame(pieces, [m.name for m in study.measures]),
+        plans={c.name: c.plan for c in study.candidates},
+        intruders=dict(study.intruders),
+        measures=study.measures,
+        info=info,
+        distribution=_distribution(pieces),
+        groups=_groups(pieces),
+        details=_details(pieces),
+        timings=_timings(pieces),
+        rule=study.choice,
+    )
+
+
+def _frame(pieces: Sequence[tuple[Piece, Evaluated]], measures: Sequence[str]) -> pl.DataFrame:
+    rows: list[tuple[Any, ...]] = []
+    for piece, found in pieces:
+        c = piece.candidate
+        for who, risks in found.risks.items():
+            place = (c.name, c.sweep, shown(c.setting), c.value, who, piece.repeat)
+            rows.append((*place, *(risks[r] for r in RISKS), *(found.utility[m] for m in measures)))
+    schema = {
+        "plan": pl.String, "sweep": pl.String, "setting": pl.String, "value": pl.Float64, "intruder": pl.String,
+        "repeat": pl.Int64, **dict.fromkeys((*RISKS, *measures), pl.Float64),
+    }  # fmt: skip
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _distribution(pieces: Sequence[tuple[Piece, Evaluated]]) -> pl.DataFrame:
+    rows = [
+        (p.candidate.name, who, name, count)
+        for p, found in pieces
+        for who, counts in found.distribution.items()
+        for name, count in zip(BINS, counts, strict=True)
+    ]
+    frame = pl.DataFrame(rows, schema={**WHO, "bin": pl.String, "targets": pl.Float64}, orient="row")
+    return frame.group_by("plan", "intruder", "bin", maintain_order=True).agg(pl.col("targets").mean())
+
+
+def _groups(pieces: Sequence[tuple[Piece, Evaluated]]) -> pl.DataFrame:
+    rows = [(p.candidate.name, who, *row) for p, found in pieces for who, each in found.groups.items() for row in each]
+    numbers = ("targets", "over_threshold", "expected_matches")
+    schema = {**WHO, "variable": pl.String, "level": pl.String, **dict.fromkeys(numbers, pl.Float64)}
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    return frame.group_by("plan", "intruder", "variable", "level", maintain_order=True).agg(pl.col(numbers).mean())
+
+
+def _details(pieces: Sequence[tuple[Piece, Evaluated]]) -> pl.DataFrame:
+    """Of the first repeat: remarks of measures, and why an intruder could not attack."""
+    rows = []
+    for p, found in pieces:
+        if p.repeat:
+            continue
+        rows += [(p.candidate.name, m, text) for m, text in found.details.items()]
+        rows += [(p.candidate.name, f"risk: {who}", why) for who, why in found.refused.items()]
+    return pl.DataFrame(rows, schema={"plan": pl.String, "measure": pl.String, "detail": pl.String}, orient="row")
+
+
+def _timings(pieces: Sequence[tuple[Piece, Evaluated]]) -> pl.DataFrame:
+    rows = [(p.candidate.name, p.repeat, *(f.seconds[k] for k in ("protect", "attack", "utility"))) for p, f in pieces]
+    schema = {"plan": pl.String, "repeat": pl.Int64, **dict.fromkeys(("protect", "attack", "utility"), pl.Float64)}
+    return pl.DataFrame(rows, schema=schema, orient="row")

@@ -1,0 +1,156 @@
+"""StudyResult: what a study found, to be compared, drawn, chosen from and reported."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from confide.attack.intruder import Intruder
+from confide.errors import InputError, did_you_mean
+from confide.frames import atomic_write
+from confide.measure.utility.measure import Measure
+from confide.protect.plan import Plan
+from confide.study.checks import EVERYTHING
+from confide.study.evaluate import RISKS, is_random
+from confide.study.rule import Rule
+
+if TYPE_CHECKING:
+    from confide.study.tradeoff.choice import Choice
+
+__all__ = ["EVERYTHING", "RISKS", "Info", "StudyResult"]
+
+FRAME, SUMMARY = "frame.parquet", "summary.csv"
+
+
+@dataclass(frozen=True)
+class Info:
+    """What a study was: its title, the label of its data, their size, repeats, seed, threshold, seconds, version."""
+
+    title: str
+    label: str
+    rows: int
+    variables: int
+    repeats: int
+    seed: int
+    threshold: float
+    seconds: float
+    version: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StudyResult:
+    """What a study found.
+
+    `frame`: one row a plan x intruder x repeat: `plan`, `sweep`, `setting`, `value`, `intruder`, `repeat`, the risks of
+    the file, then one column a measure of utility. The first plan is the anchor "release everything". A plan without
+    random steps has one repeat. `distribution`: plan, intruder, bin, targets: how many targets have their largest
+    probability in each range. `groups`: plan, intruder, variable, level, targets, over_threshold, expected_matches.
+    Both are means over repeats. `details`: plan, measure, detail: a measure's remark, or why it, or an intruder's risk,
+    could not be computed. `timings`: seconds of each piece of work. `rule`: how the study said it would choose.
+    """
+
+    frame: pl.DataFrame
+    plans: Mapping[str, Plan]
+    intruders: Mapping[str, Intruder]
+    measures: tuple[Measure, ...]
+    info: Info
+    distribution: pl.DataFrame
+    groups: pl.DataFrame
+    details: pl.DataFrame
+    timings: pl.DataFrame
+    rule: Rule | None = None
+
+    @property
+    def random(self) -> dict[str, bool]:
+        """Which plans have random steps, so that repeats differ."""
+        return {EVERYTHING: False} | {name: is_random(plan) for name, plan in self.plans.items()}
+
+    def measure(self, name: str | None = None) -> Measure:
+        """A measure of utility by its name; the only one where none is named.
+
+        Of several, the first is meant where no name is given.
+        """
+        names = [m.name for m in self.measures]
+        if name is None:
+            return self.measures[0]
+        if name not in names:
+            raise InputError(f'This study has no measure of utility "{name}".{did_you_mean(name, names)}')
+        return self.measures[names.index(name)]
+
+    def summary(self) -> pl.DataFrame:
+        """Means over repeats with 95 percent intervals: one row a plan and measure (and intruder, for risks).
+
+        Columns: plan, sweep, value, intruder (null for utility), measure, kind, direction, mean, low, high, sd,
+        repeats.
+        """
+        from confide.study.tradeoff.frontier import summarise_repeats
+
+        return summarise_repeats(self.frame, self.measures, RISKS, self.random)
+
+    def frontier(
+        self, risk: str = "expected_matches", utility: str | None = None, intruder: str | None = None
+    ) -> pl.DataFrame:
+        """Which plans no other beats in both risk and utility, and how sure that is over repeats.
+
+        Risk is that of the worst intruder, unless one is named; utility is the first measure, unless one is named.
+        """
+        from confide.study.tradeoff.frontier import frontier
+
+        return frontier(self.frame, risk, self.measure(utility), intruder, random=self.random)
+
+    def choose(
+        self, max_risk: Mapping[str, float] | None = None, by: str | None = None, intruder: str | None = None,
+        cautious: bool = False,
+    ) -> Choice:  # fmt: skip
+        """The plan with the best utility among those whose risks are within limits.
+
+        `max_risk`: by name of a risk, its largest tolerable mean, for every intruder, or for the one named. With
+        `cautious` the upper end of the 95 percent interval must be within the limit. Without arguments, the rule that
+        the study stated.
+        """
+        from confide.study.tradeoff.choice import choose
+
+        rule = Rule(max_risk, by, intruder, cautious) if max_risk is not None else self.rule
+        if rule is None:
+            raise InputError('Say what risk is tolerable: choose(max_risk={"expected_matches": 100}, by="ci_overlap").')
+        return choose(self.frame, self.measures, rule.max_risk, rule.by, rule.intruder, rule.cautious, self.random)
+
+    def map(
+        self, risk: str = "expected_matches", utility: str | None = None, intruder: str | None = None, **options: Any
+    ) -> Any:
+        """The R-U map: risk against utility, between "release nothing" and "release everything"."""
+        from confide.show.map_chart import map_chart
+
+        return map_chart(self.frame, risk, self.measure(utility), intruder=intruder, random=self.random, **options)
+
+    def report(
+        self, path: str | os.PathLike[str], *, outside: bool = False, choice: Choice | None = None,
+        overwrite: bool = False,
+    ) -> Path:  # fmt: skip
+        """One HTML file that needs no network. `outside`: a version that holds nothing disclosive."""
+        from confide.show.report import write_report
+
+        return write_report(self, path, outside=outside, choice=choice, overwrite=overwrite)
+
+    def save(self, folder: str | os.PathLike[str], overwrite: bool = False) -> list[Path]:
+        """Write `frame.parquet` and `summary.csv`."""
+        place = Path(folder)
+        with atomic_write(place / FRAME, overwrite) as temporary:
+            self.frame.write_parquet(temporary)
+        with atomic_write(place / SUMMARY, overwrite) as temporary:
+            self.summary().write_csv(temporary)
+        return [place / FRAME, place / SUMMARY]
+
+    def __str__(self) -> str:
+        from confide.show.study_text import study_text
+
+        return study_text(self)
+
+    def __repr__(self) -> str:
+        what = f"{len(self.plans)} plans, {len(self.intruders)} intruders, {len(self.measures)} measures of utility"
+        return f"StudyResult: {what}; {self.frame.height:,} rows, {self.info.seconds:.0f} seconds"

@@ -1,0 +1,226 @@
+"""Run a study: pieces of work (a plan, a repeat) side by side, each kept as soon as it is done."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import time
+import uuid
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from confide import __version__
+from confide.attack.document import intruder_to_dict
+from confide.attack.intruder import Intruder, Unsure
+from confide.engine.local import one_blas_thread, progress_bar, thread_count
+from confide.errors import InputError, raise_all
+from confide.protect.document import plan_to_dict
+from confide.protect.seeds import checked_seed, fresh_seed
+from confide.study.collect import collected
+from confide.study.evaluate import Evaluated, evaluate, is_random, repeat_seed
+from confide.study.groups import Groups
+from confide.study.store import Store
+from confide.study.sweep import Candidate
+
+if TYPE_CHECKING:
+    from confide.study.result import StudyResult
+    from confide.study.study import Study
+
+LARGE = 300_000
+"""Rows from which pieces run one after another, each on all cores: side by side they would not fit in memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """One candidate with one repeat's seed; `key` says what it is, so that a change of any part of it is noticed."""
+
+    candidate: Candidate
+    repeat: int
+    seed: int
+    key: str
+
+
+def run_study(
+    study: Study, folder: str | os.PathLike[str] | None, *, progress: bool | None, threads: int | None, overwrite: bool
+) -> StudyResult:
+    """Compute what is missing, and put all of it together."""
+    began, cores = time.perf_counter(), thread_count(threads)
+    with _opened(folder) as store:
+        seed = _settled_seed(study, store, overwrite)
+        pieces = pieces_of(study, seed)
+        found = _kept(store, pieces)
+        todo = list({p.key: p for p in reversed(pieces) if p.key not in found}.values())[::-1]  # equal plans once
+        groups = Groups.of(study.data, study.intruders.values())
+        work = _worker(study, groups, store)
+        with _calm(), progress_bar("comparing releases", len(pieces), progress) as done:
+            done(sum(p.key in found for p in pieces))
+            for piece, evaluated in _worked(work, todo, cores, study.data.height):
+                found[piece.key] = evaluated
+                done(sum(p.key == piece.key for p in pieces))
+        return collected(study, seed, [(p, found[p.key]) for p in pieces], time.perf_counter() - began)
+
+
+def _worker(study: Study, groups: Groups, store: Store | None) -> Callable[[Piece, int], Evaluated]:
+    def work(piece: Piece, threads: int) -> Evaluated:
+        c = piece.candidate
+        try:
+            made = evaluate(
+                study.data, c.plan, study.intruders, study.measures, piece.seed, study.threshold,
+                study.copies_of(c), threads, groups,
+            )  # fmt: skip
+        except InputError as e:
+            raise InputError(f'plan "{c.name}": {e}') from e
+        if c.name == study.everything.name:
+            raise_all([*_hopeless(made)])
+        if store is not None:
+            store.put(piece.key, made.to_dict())
+        return made
+
+    return work
+
+
+def _hopeless(anchor: Evaluated) -> Iterator[str]:
+    """What cannot even be computed when nothing is altered is a mistake in the study, not a property of a plan."""
+    for name, why in anchor.refused.items():
+        yield f'intruder "{name}": {why}'
+    for name, value in anchor.utility.items():
+        if value is None:
+            yield f'utility "{name}": {anchor.details[name]}'
+
+
+def _worked(
+    work: Callable[[Piece, int], Evaluated], todo: Sequence[Piece], cores: int, rows: int
+) -> Iterator[tuple[Piece, Evaluated]]:
+    """Pieces as they are done: the first one alone, since it shows most mistakes, the others side by side."""
+    for piece in todo[:1]:
+        yield piece, work(piece, cores)
+    side_by_side = cores if rows < LARGE else 1
+    if side_by_side == 1:
+        for piece in todo[1:]:
+            yield piece, work(piece, cores)
+        return
+    with ThreadPoolExecutor(side_by_side) as pool:
+        running: dict[Future[Evaluated], Piece] = {pool.submit(work, p, 1): p for p in todo[1:]}
+        try:
+            for future in as_completed(running):
+                yield running[future], future.result()
+        except BaseException:
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+
+
+@contextmanager
+def _calm() -> Iterator[None]:
+    """Settings of the whole process, held while threads that set and restore them overlap."""
+    with warnings.catch_warnings(), one_blas_thread():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@contextmanager
+def _opened(folder: str | os.PathLike[str] | None) -> Iterator[Store | None]:
+    if folder is None:
+        yield None
+        return
+    with Store.opened(folder) as store:
+        yield store
+
+
+def _settled_seed(study: Study, store: Store | None, overwrite: bool) -> int:
+    """The study's seed: its own, else the one that an earlier run in the folder drew. Another study is refused."""
+    if store is None:
+        return checked_seed(study.seed)
+    mark, there = fingerprint(study), store.statement()
+    if there is not None and there.get("fingerprint") != mark and not overwrite:
+        raise InputError(
+            f"{store.folder} holds another study (data, plans, intruders, measures, seed, repeats or version differ). "
+            "Give another folder, or overwrite=True: what can be used again will be."
+        )
+    same = there is not None and there.get("fingerprint") == mark
+    drawn = int(there["seed"]) if same and there is not None else fresh_seed()
+    seed = drawn if study.seed is None else checked_seed(study.seed)
+    store.state({"fingerprint": mark, "seed": str(seed), "version": __version__, "title": study.title})
+    return seed
+
+
+def _kept(store: Store | None, pieces: Sequence[Piece]) -> dict[str, Evaluated]:
+    """Pieces that an earlier run finished; a file that is damaged or made otherwise counts as none."""
+    out: dict[str, Evaluated] = {}
+    for piece in pieces if store is not None else ():
+        held = store.get(piece.key) if store is not None else None
+        if held is not None and set(held) == set(Evaluated.__dataclass_fields__):
+            out[piece.key] = Evaluated(**held)
+    return out
+
+
+def pieces_of(study: Study, seed: int) -> list[Piece]:
+    """All pieces, repeat by repeat, so that every plan is met early. A plan without random steps is met once.
+
+    A plan that no document can hold has keys of its own in each run: nobody can say whether it is still the same.
+    """
+    common, run = _common(study), uuid.uuid4().hex
+    out = []
+    for repeat in range(study.repeats):
+        for c in (study.everything, *study.candidates):
+            if repeat and not is_random(c.plan):
+                continue
+            own = repeat_seed(seed, repeat)
+            stated = {
+                "plan": _stated_plan(c, f"{run} {c.name}"),
+                "copies": study.copies_of(c),
+                "seed": str(own),
+                **common,
+            }
+            out.append(Piece(c, repeat, own, _digest(stated)))
+    return out
+
+
+def fingerprint(study: Study) -> str:
+    """What tells one study from another."""
+    plans = {c.name: _stated_plan(c, "not stated") for c in study.candidates}
+    whole = {"plans": plans, "copies": dict(study.copies), "repeats": study.repeats, "seed": str(study.seed)}
+    return _digest({**whole, **_common(study)})
+
+
+def _common(study: Study) -> dict[str, Any]:
+    """What every piece of a study depends on."""
+    return {
+        "data": _data_digest(study.data),
+        "intruders": {name: _stated_intruder(who) for name, who in study.intruders.items()},
+        "utility": [f"{type(m).__module__}.{type(m).__qualname__} {m!r}" for m in study.measures],
+        "threshold": study.threshold,
+        "version": __version__,
+    }
+
+
+def _stated_plan(c: Candidate, otherwise: str) -> Any:
+    """The plan as a document; `otherwise` where it has parts, such as functions, that no document can hold."""
+    try:
+        return plan_to_dict(c.plan)
+    except InputError:
+        return otherwise
+
+
+def _stated_intruder(who: Intruder) -> Any:
+    of = who.membership
+    if isinstance(of, Unsure) and isinstance(of.population, pl.DataFrame):
+        return [intruder_to_dict(who, population="population"), _data_digest(of.population)]
+    return intruder_to_dict(who, population="population")
+
+
+def _data_digest(frame: pl.DataFrame) -> str:
+    buffer = io.BytesIO()
+    frame.write_ipc(buffer, compression="uncompressed")
+    return hashlib.sha256(buffer.getbuffer()).hexdigest()
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=repr).encode()).hexdigest()[:32]

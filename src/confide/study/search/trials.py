@@ -1,0 +1,78 @@
+"""Trials of a search: candidates carried out side by side, as rows of a study's table."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import polars as pl
+
+from confide.engine.local import one_blas_thread, progress_bar, thread_count
+from confide.errors import InputError
+from confide.study.evaluate import RISKS, Evaluated, evaluate, is_random, repeat_seed
+from confide.study.run import LARGE
+from confide.study.study import Study
+from confide.study.sweep import Candidate, shown
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def side_by_side(
+    work: Callable[[T, int], R], items: Sequence[T], rows: int, threads: int | None, what: str, progress: bool | None
+) -> list[R]:
+    """`work(item, threads)` for every item, in order; a large file takes all cores for one item at a time."""
+    cores = thread_count(threads)
+    many = cores if rows < LARGE else 1
+    with warnings.catch_warnings(), one_blas_thread(), progress_bar(what, len(items), progress) as done:
+        warnings.simplefilter("ignore")
+
+        def counted(item: T) -> R:
+            found = work(item, cores if many == 1 else 1)
+            done(1)
+            return found
+
+        if many == 1 or len(items) < 2:
+            return [counted(item) for item in items]
+        with ThreadPoolExecutor(many) as pool:
+            running = [pool.submit(counted, item) for item in items]
+            try:
+                return [future.result() for future in running]
+            except BaseException:
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+
+
+def tried(
+    study: Study, candidates: Sequence[Candidate], seed: int, threads: int | None, what: str, progress: bool | None,
+    fresh: bool = False,
+) -> pl.DataFrame:  # fmt: skip
+    """Every candidate in every repeat, as rows of a study's table.
+
+    Repeats with fresh seeds have numbers of their own, since they are not the same draws as those of other plans.
+    """
+    first = study.repeats if fresh else 0
+    pieces = [(c, r) for c in candidates for r in range(study.repeats if is_random(c.plan) else 1)]
+
+    def work(piece: tuple[Candidate, int], cores: int) -> Evaluated:
+        c, r = piece
+        try:
+            return evaluate(study.data, c.plan, study.intruders, study.measures, repeat_seed(seed, r, fresh=fresh),
+                            study.threshold, threads=cores)  # fmt: skip
+        except InputError as e:
+            raise InputError(f'plan "{c.name}": {e}') from e
+
+    found = side_by_side(work, pieces, study.data.height, threads, what, progress)
+    names = [m.name for m in study.measures]
+    rows: list[tuple[Any, ...]] = []
+    for (c, r), made in zip(pieces, found, strict=True):
+        for who, risks in made.risks.items():
+            place = (c.name, c.sweep, shown(c.setting), c.value, who, first + r)
+            rows.append((*place, *(risks[k] for k in RISKS), *(made.utility[m] for m in names)))
+    schema = {
+        "plan": pl.String, "sweep": pl.String, "setting": pl.String, "value": pl.Float64, "intruder": pl.String,
+        "repeat": pl.Int64, **dict.fromkeys((*RISKS, *names), pl.Float64),
+    }  # fmt: skip
+    return pl.DataFrame(rows, schema=schema, orient="row")

@@ -1,0 +1,106 @@
+"""A choice in sentences: why this plan, why not that one, and how sure it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from confide.study.checks import EVERYTHING
+from confide.study.tradeoff.question import Question, number, ratio_of, shown
+from confide.study.tradeoff.repeats import same
+
+
+def why_not(asked: Question, plan: int) -> str:
+    broken = [_broken(asked, plan, risk, limit) for risk, limit in asked.limits.items()]
+    problems = [b for b in broken if b]
+    if asked.utility[plan] is None:
+        problems.append(f"{asked.measure.name} cannot be computed")
+    return "; ".join(problems) or f"{asked.measure.name} is not the best"
+
+
+def _broken(asked: Question, plan: int, risk: str, limit: float) -> str:
+    """What is wrong with one risk of a plan; nothing where it is within its limit."""
+    found, tried = asked.risks[plan][risk], asked.tried(plan, risk)
+    if found is None:
+        return f"{risk} is not known"
+    if tried is None:
+        return f"the spread of {risk} is not known with one repeat"
+    if ratio_of(tried, limit) <= 1 + 1e-12:
+        return ""
+    upper = "the upper end of " if asked.cautious else ""
+    by = "" if asked.single else f' for "{found[0]}"'
+    return f"{upper}{risk} is {number(tried)}{by}, above {number(limit)}"
+
+
+def nobody(asked: Question) -> str:
+    """No plan is within the limits: which comes nearest, and by how much it fails."""
+    plans = range(len(asked.every.plans))
+    # With a limit of 0 every ratio is infinite; then the least risk is nearest.
+    nearest = min(plans, key=lambda k: (asked.ratio(k), sum(asked.tried(k, r) or 0.0 for r in asked.limits), k))
+    limits = " and ".join(f"{risk} at most {number(limit)}" for risk, limit in asked.limits.items())
+    hint = " Leave cautious out, or run more repeats." if asked.cautious else ""
+    return f'No plan has {limits}. "{asked.every.plans[nearest]}" comes nearest: {why_not(asked, nearest)}.{hint}'
+
+
+def reason_of(asked: Question, order: Sequence[int]) -> str:
+    best, many = order[0], len(asked.every.plans)
+    name, measure = asked.every.plans[best], asked.measure
+    utility = asked.utility[best]
+    risks = " and ".join(_risk_words(asked, best, risk) for risk in asked.limits)
+    held = (
+        f"{len(order)} of {many} plans meet the limits." if len(order) > 1 else f"It alone of {many} plans meets them."
+    )
+    parts = [
+        f'"{name}" has {risks}; its {measure.name} of {shown(utility)} is the best within the limits.', held,
+    ]  # fmt: skip
+    if len(order) == 1:
+        parts[0] = f'"{name}" has {risks}; its {measure.name} is {shown(utility)}.'
+    else:
+        parts.append(_runner_up(asked, best, order[1]))
+    if name == EVERYTHING:
+        parts.append("It is the file as it is: these limits ask for no protection.")
+    return " ".join([*parts, *_warnings(asked, best)])
+
+
+def _risk_words(asked: Question, plan: int, risk: str) -> str:
+    found = asked.risks[plan][risk]
+    assert found is not None  # a plan whose risk is not known meets no limit
+    by = "" if asked.single else f' for the worst intruder, "{found[0]}"'
+    return f"{risk} {shown(found[1])}{by}, within {number(asked.limits[risk])}"
+
+
+def _runner_up(asked: Question, best: int, second: int) -> str:
+    a, b, name = asked.utility[best], asked.utility[second], asked.every.plans[second]
+    assert a is not None
+    assert b is not None
+    if same(a.mean, b.mean):
+        first = next(iter(asked.limits))
+        one, two = asked.risks[best][first], asked.risks[second][first]
+        assert one is not None
+        assert two is not None
+        by = f"it has no more of {first}" if same(one[1].mean, two[1].mean) else f"it has less of {first}"
+        return f'"{name}" is as useful; of the two this was taken because {by}.'
+    gap = asked.every.paired(asked.values, best, second)
+    text = f'Next comes "{name}" with {shown(b)}, {number(abs(gap.mean))} worse'
+    if gap.low is None or gap.high is None:
+        return f"{text}; with one repeat nobody can say whether another draw would turn them round."
+    if gap.low == gap.high:
+        return f"{text} in every repeat."
+    clear = gap.low > 0 or gap.high < 0
+    ends = " to ".join(number(v) for v in sorted((abs(gap.low), abs(gap.high)) if clear else (gap.low, gap.high)))
+    if clear:
+        return f"{text} (95% interval of the difference, repeat by repeat: {ends})."
+    return f"{text}, which is within the spread over repeats (95% interval of the difference: {ends})."
+
+
+def _warnings(asked: Question, plan: int) -> list[str]:
+    out = []
+    for risk, limit in asked.limits.items():
+        found = asked.risks[plan][risk]
+        if found is None:
+            continue
+        high = found[1].high
+        if high is None:
+            out.append(f"Warning: with one repeat the spread of {risk} is not known.")
+        elif ratio_of(high, limit) > 1 + 1e-12:
+            out.append(f"Warning: the upper end of the interval of {risk}, {number(high)}, is above the limit.")
+    return out

@@ -1,0 +1,159 @@
+"""Repeats of random releases as arrays: means with intervals, differences in pairs, draws of the bootstrap."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy.special import stdtrit
+
+from confide.errors import InputError
+from confide.frames.columns import F64, Bools
+from confide.study.checks import EVERYTHING
+
+LEVEL = 0.95
+SEED = 20030101
+"""Of the bootstrap over repeats, so that one result gives one answer."""
+SAME = 1e-12
+"""Numbers that differ by less than this share of themselves are equal."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The mean over repeats, its 95% interval (None where the spread is not known), standard deviation and number."""
+
+    mean: float
+    low: float | None
+    high: float | None
+    sd: float | None
+    repeats: int
+
+
+def interval(values: Sequence[float] | F64, random: bool = True) -> Interval | None:
+    """The mean of repeats with Student's t interval; of what is not random the one value; None without a value.
+
+    >>> found = interval([1.0, 2.0, 3.0])
+    >>> found.mean, round(found.low, 3), round(found.high, 3)
+    (2.0, -0.484, 4.484)
+    >>> interval([5.0]).low is None, interval([5.0], random=False).low
+    (True, 5.0)
+    """
+    x = np.asarray(values, dtype=np.float64)
+    x = x[~np.isnan(x)]
+    if not len(x):
+        return None
+    if not np.isfinite(x).all():
+        mean = float(x[~np.isfinite(x)].sum())
+        return None if np.isnan(mean) else Interval(mean, mean, mean, 0.0, len(x))
+    mean = float(x.mean())
+    if not random or len(x) == 1:
+        known = None if random else mean
+        return Interval(mean, known, known, None if random else 0.0, len(x))
+    sd = float(x.std(ddof=1))
+    half = float(stdtrit(len(x) - 1, (1 + LEVEL) / 2)) * sd / math.sqrt(len(x))
+    return Interval(mean, mean - half, mean + half, sd, len(x))
+
+
+@dataclass(frozen=True, eq=False)
+class Repeats:
+    """The rows of a study by plan (p of them) and repeat (r of them).
+
+    `there`: which plan has which repeat, shape (p, r). `random`: which plans can come out otherwise, shape (p,).
+    """
+
+    frame: pl.DataFrame
+    plans: tuple[str, ...]
+    intruders: tuple[str, ...]
+    repeats: tuple[int, ...]
+    there: Bools
+    random: Bools
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame, random: Mapping[str, bool] | None = None) -> Repeats:
+        """Read the rows. Where nobody says which plans are random, those with several repeats are taken to be."""
+        lost = [c for c in ("plan", "intruder", "repeat") if c not in frame.columns]
+        if lost or not frame.height:
+            raise InputError("The table of a study has one row a plan, intruder and repeat; this one does not.")
+        plans, who, repeats = (tuple(frame[c].unique(maintain_order=True)) for c in ("plan", "intruder", "repeat"))
+        repeats = tuple(sorted(repeats))
+        made = cls(frame, plans, who, repeats, np.zeros((0, 0), dtype=bool), np.zeros(0, dtype=bool))
+        there = ~np.isnan(made._array(frame.with_columns(one=pl.lit(1.0)), "one"))
+        several = there.sum(axis=1) > 1
+        if random is not None:
+            several = np.array([random.get(p, bool(s)) for p, s in zip(plans, several, strict=True)])
+        elif not several.any():  # one repeat of each: all may be random but the anchor
+            several = np.array([p != EVERYTHING for p in plans])
+        return cls(frame, plans, who, repeats, there, several)
+
+    def risk(self, name: str, intruder: str) -> F64:
+        """A risk of one intruder, shape (p, r); nan where there is none."""
+        return self._array(self.frame.filter(pl.col("intruder") == intruder), name)
+
+    def utility(self, name: str) -> F64:
+        """A measure of utility, which is the same for all intruders, shape (p, r)."""
+        return self._array(self.frame.filter(pl.col("intruder") == self.intruders[0]), name)
+
+    def _array(self, rows: pl.DataFrame, column: str) -> F64:
+        p = rows["plan"].replace_strict(list(self.plans), range(len(self.plans)), return_dtype=pl.Int64).to_numpy()
+        r = np.searchsorted(np.asarray(self.repeats), rows["repeat"].to_numpy())
+        out = np.full((len(self.plans), len(self.repeats)), np.nan)
+        out[p, r] = rows[column].cast(pl.Float64).fill_null(np.nan).to_numpy()
+        return out
+
+    def whole(self, values: F64) -> Bools:
+        """Plans that have a number in every repeat of theirs: only these can be compared."""
+        return np.asarray((~np.isnan(values) | ~self.there).all(axis=1))
+
+    def intervals(self, values: F64) -> list[Interval | None]:
+        """Each plan's mean and interval; None where a repeat has no number."""
+        whole = self.whole(values)
+        return [interval(v, bool(r)) if ok else None for v, r, ok in zip(values, self.random, whole, strict=True)]
+
+    def drawn_means(self, values: F64, draws: int) -> F64:
+        """Means over repeats drawn anew, the same repeats for all plans, shape (draws, p)."""
+        many = len(self.repeats)
+        counts = np.random.default_rng(SEED).multinomial(many, np.full(many, 1 / many), size=draws).astype(np.float64)
+        finite = np.where(np.isfinite(values), values, 0.0)
+        weight = counts @ self.there.T.astype(np.float64)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = (counts @ finite.T) / weight
+            # A plan none of whose repeats was drawn, such as one that is not random, keeps its own mean.
+            own = finite.sum(axis=1) / self.there.sum(axis=1)
+        means = np.where(weight > 0, means, own)
+        endless = [interval(v) for v in values]
+        for p, found in enumerate(endless):
+            if found is not None and not np.isfinite(found.mean):
+                means[:, p] = found.mean
+        means[:, ~self.whole(values)] = np.nan
+        return means
+
+    def paired(self, values: F64, a: int, b: int) -> Interval:
+        """How far plan a is above plan b, repeat by repeat; what is not random meets every repeat."""
+        one, other = (np.full(len(self.repeats), v[t][0]) if t.sum() == 1 else v
+                      for v, t in ((values[a], self.there[a]), (values[b], self.there[b])))  # fmt: skip
+        with np.errstate(invalid="ignore"):
+            found = interval(one - other, bool(self.random[a] or self.random[b]))
+        return found or Interval(float(values[a][self.there[a]].mean() - values[b][self.there[b]].mean()), None, None,
+                                 None, 0)  # fmt: skip
+
+
+def worst_of(every: Repeats, risk: str, who: Sequence[str]) -> list[tuple[str, Interval] | None]:
+    """For each plan the intruder whose mean risk is largest; None where one is not known: it might be the worst."""
+    each = [every.intervals(every.risk(risk, name)) for name in who]
+    out: list[tuple[str, Interval] | None] = []
+    for found in zip(*each, strict=True):
+        known = [(name, one) for name, one in zip(who, found, strict=True) if one is not None]
+        out.append(max(known, key=lambda pair: pair[1].mean) if len(known) == len(who) else None)
+    return out
+
+
+def same(a: Any, b: Any) -> Bools:
+    """Equal but for rounding of the last digits."""
+    x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    with np.errstate(invalid="ignore"):
+        near = np.abs(x - y) <= SAME * np.maximum(np.abs(x), np.abs(y))
+    return np.asarray((x == y) | (np.isfinite(x) & np.isfinite(y) & near))

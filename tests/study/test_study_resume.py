@@ -1,0 +1,116 @@
+"""A study that is killed goes on where it stopped, and ends with the same tables."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from polars.testing import assert_frame_equal
+
+import confide as cf
+from confide.study import run
+from confide.study.store import PIECES
+
+
+def study(seed: int | None = 3, rate: float = 0.3, repeats: int = 6) -> cf.Study:
+    plans = {
+        "swap": cf.Plan([cf.Swap("race", rate=rate)], identifiers=["id"]),
+        "pram": cf.Plan([cf.Pram("race", retention=0.8)], identifiers=["id"]),
+    }
+    who = {"near": cf.Intruder(knows=["sex", "race", "age"])}
+    return cf.Study(cf.demo("heads").head(500), plans, who, ["hellinger"], repeats=repeats, seed=seed)
+
+
+def tables(result: cf.StudyResult):
+    return result.frame, result.distribution, result.groups, result.details
+
+
+def assert_same(a: cf.StudyResult, b: cf.StudyResult) -> None:
+    for x, y in zip(tables(a), tables(b), strict=True):
+        assert_frame_equal(x, y, check_exact=True)
+
+
+def test_killed_and_restarted_it_gives_the_same_frame(tmp_path: Path) -> None:
+    code = f"import confide as cf\n{inspect.getsource(study)}\nstudy(repeats=12).run({str(tmp_path)!r}, threads=1)"
+    process = subprocess.Popen([sys.executable, "-c", code])
+    pieces = tmp_path / PIECES
+    for _ in range(3000):
+        if pieces.is_dir() and len(list(pieces.glob("*.json"))) >= 3:
+            break
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    kept = {p.name: p.stat().st_mtime_ns for p in pieces.glob("*.json")}
+    assert 3 <= len(kept) < 25
+    assert_same(study(repeats=12).run(tmp_path), study(repeats=12).run())
+    now = {p.name: p.stat().st_mtime_ns for p in pieces.glob("*.json")}
+    assert all(now[name] == when for name, when in kept.items())
+
+
+def test_a_finished_study_is_not_computed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = study().run(tmp_path)
+    monkeypatch.setattr(run, "evaluate", lambda *_: pytest.fail("computed again"))
+    assert_same(study().run(tmp_path), first)
+
+
+def test_only_what_is_missing_or_damaged_is_computed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = study().run(tmp_path)
+    pieces = sorted((tmp_path / PIECES).glob("*.json"))
+    pieces[0].unlink()
+    pieces[1].write_text(pieces[1].read_text()[:-20])
+    pieces[2].write_text(json.dumps({"risks": {}}))
+    calls, true = [], run.evaluate
+    monkeypatch.setattr(run, "evaluate", lambda *a: calls.append(a) or true(*a))
+    assert_same(study().run(tmp_path), first)
+    assert len(calls) == 3
+
+
+def test_a_fresh_seed_is_kept_with_the_study(tmp_path: Path) -> None:
+    first = study(seed=None).run(tmp_path)
+    assert_same(study(seed=None).run(tmp_path), first)
+    assert not study(seed=None).run().frame.equals(first.frame)
+
+
+def test_another_study_is_refused_unless_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study().run(tmp_path)
+    other = study(rate=0.1)
+    with pytest.raises(cf.InputError, match="holds another study"):
+        other.run(tmp_path)
+    calls, true = [], run.evaluate
+    monkeypatch.setattr(run, "evaluate", lambda *a: calls.append(a) or true(*a))
+    assert_same(other.run(tmp_path, overwrite=True), other.run())
+    assert len(calls) == 6 + 13  # the swaps anew in the folder; then all without one
+
+
+def test_an_error_leaves_the_folder_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    true, calls = run.evaluate, []
+
+    def fails(*a):
+        calls.append(a)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return true(*a)
+
+    monkeypatch.setattr(run, "evaluate", fails)
+    with pytest.raises(KeyboardInterrupt):
+        study().run(tmp_path)
+    monkeypatch.setattr(run, "evaluate", true)
+    assert_same(study().run(tmp_path), study().run())
+
+
+def test_a_plan_that_no_file_can_hold_is_computed_anew(tmp_path: Path) -> None:
+    def stated(size: float) -> cf.Study:
+        noise = cf.MatrixMask("age", C=lambda x, rng: rng.normal(0, size, x.shape))
+        who = {"near": cf.Intruder(knows=["sex", "race"])}
+        plans = {"mask": cf.Plan([noise], identifiers=["id"])}
+        return cf.Study(cf.demo("heads").head(300), plans, who, [cf.Variances("age")], repeats=2, seed=1)
+
+    for size in (1.0, 20.0):
+        assert_same(stated(size).run(tmp_path), stated(size).run())
