@@ -7,7 +7,6 @@ import os
 import stat
 import subprocess
 import sys
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -236,28 +235,19 @@ def test_other_data_than_the_record(here: Path, capsys: pytest.CaptureFixture[st
     assert "not the file the record was made from" in capsys.readouterr().err
 
 
-@dataclass(frozen=True)
-class Shown:
-    text: str = "Table 6"
-    files: list[Path] = field(default_factory=lambda: [Path("a/table.csv")])
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"table": [1]}
-
-
 def test_demo(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     asked: list[Any] = []
-    fake = ModuleType("confide.demo.reiter")
-    fake.run_demo = lambda out, progress=None, overwrite=False: asked.append((out, progress, overwrite)) or Shown()  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "confide.demo.reiter", fake)
+    fake = ModuleType("confide.demo.heads_study")
+    fake.run_demo = lambda out, overwrite=False: asked.append((out, overwrite)) or ("Shown", {"table": [1]})  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "confide.demo.heads_study", fake)
     assert run("demo") == 0
-    assert capsys.readouterr().out == "Table 6\n\nFiles written:\n  a/table.csv\n"
+    assert capsys.readouterr().out == "Shown\n"
     assert run("demo --out x --force --json") == 0
     assert json.loads(capsys.readouterr().out) == {"table": [1]}
-    assert asked == [(Path("confide-demo"), None, False), (Path("x"), None, True)]
+    assert asked == [(Path("confide-demo"), False), (Path("x"), True)]
 
 
-@pytest.mark.parametrize("command", ["demo", "protect", "attack"])
+@pytest.mark.parametrize("command", ["demo", "protect", "attack", "study"])
 def test_help_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(f"{command} --help") == 0
     said = capsys.readouterr().out

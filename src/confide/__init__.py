@@ -18,43 +18,67 @@ _HOMES = {
     "CartSynthesis": "confide.protect.cart",
     "CellKey": "confide.tables.cellkey",
     "Certificate": "confide.tables.attack_result",
+    "Choice": "confide.study.tradeoff.choice",
+    "CoefficientDifference": "confide.measure.utility.regressions",
     "Combined": "confide.measure.combining",
     "Conjugate": "confide.protect.predictive",
     "ControlledRounding": "confide.tables.controlled",
     "Copies": "confide.protect.copies",
+    "Correlations": "confide.measure.utility.moments",
+    "Covariances": "confide.measure.utility.moments",
+    "Eigenvalues": "confide.measure.utility.moments",
+    "Entropy": "confide.measure.utility.entropy",
     "Exact": "confide.tables.exact",
     "Exposure": "confide.measure.exposure",
+    "Few": "confide.study.search.few",
     "Gamma": "confide.protect.variances",
+    "Hellinger": "confide.measure.utility.distances",
     "HotDeck": "confide.protect.hotdeck",
+    "InformationLoss": "confide.measure.utility.information_loss",
     "InputError": "confide.errors",
     "Intruder": "confide.attack.intruder",
+    "InverseMse": "confide.measure.utility.estimates",
+    "MatrixMask": "confide.protect.mask",
+    "Means": "confide.measure.utility.moments",
+    "Measure": "confide.measure.utility.measure",
     "MeasurementError": "confide.protect.measurement",
+    "Microaggregate": "confide.protect.microaggregate",
     "Noise": "confide.protect.noise",
     "NormalSynthesis": "confide.protect.normal",
+    "Optimum": "confide.study.search.optimise",
     "PTable": "confide.tables.ptable",
     "Plan": "confide.protect.plan",
     "Pram": "confide.protect.pram",
+    "Propensity": "confide.measure.utility.propensity",
     "Published": "confide.tables.published",
     "PublishedTables": "confide.tables.published_areas",
     "QuantileRegression": "confide.protect.quantile",
+    "Range": "confide.study.sweep",
     "RankSwap": "confide.protect.rankswap",
     "Recode": "confide.protect.recode",
+    "RegressionOverlap": "confide.measure.utility.regressions",
     "Release": "confide.protect.release",
     "Round": "confide.protect.rounding",
     "RoundCells": "confide.tables.rounding",
+    "Rule": "confide.study.rule",
     "Sample": "confide.protect.sample",
     "Schema": "confide.frames",
     "SchemeComparison": "confide.tables.compare",
     "SmallCounts": "confide.tables.smallcounts",
+    "Study": "confide.study.study",
+    "StudyResult": "confide.study.result",
     "Suppress": "confide.tables.suppress",
     "Swap": "confide.protect.swap",
+    "Sweep": "confide.study.sweep",
     "Table": "confide.tables.table",
     "TableAttack": "confide.tables.attack_result",
     "Tables": "confide.tables.areas",
     "Topcode": "confide.protect.topcode",
+    "TotalVariation": "confide.measure.utility.distances",
     "Uniform": "confide.attack.intruder",
     "Unsure": "confide.attack.intruder",
     "VariableSchema": "confide.frames",
+    "Variances": "confide.measure.utility.moments",
     "attach": "confide.frames",
     "calibrate": "confide.measure.calibration",
     "codebook": "confide.demo",
@@ -64,13 +88,16 @@ _HOMES = {
     "demo": "confide.demo",
     "expected_sap": "confide.tables.expected",
     "exposure": "confide.measure.exposure",
+    "optimise": "confide.study.search.optimise",
     "prior_from_range": "confide.protect.variances",
+    "protect_few": "confide.study.search.few",
     "read": "confide.frames",
     "replay": "confide.protect.record",
     "sap": "confide.tables.sap",
     "sap_bands": "confide.tables.bands",
     "schema": "confide.frames",
     "simulate_targets": "confide.protect.simulate",
+    "utility": "confide.measure.utility.run",
     "write": "confide.frames",
 }
 
@@ -96,10 +123,27 @@ if TYPE_CHECKING:
     from confide.measure.combining import combine_frames as combine_frames
     from confide.measure.exposure import Exposure as Exposure
     from confide.measure.exposure import exposure as exposure
+    from confide.measure.utility.distances import Hellinger as Hellinger
+    from confide.measure.utility.distances import TotalVariation as TotalVariation
+    from confide.measure.utility.entropy import Entropy as Entropy
+    from confide.measure.utility.estimates import InverseMse as InverseMse
+    from confide.measure.utility.information_loss import InformationLoss as InformationLoss
+    from confide.measure.utility.measure import Measure as Measure
+    from confide.measure.utility.moments import Correlations as Correlations
+    from confide.measure.utility.moments import Covariances as Covariances
+    from confide.measure.utility.moments import Eigenvalues as Eigenvalues
+    from confide.measure.utility.moments import Means as Means
+    from confide.measure.utility.moments import Variances as Variances
+    from confide.measure.utility.propensity import Propensity as Propensity
+    from confide.measure.utility.regressions import CoefficientDifference as CoefficientDifference
+    from confide.measure.utility.regressions import RegressionOverlap as RegressionOverlap
+    from confide.measure.utility.run import utility as utility
     from confide.protect.cart import CartSynthesis as CartSynthesis
     from confide.protect.copies import Copies as Copies
     from confide.protect.hotdeck import HotDeck as HotDeck
+    from confide.protect.mask import MatrixMask as MatrixMask
     from confide.protect.measurement import MeasurementError as MeasurementError
+    from confide.protect.microaggregate import Microaggregate as Microaggregate
     from confide.protect.noise import Noise as Noise
     from confide.protect.normal import NormalSynthesis as NormalSynthesis
     from confide.protect.plan import Plan as Plan
@@ -118,6 +162,16 @@ if TYPE_CHECKING:
     from confide.protect.topcode import Topcode as Topcode
     from confide.protect.variances import Gamma as Gamma
     from confide.protect.variances import prior_from_range as prior_from_range
+    from confide.study.result import StudyResult as StudyResult
+    from confide.study.rule import Rule as Rule
+    from confide.study.search.few import Few as Few
+    from confide.study.search.few import protect_few as protect_few
+    from confide.study.search.optimise import Optimum as Optimum
+    from confide.study.search.optimise import optimise as optimise
+    from confide.study.study import Study as Study
+    from confide.study.sweep import Range as Range
+    from confide.study.sweep import Sweep as Sweep
+    from confide.study.tradeoff.choice import Choice as Choice
     from confide.tables.areas import Tables as Tables
     from confide.tables.attack_result import Certificate as Certificate
     from confide.tables.attack_result import TableAttack as TableAttack

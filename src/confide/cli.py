@@ -1,4 +1,4 @@
-"""The command line: `confide demo`, `confide protect`, `confide attack`, `confide sap`.
+"""The command line: `confide demo`, `protect`, `attack`, `study`, `sap`.
 
 Nothing heavy is imported here, so that `confide --help` answers at once: each command's work is in
 `confide.commands`, which is imported when a command runs.
@@ -99,7 +99,7 @@ def _hush() -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="confide",
-        description="Protect a microdata file, attack it as a well informed intruder, read who is at risk.",
+        description="Protect a microdata file, attack it as a well informed intruder, choose what to release.",
         epilog="Try it on shipped data: confide demo",
     )
     parser.add_argument("--version", action="version", version=f"confide {__version__}")
@@ -107,6 +107,7 @@ def _parser() -> argparse.ArgumentParser:
     _demo(commands)
     _protect(commands)
     _attack(commands)
+    _study(commands)
     _sap(commands)
     return parser
 
@@ -125,7 +126,7 @@ def _command(commands: Any, name: str, about: str, example: str) -> argparse.Arg
 
 
 def _demo(commands: Any) -> None:
-    about = "protect and attack the shipped data, and write what comes out"
+    about = "compare six releases of the shipped data, and leave a report"
     p = _command(commands, "demo", about, "  confide demo --out confide-demo")
     p.add_argument("--out", type=Path, default=Path("confide-demo"), metavar="DIR", help="default: confide-demo")
     p.add_argument("--force", action="store_true", help="replace files of an earlier run")
@@ -165,6 +166,15 @@ def _attack(commands: Any) -> None:
     p.add_argument("--out", type=Path, metavar="FILE", help="write one row a target; private")
     p.add_argument("--threads", type=int, metavar="N", help="default: all cores; never changes a result")
     p.add_argument("--force", action="store_true", help="replace an existing --out file")
+
+
+def _study(commands: Any) -> None:
+    example = "  confide study study.toml --out results"
+    p = _command(commands, "study", "compare candidate releases by risk and utility, and leave a report", example)
+    p.add_argument("study", type=Path, metavar="FILE", help="data, plans, intruders and measures, in TOML or JSON")
+    p.add_argument("--out", type=Path, required=True, metavar="DIR", help="tables, charts and reports; private")
+    p.add_argument("--threads", type=int, metavar="N", help="default: all cores; never changes a result")
+    p.add_argument("--force", action="store_true", help="replace files of an earlier run")
 
 
 def _sap(commands: Any) -> None:

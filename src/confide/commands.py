@@ -26,11 +26,9 @@ RECORD = "record.json"
 
 def demo(options: argparse.Namespace) -> Told:
     """Run the demonstration."""
-    from confide.demo.reiter import run_demo
+    from confide.demo.heads_study import run_demo
 
-    result = run_demo(options.out, overwrite=options.force)
-    files = "\n".join(f"  {f}" for f in result.files)
-    return f"{result.text}\n\nFiles written:\n{files}", result.to_dict()
+    return run_demo(options.out, overwrite=options.force)
 
 
 def protect(options: argparse.Namespace) -> Told:
@@ -139,6 +137,13 @@ def attack(options: argparse.Namespace) -> Told:
 def sap(options: argparse.Namespace) -> Told:
     """Publish a table of counts and attack it."""
     from confide.table_command import run
+
+    return run(options)
+
+
+def study(options: argparse.Namespace) -> Told:
+    """Carry a study file out."""
+    from confide.study_command import run
 
     return run(options)
 

@@ -19,23 +19,19 @@ def sap(published: Published | PublishedTables, known: Any = None, **options: An
     s is a simple random sample of n people, as counts; P(s) the tables of whole numbers that agree with everything
     published and hold the sample. A recovered zero: nobody but the known people is in that cell.
 
-    Parameters
-    ----------
-    published : what `Table.publish` or `Tables.publish` returns
-    known : how many people are known: a number, or several as `range(25)` (default 0 to 20). Or a frame of the people
-        themselves, one row each, with columns of the table; a missing value is not known of that person
-    targets : cells whose zeros count (positions, a mask, or levels as `{"county": "B"}`); default all possible ones
-    aggregates : margins whose zeros count instead of cells', as `[["sex"], ["sex", "age"]]`
-    depth : all margins of up to so many variables
-    fractions : exact fractions as well, in the column `fraction`
-    prove : False leaves out whole-number proofs where sums do not nest in two families; the result is a lower bound
-    draws, seed : of the simulation for releases that are too large to be exact
-    threads, progress : for many areas; never change a result
+    - `published`: what `Table.publish` or `Tables.publish` returns
+    - `known`: how many people are known: a number, or several as `range(25)` (default 0 to 20). Or a frame of the
+      people themselves, one row each, with columns of the table; a missing value is not known of that person
+    - `targets`: cells whose zeros count (positions, a mask, or levels as `{"county": "B"}`); default all possible ones
+    - `aggregates`: margins whose zeros count instead of cells', as `[["sex"], ["sex", "age"]]`
+    - `depth`: all margins of up to so many variables
+    - `fractions`: exact fractions as well, in the column `fraction`
+    - `prove`: False leaves out whole-number proofs where sums do not nest in two families; the result is a lower bound
+    - `draws`, `seed`: of the simulation for releases that are too large to be exact
+    - `threads`, `progress`: for many areas; never change a result
 
-    Returns
-    -------
-    A DataFrame with n, sap, standard_error (0 where nothing was simulated), lower and upper (between which it lies; 95
-    percent interval of a simulation), status: "exact", "lower bound", "between bounds", "estimate" or "not proven".
+    Returns a frame with n, sap, standard_error (0 where nothing was simulated), lower and upper (between which it lies;
+    95 percent interval of a simulation), status: "exact", "lower bound", "between bounds", "estimate" or "not proven".
     For many areas also area and people; n is cut to an area's people there. For one table n > N is refused.
 
     `published.attack(...)` takes the same options and knows more: risks of cells, expected zeros, certificates.

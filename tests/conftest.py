@@ -1,0 +1,26 @@
+"""What tests of several rooms share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from browser import launched, why_no_browser
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Chromium, once a worker; tests that need it are skipped where it is missing."""
+    missing = why_no_browser()
+    if missing:
+        pytest.skip(f"no browser test: {missing}.")
+    with launched() as running:
+        yield running
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Slow tests first, so that no worker waits at the end for one that began last."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)

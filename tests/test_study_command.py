@@ -1,0 +1,154 @@
+"""`confide study` and `confide demo`: from a file to the reports, and every refusal in a sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import confide as cf
+from confide import cli, study_command
+from confide.demo import heads_study
+from confide.demo.reiter_setup import informed, strategies
+
+STUDY = """
+title = "A try"
+data = "people.csv"
+repeats = 2
+seed = 1
+utility = ["hellinger"]
+[release]
+identifiers = ["id"]
+[[plan]]
+name = "swap"
+[[plan.steps]]
+method = "swap"
+variable = "race"
+rate = {from = 0.1, to = 0.5, steps = 2}
+[[plan]]
+name = "recode"
+[[plan.steps]]
+method = "recode"
+variable = "age"
+width = 10
+[[intruder]]
+name = "near"
+knows = ["sex", "race", "age"]
+"""
+RULE = "[choice]\nmax_risk = {expected_matches = 200}\n"
+
+
+def run(words: str) -> int:
+    return cli.main(shlex.split(words))
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    cf.demo("heads").head(400).write_csv("people.csv")
+    Path("study.toml").write_text(STUDY + RULE)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("here")
+def test_a_study_leaves_tables_charts_and_two_reports(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("study study.toml --out results --threads 1") == 0
+    said = capsys.readouterr().out
+    assert '"recode" has expected_matches' in said
+    assert "swap [rate=0.5]" in said
+    folder = Path("results")
+    frame = pl.read_parquet(folder / "frame.parquet")
+    assert frame.equals(cf.Study.load("study.toml").run().frame)
+    assert pl.read_csv(folder / "summary.csv").height == cf.Study.load("study.toml").run().summary().height
+    for name in ("report.html", "outside/report.html"):
+        assert "A try" in (folder / name).read_text()
+        assert (folder / name).stat().st_size < 5e6
+    pictures = sorted(p.suffix for p in (folder / "charts").iterdir())
+    assert pictures.count(".png") == pictures.count(".svg") > 2
+    assert oct(os.stat(folder / "work" / "pieces").st_mode & 0o077) == "0o0"
+    seed = json.loads((folder / "work" / "study.json").read_text())["seed"]
+    assert seed == "1"
+
+    assert run("study study.toml --out results") == 2
+    assert "holds" in capsys.readouterr().err
+    assert run("study study.toml --out results --force --json") == 0
+    plain = json.loads(capsys.readouterr().out)
+    assert plain["choice"]["plan"] == "recode"
+    assert len(plain["files"]) > 6
+    assert "seed" not in plain["study"]
+
+
+@pytest.fixture
+def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports are drawn in a test of their own; here only what goes into them."""
+
+    def write_nothing(result: cf.StudyResult, folder: Path, choice: object, overwrite: bool) -> list[Path]:
+        assert result.frame.height
+        assert not overwrite
+        return [folder / "report.html"]
+
+    monkeypatch.setattr(study_command, "save_report_folder", write_nothing)
+
+
+@pytest.mark.usefixtures("here", "no_pictures")
+def test_a_limit_that_no_plan_meets_says_which_comes_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("study.toml").write_text(STUDY + RULE.replace("200", "0.5"))
+    assert run("study study.toml --out results --json") == 0
+    plain = json.loads(capsys.readouterr().out)
+    assert plain["choice"] is None
+    assert 'No plan has expected_matches at most 0.5. "recode" comes nearest' in plain["reason"]
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("hellinger", "hellenger", 'Did you mean "hellinger"?'),
+        ('variable = "age"', 'variable = "aeg"', 'plan "recode": Recode: there is no column "aeg"'),
+        ("expected_matches = 200", "expected_match = 200", "choice: max_risk: there is no risk named"),
+        ("expected_matches = 200", 'expected_matches = "200"', "choice: .*max_risk"),
+        ("people.csv", "study.toml", "data: "),
+    ],
+)
+def test_bad_studies_are_refused(old: str, new: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = Path("study.toml").read_text()
+    assert old in text
+    Path("study.toml").write_text(text.replace(old, new))
+    assert run("study study.toml --out results") == 2
+    error = capsys.readouterr().err
+    assert error.startswith("confide: study.toml: ")
+    assert pl.Series([error]).str.contains(said)[0]
+    assert not Path("results").exists()
+
+
+@pytest.mark.usefixtures("here")
+def test_a_file_in_the_way(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("results").touch()
+    assert run("study study.toml --out results") == 2
+    assert "is a file" in capsys.readouterr().err
+
+
+def test_the_shipped_study_is_the_experiment_of_reiter() -> None:
+    study = heads_study.heads_study()
+    assert dict(study.plans) == strategies()
+    mine = [(w.knows, w.levels, w.membership) for w in study.intruders.values()]
+    assert mine == [(w.knows, w.levels, w.membership) for w in (informed(False), informed(True))]
+    assert len(study.measures) == 3
+    assert study.repeats >= 3
+
+
+@pytest.mark.usefixtures("no_pictures")
+def test_the_demo_leaves_its_report_and_its_study(tmp_path: Path) -> None:
+    text, plain = heads_study.run_demo(tmp_path / "demo", heads=cf.demo("heads").head(300))
+    assert "No SDL" in text
+    assert plain["study"]["rows"] == 300
+    assert str(tmp_path / "demo" / "report.html") in plain["files"]
+    assert (tmp_path / "demo" / "frame.parquet").exists()
+    loaded = cf.Study.load(tmp_path / "demo" / "study.toml")
+    assert [c.name for c in loaded.candidates] == list(strategies())
+    with pytest.raises(cf.InputError, match="holds"):
+        heads_study.run_demo(tmp_path / "demo")
