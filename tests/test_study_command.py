@@ -86,8 +86,8 @@ def test_a_study_leaves_tables_charts_and_two_reports(capsys: pytest.CaptureFixt
 def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reports are drawn in a test of their own; here only what goes into them."""
 
-    def write_nothing(result: cf.StudyResult, folder: Path, choice: object, overwrite: bool) -> list[Path]:
-        assert result.frame.height
+    def write_nothing(result: cf.StudyResult, folder: Path, choice: cf.Choice | None, overwrite: bool) -> list[Path]:
+        assert choice is None or choice.plan in result.frame["plan"]
         assert not overwrite
         return [folder / "report.html"]
 
