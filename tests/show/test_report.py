@@ -118,7 +118,7 @@ def test_without_a_choice_the_frontier_is_the_answer() -> None:
 def test_plans_and_intruders_in_words(inside: str, outside: str) -> None:
     for text in (inside, outside):
         words = read(text)
-        assert "town is swapped between pairs of records. rate 0.1" in words
+        assert "town: exchange values between randomly paired records. rate 0.1" in words
         assert "evaluated for rate=0.1, rate=0.3, rate=0.5" in words
         assert "income has random noise added. sd 90,000" in words
         assert "Not released: person (identifying); pay_code." in words

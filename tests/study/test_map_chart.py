@@ -61,8 +61,8 @@ def test_the_map_shows_names_anchors_ticks_limit_and_choice(tmp_path: Path) -> N
     choice = choose(FRAME, [OVERLAP], {MATCHES: 500})
     picture = svg(map_chart(FRAME, MATCHES, OVERLAP, choice=choice), tmp_path)
     has(picture, "release nothing", OTHER, "recode age", "swap 10", "swap 30", "chosen: swap both", "all", "limit 500")
-    has(picture, "1,000", "2,000", "0.9", "0.5", "Disclosure risk: expected matches, square-root scale")
-    has(picture, "Utility: ci_overlap (higher is better), square-root scale")
+    has(picture, "1,000", "2,000", "0.8", "0.2", "Disclosure risk: expected matches, square-root scale")
+    has(picture, "Utility: ci_overlap (higher is better)")
     assert "Not drawn" not in picture
 
 

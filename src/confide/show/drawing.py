@@ -23,6 +23,12 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 INK, QUIET = "#222222", "#8a8a8a"
 
+WORDS = {
+    "#0072B2": "#005a8e", "#D55E00": "#a34700", "#009E73": "#00694d", "#CC79A7": "#9c3f72", "#E69F00": "#8a5a00",
+    "#56B4E9": "#1f6f9f", QUIET: "#666666",
+}  # fmt: skip
+"""The same colours, dark enough for words on white (a contrast of 4.5 and more)."""
+
 
 def save_chart(chart: Any, path: str | os.PathLike[str], overwrite: bool = False) -> Path:
     """Write a chart as .png (twice the screen's resolution), .svg or .html (one file that needs no network).
@@ -118,9 +124,8 @@ def chart_title(text: str, subtitle: Sequence[str] = (), frame: str = "group") -
 def styled(chart: Any) -> Any:
     """One look for all charts: plain, readable, the same on paper."""
     plain = {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}
-    return (
-        chart.configure(background="white", font="DejaVu Sans, Verdana, sans-serif", padding=14)
-        .configure_axis(gridColor="#e6e6e6", labelColor=INK, labelPadding=6, titlePadding=10, **plain)
-        .configure_legend(**plain)
-        .configure_view(stroke=None)
-    )
+    return chart.configure(
+        background="white", font="DejaVu Sans, Verdana, sans-serif", padding=14,
+        axis={"gridColor": "#e6e6e6", "labelColor": INK, "labelPadding": 6, "titlePadding": 10, **plain},
+        legend=plain, view={"stroke": None},
+    )  # fmt: skip

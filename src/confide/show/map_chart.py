@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
@@ -37,8 +38,9 @@ def map_chart(
     range to its best value (`UtilityAxis` says how an infinite end is drawn). No candidate moves them: one with more
     risk than "release everything" is drawn as a triangle at the right edge. `scale`: "sqrt" gives more room to small
     risks and small losses, "symlog" still more, "linear" is how the R-U map was first drawn; `utility_scale` where the
-    two axes should differ. `limits`: a line at the limit of the risk that is drawn. `choice`: the plan to mark. `frame`
-    is the table of a study; `random` says which plans have random steps.
+    upward axis should differ (a share that is kept, such as ci_overlap, is linear unless said otherwise). `limits`: a
+    line at the limit of the risk that is drawn. `choice`: the plan to mark. `frame` is the table of a study; `random`
+    says which plans have random steps.
     """
     import altair as alt
 
@@ -47,7 +49,7 @@ def map_chart(
         if given not in SCALES and (what, given) != ("utility_scale", None):
             raise InputError(f'{what} is one of {", ".join(SCALES)}, not "{given}".')
     found = frontier(frame, risk, utility, intruder, random=random)
-    axes = RiskAxis(_top(found, risk), scale), UtilityAxis(utility, utility_scale or scale)
+    axes = RiskAxis(_top(found, risk), scale), UtilityAxis(utility, utility_scale or _usual(utility, scale))
     points = points_of(found, frame, *axes)
     limit, chosen = limit_of(limits, choice, risk, utility), marked_plan(choice, found)
     place = _Places(*axes, risk)
@@ -66,6 +68,12 @@ def map_chart(
     said = _subtitle(found, frame, intruder, axes[0])
     head = chart_title(title or "Risk and utility of candidate releases", said, frame="bounds")
     return styled(chart.properties(width=WIDTH, height=HEIGHT, title=head))
+
+
+def _usual(utility: Measure, scale: str) -> str:
+    """Losses crowd near 0 and get the room that risks get; a share that is kept is read off a plain axis."""
+    share = utility.direction == "higher" and all(math.isfinite(end) for end in utility.range)
+    return "linear" if share else scale
 
 
 def _top(found: pl.DataFrame, risk: str) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from confide.show.drawing import INK
+from confide.show.drawing import INK, WORDS
 from confide.show.label_places import Box, Spot, edge, placed
 from confide.show.map_scales import PAD
 from confide.show.theory_labels import dense
@@ -87,7 +87,7 @@ def label_layer(
     spots = placed(at, words, width, height, walls)
     # Letters are narrower than they are reckoned, so a line that ended at the reckoned edge would end in the air.
     rows = [
-        (t, ink, needed, *p, *s, *edge(p, s, t[: len(t) * 7 // 8]))
+        (t, WORDS.get(ink, ink), needed, *p, *s, *edge(p, s, t[: len(t) * 7 // 8]))
         for (t, _, _, ink, needed), p, s in zip(names, at, spots, strict=True)
     ]
     columns = ["label", "ink", "needed", "px", "py", "tx", "ty", "ex", "ey"]

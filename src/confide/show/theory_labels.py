@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from confide.show.drawing import WORDS
 from confide.show.label_places import LETTER, LINE, SLACK, Box, Spot
 
 STEP = 4.0
@@ -67,14 +68,14 @@ def dense(curve: Sequence[Spot]) -> list[Spot]:
 
 
 def text_layer(labels: Sequence[Label], colours: Sequence[str], width: float, height: float) -> Any:
-    """Words at these pixels, each in its colour.
+    """Words at these pixels, each in its colour, darkened where that is pale.
 
     >>> text_layer([("noise", 20.0, 30.0)], ["#222222"], 100, 100).to_dict()["mark"]["type"]
     'text'
     """
     import altair as alt
 
-    rows = [(*label, colour) for label, colour in zip(labels, colours, strict=True)]
+    rows = [(*label, WORDS.get(colour, colour)) for label, colour in zip(labels, colours, strict=True)]
     data = pl.DataFrame(rows, schema=["label", "tx", "ty", "ink"], orient="row")
     across, down = alt.Scale(domain=[0, width], nice=False), alt.Scale(domain=[height, 0], nice=False)
     return alt.Chart(data).mark_text(fontSize=12, baseline="middle").encode(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from confide.show.drawing import COLOURS, INK, QUIET
+from confide.show.drawing import COLOURS, INK, QUIET, WORDS
 from confide.show.plan_charts import finished
 
 WIDE, NARROW, HEIGHT = 560, 270, 320
@@ -104,15 +104,11 @@ def _chart(
         dot = dot.transform_calculate(height="1 / (1 + datum.mse)", said=risk)
         mark = dot.mark_point(size=110, filled=True, opacity=1, stroke="white", color=COLOURS[k])
         layers.append(mark.encode(x=x, y=y))
-        line = dot.mark_text(align="left", fontSize=12, color=COLOURS_OF_TEXT[k], limit=width + 60)
+        line = dot.mark_text(align="left", fontSize=12, color=WORDS[COLOURS[k]], limit=width + 60)
         layers.append(line.encode(x=alt.value(-40), y=alt.value(HEIGHT + 82 + 19 * k), text="said:N"))
     rule = alt.Chart(one).transform_calculate(utility=utility.format(**here))
     layers.insert(0, rule.mark_rule(color=QUIET, strokeDash=[3, 3]).encode(x=x))
     return finished(layers, width, HEIGHT, title).add_params(*params)
-
-
-COLOURS_OF_TEXT = ("#005a8e", "#a34700", "#00694d")
-"""The same colours, dark enough to be read as text."""
 
 
 def _quoted(text: str) -> str:

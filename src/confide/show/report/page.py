@@ -23,11 +23,6 @@ if TYPE_CHECKING:
 
 ROOM_FOR_PICTURES = 2_500_000
 """Bytes that static pictures may take, so that a report stays below 5 MB; those beyond are left out."""
-READABLE = {
-    "#D55E00": "#a34700", "#009E73": "#00694d", "#CC79A7": "#9c3f72", "#E69F00": "#8a5a00", "#56B4E9": "#1f6f9f",
-    "#8a8a8a": "#666666",
-}  # fmt: skip
-"""Colours of charts, dark enough for words on white."""
 
 
 def write_report(
@@ -131,11 +126,6 @@ def _spec(chart: Any) -> dict[str, Any]:
     spec: dict[str, Any] = chart.to_dict(validate=False)
     spec.pop("title", None)
     spec.pop("$schema", None)
-    for rows in spec.get("datasets", {}).values():
-        for row in rows:
-            # Words beside points have the colour of their curve, which may be too pale to read.
-            if {"label", "ink"} <= set(row):
-                row["ink"] = READABLE.get(row["ink"], row["ink"])
     return spec
 
 

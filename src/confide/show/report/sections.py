@@ -15,6 +15,7 @@ from confide.show.report.treatment import BASE, FEWEST_INSIDE
 from confide.show.report.view import RISK_WORDS, View
 from confide.show.report.words import columns_of, intruder_words, measure_words, plan_words
 from confide.study.checks import EVERYTHING
+from confide.study.tradeoff.question import number
 
 INSIDE = "Internal version: exact counts of people. Not for release."
 OUTSIDE = (
@@ -207,7 +208,7 @@ def _choice(view: View) -> Iterator[str]:
     yield f"Chosen: {view.chosen}."
     yield from _reason(view)
     if not view.outside and getattr(view.choice, "limits", None):
-        limits = [f"{RISK_WORDS.get(r, r)} at most {v:g}" for r, v in view.choice.limits.items()]
+        limits = [f"{RISK_WORDS.get(r, r)} at most {number(v)}" for r, v in view.choice.limits.items()]
         yield f"Limits: {'; '.join(limits)}."
 
 
@@ -224,7 +225,7 @@ def _cell(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return number(value) if isinstance(value, float) else str(value)
 
 
 def _again(view: View) -> dict[str, Any]:

@@ -38,7 +38,7 @@ class Treatment:
             return UNKNOWN
         if self.outside:
             return f"fewer than {BASE}" if x < BASE else f"{_rounded(x):,.0f}"
-        return _trimmed(f"{x:,.1f}" if x >= BASE else f"{x:,.2f}")
+        return f"{x:,.0f}" if x >= 1000 else _trimmed(f"{x:,.1f}" if x >= BASE else f"{x:,.2f}")
 
     def count(self, x: float | None) -> float | None:
         """The same as a place on an axis."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from math import isinf
@@ -12,35 +13,10 @@ from confide.measure.utility.measure import Measure
 from confide.protect.plain import Writer
 from confide.protect.plan import Plan
 
-METHODS = {
-    "recode": "is released in broader categories", "round": "is rounded", "topcode": "is cut off at the top",
-    "bottomcode": "is cut off at the bottom", "swap": "is swapped between pairs of records",
-    "rank_swap": "is exchanged among records of near ranks", "noise": "has random noise added",
-    "pram": "is replaced by categories drawn at random", "sample": "A random sample of the records is released",
-    "quantile_regression": "is drawn anew from its conditional quantiles",
-    "hot_deck": "is taken from a similar record, then moved by ranks",
-    "cart_synthesis": "is drawn anew from the leaves of a tree",
-    "normal_synthesis": "is drawn anew from a normal regression", "matrix_mask": "is masked by matrices",
-}  # fmt: skip
 LEVELS = {
     "sdl": "reasons with the plan and its parameters", "average": "reasons with a guess at the plan",
     "naive": "takes released values as true", "ignore": "leaves this out",
     "exact": "reasons with all that follows from the plan",
-}  # fmt: skip
-MEASURES = {
-    "means": "Differences of means, in standard deviations of the original, averaged over variables.",
-    "variances": "Relative differences of variances, averaged over variables.",
-    "covariances": "Differences of covariances, in standard deviations of the original, averaged over pairs.",
-    "correlations": "Differences of correlations, averaged over pairs of variables.",
-    "eigenvalues": "Differences of the eigenvalues of the covariance matrix, as a share of their sum.",
-    "total_variation": "The share of people who would have to change category to give the original's distribution.",
-    "hellinger": "Hellinger distance between the distributions of the original and of the release.",
-    "entropy": "Differences of entropy: how much less the released categories tell.",
-    "propensity": "How well a model can tell released records from original ones.",
-    "ci_overlap": "How far the confidence intervals of a regression overlap, from the original and from the release.",
-    "coefficient_difference": "Differences of a regression's coefficients, in standard errors of the original.",
-    "il1s": "Mean distance between a person's original and released value, in units of the original's spread.",
-    "inverse_mse": "Precision of named estimates from the release, as a share of that from the original.",
 }  # fmt: skip
 LISTED = 8
 """Longer lists of values are said to be so many."""
@@ -56,13 +32,25 @@ def plan_words(plan: Plan, outside: bool, columns: frozenset[str]) -> dict[str, 
     for step in plan.steps:
         table = Writer(public=True).table(step)
         names = _names(table.pop("variable", None) or table.pop("variables", ()))
-        what = METHODS.get(step.method, f"is treated by the method {step.method}")
-        sentence = f"{_listed(names)} {_agreeing(what, len(names))}" if names else what
+        what = first_sentence(type(step)) or f"Apply the method {step.method}."
+        sentence = f"{_listed(names)}: {what[:1].lower()}{what[1:]}" if names else what
         shown = [(k.replace("_", " "), _text(v, outside, columns)) for k, v in table.items()]
-        steps.append({"sentence": sentence + ".", "method": step.method, "parameters": shown})
+        steps.append({"sentence": sentence, "method": step.method, "parameters": shown})
     gone = [f"{_listed(plan.identifiers)} (identifying)"] if plan.identifiers else []
     gone += [_listed(plan.drop)] if plan.drop else []
     return {"steps": steps, "gone": "; ".join(gone), "weight": plan.weight}
+
+
+def first_sentence(kind: type[Any]) -> str:
+    """What a method or a measure says of itself at the head of its documentation, so that a new one needs nothing here.
+
+    >>> import confide as cf
+    >>> first_sentence(cf.Topcode)
+    'Release every value of at or more as at.'
+    """
+    told = inspect.cleandoc(kind.__doc__ or "").partition("\n\n")[0].replace("\n", " ").replace("`", "")
+    made_by_python = told.startswith(f"{kind.__name__}(")
+    return "" if made_by_python or not told else f"{told.partition('. ')[0].rstrip('.')}."
 
 
 def columns_of(plans: Sequence[Plan], intruders: Sequence[Intruder]) -> frozenset[str]:
@@ -115,12 +103,12 @@ def _membership(who: Intruder, outside: bool) -> str:
 
 def measure_words(measure: Measure, outside: bool, columns: frozenset[str]) -> dict[str, str]:
     """A measure's meaning, settings, direction and range."""
-    key = getattr(measure, "key", measure.name)
+    means = first_sentence(type(measure)) or "A measure of the agency's own."
     low, high = measure.range
     ends = f"from {low:g} upwards" if isinf(high) else f"between {low:g} and {high:g}"
     best = "without limit" if isinf(measure.best) else f"{measure.best:g}"
     said = f"{measure.direction.capitalize()} is better, {ends}; {best} where the release equals the original."
-    return {"name": measure.name, "means": MEASURES.get(key, "A measure of the agency's own."), "range": said,
+    return {"name": measure.name, "means": means, "range": said,
             "settings": "; ".join(f"{k} {v}" for k, v in _settings(measure, outside, columns))}  # fmt: skip
 
 
@@ -163,11 +151,3 @@ def _names(given: Any) -> tuple[str, ...]:
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else "".join(names)
-
-
-def _agreeing(what: str, many: int) -> str:
-    """ "is" and "has" as "are" and "have" where there are several."""
-    if many < 2:
-        return what
-    first, rest = what.split(" ", 1)
-    return f"{({'is': 'are', 'has': 'have'}).get(first, first)} {rest}"
