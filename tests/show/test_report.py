@@ -120,7 +120,7 @@ def test_plans_and_intruders_in_words(inside: str, outside: str) -> None:
         words = read(text)
         assert "town: exchange values between randomly paired records. rate 0.1" in words
         assert "evaluated for rate=0.1, rate=0.3, rate=0.5" in words
-        assert "income has random noise added. sd 90,000" in words
+        assert "income: add normal noise with mean 0 to numbers. sd 90,000" in words
         assert "Not released: person (identifying); pay_code." in words
         assert "Knows town, sex and age. Knows that the target is in the release." in words
         assert "Does not know whether the target is in the file; reckons with" in words
@@ -259,7 +259,7 @@ def test_words_of_plans_outside_hold_no_labels() -> None:
     columns = columns_of([plan], [])
     outside, inside = plan_words(plan, True, columns), plan_words(plan, False, columns)
     assert "Secretville" not in str(outside)
-    assert outside["steps"][1]["sentence"] == "x and y have random noise added."
+    assert outside["steps"][1]["sentence"] == "x and y: add normal noise with mean 0 to numbers."
     assert ("sd", "3") in outside["steps"][1]["parameters"]
     assert ("keep zeros", "yes") in inside["steps"][1]["parameters"]
 

@@ -15,6 +15,7 @@ from polars.testing import assert_frame_equal
 
 import confide as cf
 from confide.study import run
+from confide.study.keys import pieces_of
 from confide.study.store import PIECES
 
 
@@ -114,3 +115,30 @@ def test_a_plan_that_no_file_can_hold_is_computed_anew(tmp_path: Path) -> None:
 
     for size in (1.0, 20.0):
         assert_same(stated(size).run(tmp_path), stated(size).run())
+
+
+def test_what_a_piece_depends_on_is_in_its_key() -> None:
+    base = study(repeats=1)
+
+    def keys(data=base.data, seed: int = 1, **changes) -> set[str]:
+        stated = {"plans": base.plans, "intruders": base.intruders, "utility": ["hellinger"], "repeats": 1} | changes
+        return {p.key for p in pieces_of(cf.Study(data, **stated), seed=seed)}
+
+    heads, same = base.data, keys()
+    assert keys(heads.clone()) == same
+    labelled = cf.attach(heads.clone(), cf.Schema({"age": cf.VariableSchema("age", missing=(99,))}))
+    knows = ["sex", "race", "age"]
+    for other in (
+        keys(heads[::-1]),
+        keys(heads.with_columns(heads["age"].cast(float))),
+        keys(heads.with_columns(heads["age"] + 1)),
+        keys(labelled),
+        keys(intruders={"near": cf.Intruder(knows=["sex", "race"])}),
+        keys(intruders={"near": cf.Intruder(knows=knows, errors={"age": 1.0})}),
+        keys(intruders={"near": cf.Intruder(knows=knows, membership=cf.Unsure(population=heads))}),
+        keys(utility=[cf.Hellinger("race")]),
+        keys(threshold=0.3),
+        keys(seed=2),
+    ):
+        assert not other & same
+    assert len(keys(copies={"swap": 2}) & same) == 2

@@ -13,7 +13,7 @@ from confide.study.result import Info, StudyResult
 from confide.study.sweep import shown
 
 if TYPE_CHECKING:
-    from confide.study.run import Piece
+    from confide.study.keys import Piece
     from confide.study.study import Study
 
 WHO = {"plan": pl.String, "intruder": pl.String}

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
-import json
 import os
 import time
-import uuid
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import polars as pl
+from typing import TYPE_CHECKING
 
 from confide import __version__
-from confide.attack.document import intruder_to_dict
-from confide.attack.intruder import Intruder, Unsure
 from confide.engine.local import one_blas_thread, progress_bar, thread_count
 from confide.errors import InputError, raise_all
-from confide.protect.document import plan_to_dict
 from confide.protect.seeds import checked_seed, fresh_seed
 from confide.study.collect import collected
-from confide.study.evaluate import Evaluated, evaluate, is_random, repeat_seed
+from confide.study.evaluate import Evaluated, evaluate
 from confide.study.groups import Groups
+from confide.study.keys import Piece, fingerprint, pieces_of
 from confide.study.store import Store
-from confide.study.sweep import Candidate
 
 if TYPE_CHECKING:
     from confide.study.result import StudyResult
@@ -36,16 +27,6 @@ if TYPE_CHECKING:
 
 LARGE = 300_000
 """Rows from which pieces run one after another, each on all cores: side by side they would not fit in memory."""
-
-
-@dataclass(frozen=True, eq=False)
-class Piece:
-    """One candidate with one repeat's seed; `key` says what it is, so that a change of any part of it is noticed."""
-
-    candidate: Candidate
-    repeat: int
-    seed: int
-    key: str
 
 
 def run_study(
@@ -57,15 +38,25 @@ def run_study(
         seed = _settled_seed(study, store, overwrite)
         pieces = pieces_of(study, seed)
         found = _kept(store, pieces)
-        todo = list({p.key: p for p in reversed(pieces) if p.key not in found}.values())[::-1]  # equal plans once
+        todo = _missing(pieces, found)
         groups = Groups.of(study.data, study.intruders.values())
         work = _worker(study, groups, store)
         with _calm(), progress_bar("comparing releases", len(pieces), progress) as done:
-            done(sum(p.key in found for p in pieces))
+            many = Counter(p.key for p in pieces)
+            done(sum(many[key] for key in found))
             for piece, evaluated in _worked(work, todo, cores, study.data.height):
                 found[piece.key] = evaluated
-                done(sum(p.key == piece.key for p in pieces))
+                done(many[piece.key])
         return collected(study, seed, [(p, found[p.key]) for p in pieces], time.perf_counter() - began)
+
+
+def _missing(pieces: Sequence[Piece], found: Mapping[str, Evaluated]) -> list[Piece]:
+    """Pieces to be computed; plans that are equal under two names are met once."""
+    out: dict[str, Piece] = {}
+    for piece in pieces:
+        if piece.key not in found:
+            out.setdefault(piece.key, piece)
+    return list(out.values())
 
 
 def _worker(study: Study, groups: Groups, store: Store | None) -> Callable[[Piece, int], Evaluated]:
@@ -159,68 +150,3 @@ def _kept(store: Store | None, pieces: Sequence[Piece]) -> dict[str, Evaluated]:
         if held is not None and set(held) == set(Evaluated.__dataclass_fields__):
             out[piece.key] = Evaluated(**held)
     return out
-
-
-def pieces_of(study: Study, seed: int) -> list[Piece]:
-    """All pieces, repeat by repeat, so that every plan is met early. A plan without random steps is met once.
-
-    A plan that no document can hold has keys of its own in each run: nobody can say whether it is still the same.
-    """
-    common, run = _common(study), uuid.uuid4().hex
-    out = []
-    for repeat in range(study.repeats):
-        for c in (study.everything, *study.candidates):
-            if repeat and not is_random(c.plan):
-                continue
-            own = repeat_seed(seed, repeat)
-            stated = {
-                "plan": _stated_plan(c, f"{run} {c.name}"),
-                "copies": study.copies_of(c),
-                "seed": str(own),
-                **common,
-            }
-            out.append(Piece(c, repeat, own, _digest(stated)))
-    return out
-
-
-def fingerprint(study: Study) -> str:
-    """What tells one study from another."""
-    plans = {c.name: _stated_plan(c, "not stated") for c in study.candidates}
-    whole = {"plans": plans, "copies": dict(study.copies), "repeats": study.repeats, "seed": str(study.seed)}
-    return _digest({**whole, **_common(study)})
-
-
-def _common(study: Study) -> dict[str, Any]:
-    """What every piece of a study depends on."""
-    return {
-        "data": _data_digest(study.data),
-        "intruders": {name: _stated_intruder(who) for name, who in study.intruders.items()},
-        "utility": [f"{type(m).__module__}.{type(m).__qualname__} {m!r}" for m in study.measures],
-        "threshold": study.threshold,
-        "version": __version__,
-    }
-
-
-def _stated_plan(c: Candidate, otherwise: str) -> Any:
-    """The plan as a document; `otherwise` where it has parts, such as functions, that no document can hold."""
-    try:
-        return plan_to_dict(c.plan)
-    except InputError:
-        return otherwise
-
-
-def _stated_intruder(who: Intruder) -> Any:
-    of = who.membership
-    if isinstance(of, Unsure) and isinstance(of.population, pl.DataFrame):
-        return [intruder_to_dict(who, population="population"), _data_digest(of.population)]
-    return intruder_to_dict(who, population="population")
-
-
-def _data_digest(frame: pl.DataFrame) -> str:
-    buffer = io.BytesIO()
-    frame.write_ipc(buffer, compression="uncompressed")
-    return hashlib.sha256(buffer.getbuffer()).hexdigest()
-
-
-def _digest(content: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True, default=repr).encode()).hexdigest()[:32]

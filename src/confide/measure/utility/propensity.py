@@ -21,7 +21,7 @@ from confide.protect.seeds import checked_seed
 
 @dataclass(frozen=True)
 class Propensity(Stated):
-    r"""pMSE: how well a model can tell released from original records; with ``ratio=True`` in units of chance.
+    r"""pMSE: how well a model can tell released from original records, by default in units of chance.
 
     .. math:: \mathrm{pMSE} = \frac1N \sum_i (p_i - c)^2
 

@@ -109,6 +109,9 @@ class View:
         ends = [p for plans in self.sweeps.values() for p in (plans[0], plans[-1])]
         alone = [p for p, (sweep, _) in self.of_plan.items() if sweep is None]
         frontier = sorted((p for p in self.plans if self.frontier[p]), key=lambda p: -len(self.frontier[p]))
+        # A plan of no steps is the anchor under another name; one of the two is enough.
+        bare = [p for p, plan in self.result.plans.items() if not plan.steps]
+        alone = [p for p in alone if p not in bare] if EVERYTHING in self.plans else alone
         first = [EVERYTHING, *([self.chosen] if self.chosen else []), *alone, *frontier, *ends, *self.plans]
         taken = [p for p in dict.fromkeys(first) if p in self.plans][:most]
         return [p for p in self.plans if p in taken]
