@@ -142,3 +142,6 @@ def test_what_a_piece_depends_on_is_in_its_key() -> None:
     ):
         assert not other & same
     assert len(keys(copies={"swap": 2}) & same) == 2
+    among = [cf.Unsure(population=people.to_pandas()) for people in (heads, heads.head(400))]
+    one, two = (keys(intruders={"near": cf.Intruder(knows=knows, membership=of)}) for of in among)
+    assert not one & two

@@ -16,7 +16,7 @@ from confide import __version__
 from confide.attack.document import intruder_to_dict
 from confide.attack.intruder import Intruder, Unsure
 from confide.errors import InputError
-from confide.frames import schema
+from confide.frames import schema, to_polars
 from confide.protect.document import plan_to_dict
 from confide.study.evaluate import is_random, repeat_seed
 from confide.study.sweep import Candidate
@@ -85,9 +85,9 @@ def _stated_plan(c: Candidate, otherwise: str) -> Any:
 
 def _stated_intruder(who: Intruder) -> Any:
     of = who.membership
-    if isinstance(of, Unsure) and isinstance(of.population, pl.DataFrame):
-        return [intruder_to_dict(who, population="population"), _data_digest(of.population)]
-    return intruder_to_dict(who, population="population")
+    if isinstance(of, Unsure) and of.population is not None:
+        return [intruder_to_dict(who, population="population"), _data_digest(to_polars(of.population, "population"))]
+    return intruder_to_dict(who)
 
 
 def _data_digest(frame: pl.DataFrame) -> str:
