@@ -39,7 +39,7 @@ def guessed_window(n: int) -> int:
 @registered
 @dataclass(frozen=True)
 class RankSwap(OfColumns):
-    r"""Replace each number by that of a record at most `window` ranks away.
+    r"""Replace each number by that of a record a few ranks away, at most `window`.
 
     A record at rank q copies the value at a rank drawn uniformly from q - window .. q + window, as far as the file
     goes; tied values hold all their ranks. With ``exchange=True`` pairs exchange their values instead, so that the

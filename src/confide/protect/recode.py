@@ -18,7 +18,7 @@ from confide.protect.mechanism import Chain, Mechanism, finite, names_of, positi
 @registered
 @dataclass(frozen=True)
 class Recode:
-    """Release a variable in broader categories: ages in fives, regions for states.
+    """Release a variable in broader categories, such as ages in fives or regions for states.
 
     Give one of `width` (equal intervals that start at `start`), `breaks` (the lower ends of the categories; below
     the first and from the last upwards are categories of their own) or `mapping` (old value to new; values that

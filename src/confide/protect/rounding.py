@@ -16,7 +16,7 @@ from confide.protect.mechanism import Chain, Mechanism, names_of, positive, regi
 @registered
 @dataclass(frozen=True)
 class Round:
-    """Release a number as the nearest multiple of `base`, halves upwards.
+    """Release a number as the nearest multiple of a `base`, halves upwards.
 
     The evidence is certain: a released 50,000 at base 1,000 means a true value in [49,500, 50,500).
     Missing values stay missing.

@@ -83,7 +83,7 @@ class _Limit:
 @registered
 @dataclass(frozen=True)
 class Topcode(_Limit):
-    """Release every value of `at` or more as `at`.
+    """Release values at or above a limit as that limit, `at`.
 
     Values below are released as they are, so the evidence is certain: the value itself below the limit, one
     label from it upwards. Missing values stay missing.
@@ -106,7 +106,7 @@ class Topcode(_Limit):
 @registered
 @dataclass(frozen=True)
 class Bottomcode(_Limit):
-    """Release every value of `at` or less as `at`.
+    """Release values at or below a limit as that limit, `at`.
 
     >>> import confide as cf
     >>> cf.Bottomcode("income", at=0)

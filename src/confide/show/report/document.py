@@ -12,6 +12,7 @@ from confide.errors import InputError
 from confide.measure.utility.measure import Measure
 from confide.measure.utility.registry import MEASURES
 from confide.protect.document import plan_to_dict
+from confide.protect.plain import Writer
 
 if TYPE_CHECKING:
     from confide.study.result import StudyResult
@@ -40,6 +41,8 @@ def study_document(result: StudyResult) -> tuple[str, list[str]]:
             lost.append(f'measure "{measure.name}"')
         else:
             doc["utility"].append(table)
+    if result.rule is not None:
+        doc["choice"] = Writer().table(result.rule)
     return json.dumps(doc, indent=2, ensure_ascii=False, default=str), lost
 
 

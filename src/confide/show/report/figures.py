@@ -94,8 +94,10 @@ def _map_figure(view: View, name: str) -> Figure | None:
         "better for analysts, to the left is safer. Bars are 95% intervals over repeats. The line joins the plans that "
         "no other beats in both."
     )
+    if not view.outside:
+        caption += " Grey: the frontier in 95% of draws over repeats. The fill of a point: how often no other beats it."
     caption += f" Numbers of people below {BASE} are drawn at {BASE // 2}." if view.outside else ""
-    caption += " On narrow pages plans are numbered as in the table." if len(rows) > 1 else ""
+    caption += " On narrow pages plans are numbered as in “The numbers” below." if len(rows) > 1 else ""
     header = ["plan", "no.", RISK_WORDS[view.risk], name, "on the frontier"]
     table = [[r["plan"], str(r["number"]), r["risk_text"], r["utility_text"], _yes(r["on_frontier"])] for r in rows]
     return Figure(f"map-{slug(name)}", title, caption, alt, wide, small, Table(header, table))
@@ -146,15 +148,10 @@ def utility_figures(view: View) -> list[Figure]:
         if best:
             alt += f" Best: {best[0][0]}, {t.measure(best[0][1])}. Worst: {best[-1][0]}, {t.measure(best[-1][1])}."
         table = [[p, view.number_text(p, m.name)] for p in view.listed]
-        caption = f"Dots are means over repeats, bars their 95% intervals.{_left_out(view)}"
+        caption = f"Dots are means over repeats, bars their 95% intervals.{view.left_out(view.listed)}"
         out.append(Figure(f"utility-{slug(m.name)}", f"Utility: {m.name}", caption, alt, made[0], made[1],
                           Table(["plan", f"{m.name} (95% interval)"], table)))  # fmt: skip
     return out
-
-
-def _left_out(view: View) -> str:
-    many = len(view.plans) - len(view.listed)
-    return f" {many} further plans are in the table of all plans only." if many else ""
 
 
 def sweep_figures(view: View) -> list[Figure]:

@@ -29,7 +29,7 @@ def distribution_figure(view: View) -> Figure | None:
     data = pl.DataFrame(rows, schema=schema, orient="row")
     # In a cell there is room for a sign, not for words.
     data = data.with_columns(shown=pl.col("shown").str.replace("fewer than ", "<", literal=True))
-    title = "How sure the worst intruder can be"
+    title = f"How sure the intruder {view.worst} can be"
     made = [targets_chart(data, title=title, narrow=n) for n in (False, True)]
     bins = list(dict.fromkeys(data["bin"]))
     cells = {(p, b): text for p, b, _, text in rows}
@@ -39,7 +39,7 @@ def distribution_figure(view: View) -> Figure | None:
     caption = (
         f"Intruder {view.worst}. For each person the largest probability that the intruder gives to any released "
         "record; cells count people, darker means more."
-    )
+    ) + view.left_out(plans)
     table = Table(["plan", *bins], [[p, *(cells.get((p, b), "0") for b in bins)] for p in plans])
     return Figure("distribution", title, caption, alt, made[0], made[1], table)
 
@@ -59,7 +59,7 @@ def _group_figure(view: View, variable: str, frame: pl.DataFrame) -> Figure:
     ]
     schema = {"level": pl.String, "plan": pl.String, "share": pl.Float64, "shown": pl.String}
     data = pl.DataFrame([r[:4] for r in rows], schema=schema, orient="row")
-    title = f"People over the threshold, by {variable}"
+    title = f"People over {view.result.info.threshold:g} for the intruder {view.worst}, by {variable}"
     made = [groups_chart(data, plans, title=title, narrow=n) for n in (False, True)]
     cells = {(r[0], r[1]): r[3] for r in rows}
     sizes = {r[0]: r[4] for r in reversed(rows)}
@@ -67,9 +67,12 @@ def _group_figure(view: View, variable: str, frame: pl.DataFrame) -> Figure:
     last = view.chosen if view.chosen in plans else next((p for p in reversed(plans) if p != EVERYTHING), plans[0])
     said = "; ".join(f"{v}: {cells.get((v, last), 'none')}" for v in levels)
     alt = f"Share of each group of {variable} over the threshold, by plan. With the plan {last}: {said}."
-    caption = f"Intruder {view.worst}; threshold {view.result.info.threshold:g}. Groups of {variable}"
+    caption = (
+        f"The share of each group for whom the intruder gives some record more than the threshold. Groups of {variable}"
+    )
     caption += f", those of fewer than {t.fewest} people {'left out or ' * t.outside}taken together."
     caption += f" Where fewer than {BASE} people are over it, the dot stands at {BASE // 2}." if t.outside else ""
+    caption += view.left_out(plans)
     table = [[v, sizes[v], *(cells.get((v, p), "") for p in plans)] for v in levels]
     return Figure(
         f"groups-{slug(variable)}", title, caption, alt, made[0], made[1], Table([variable, "people", *plans], table)

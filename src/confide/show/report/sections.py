@@ -80,11 +80,26 @@ def _answer(view: View) -> Iterator[str]:
         yield f"Chosen: {view.chosen}."
         yield from _reason(view)
         return
+    yield from _nobody(view)
     for m in view.result.measures:
         on = [p for p in others if m.name in view.frontier[p]]
-        beaten = "none is better in both risk and utility than " + (", ".join(on) if on else "releasing everything")
-        yield f"By {m.name}: of {len(others)} plans {beaten}."
-    yield "No plan has been chosen."
+        risks = sorted(on, key=lambda p: view.number(p, view.risk, view.worst_of(p))["mean"] or 0.0)
+        ends = f", from {risks[0]} (least risk) to {risks[-1]}" if len(risks) > 1 else "".join(f": {p}" for p in risks)
+        yield f"By {m.name}: {len(on)} of {len(others)} plans are beaten by no other in both risk and utility{ends}."
+    if not view.nobody:
+        yield "No plan has been chosen."
+
+
+def _nobody(view: View) -> Iterator[str]:
+    """That a rule was stated and no plan keeps it; outside without numbers."""
+    rule = view.result.rule
+    if not view.nobody or rule is None:
+        return
+    if view.outside:
+        yield "No plan is within the limits on risk that were set beforehand, so none is chosen."
+        return
+    limits = " and ".join(f"{RISK_WORDS.get(r, r)} at most {number(v)}" for r, v in rule.max_risk.items())
+    yield f"The rule stated beforehand: {limits}. {view.nobody} None is chosen."
 
 
 def _reason(view: View) -> Iterator[str]:
@@ -170,8 +185,9 @@ def _measures(view: View) -> list[dict[str, str]]:
 
 def _table_words(view: View) -> str:
     return (
-        "One row a plan. Risks are those of the intruder who is worst for the plan. Numbers are means over repeats, "
-        f"with 95% intervals in brackets. The frontier is that of {RISK_WORDS[view.risk]} against each utility."
+        "One row a plan. Each risk is that of the intruder who is worst by it: the one named second, or the one named "
+        "beside the number. Numbers are means over repeats, with 95% intervals in brackets. "
+        f"The frontier is that of {RISK_WORDS[view.risk]} against each utility."
     )
 
 
@@ -182,10 +198,14 @@ def _table(view: View) -> Table:
     rows = []
     for p in view.plans:
         who = view.worst_of(p)
-        numbers = [view.number_text(p, r, who) if who else "unknown" for r in risks]
+        numbers = [_of_worst(*view.worst_risk(p, r), who) for r in risks]
         utility = [view.number_text(p, m.name) for m in view.result.measures]
         rows.append([p, who or "unknown", *numbers, *utility, _on_frontier(view, p)])
     return Table(header, rows)
+
+
+def _of_worst(worst: str | None, text: str, leading: str | None) -> str:
+    return text if worst in (None, leading) else f"{text} by {worst}"
 
 
 def _on_frontier(view: View, plan: str) -> str:
@@ -202,6 +222,9 @@ def _remarks(view: View) -> Table | None:
 
 
 def _choice(view: View) -> Iterator[str]:
+    if view.chosen is None and view.nobody:
+        yield from _nobody(view)
+        return
     if view.chosen is None:
         yield "No plan has been chosen in this report. The plans on the frontier are the ones to choose from."
         return
@@ -235,8 +258,10 @@ def _again(view: View) -> dict[str, Any]:
         named = f"Methods that the plans use: {', '.join(methods) or 'none'}. The random numbers are not published."
         return {"again": [named], "document": "", "footer": "Made with confide."}
     document, lost = study_document(view.result)
+    work = float(view.result.timings.select("protect", "attack", "utility").sum_horizontal().sum())
     said = [
-        f"Seed of the study: {info.seed}. Version of confide: {info.version}. Computed in {info.seconds:,.0f} seconds.",
+        f"Seed of the study: {info.seed}. Version of confide: {info.version}. Protecting, attacking and measuring took "
+        f"{work:,.0f} seconds of one core or more.",
         "The document below states the study; save it as a .json file, let “data” name the file, and run it with "
         "confide.Study.load. It holds the seed: whoever has it and the original data can make every release again.",
     ]

@@ -11,7 +11,7 @@ import polars as pl
 from confide.errors import InputError, did_you_mean
 from confide.measure.utility.measure import Measure
 from confide.show.drawing import COLOURS
-from confide.show.report.treatment import Treatment
+from confide.show.report.treatment import UNKNOWN, Treatment
 from confide.study.checks import EVERYTHING
 
 if TYPE_CHECKING:
@@ -28,16 +28,25 @@ RISK_WORDS = {
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A result seen from inside or outside the agency. `chosen` is the name of a plan."""
+    """A result seen from inside or outside the agency. `chosen` is the name of a plan; `nobody` says, where the study
+    stated a rule and no plan keeps it, which comes nearest."""
 
     result: StudyResult
     treat: Treatment
     choice: Any = None
+    nobody: str = ""
 
     @classmethod
     def of(cls, result: StudyResult, outside: bool = False, choice: Any = None) -> View:
-        """The view, with the choice checked: a `Choice` of this result, or the name of one of its plans."""
-        view = cls(result, Treatment(outside), choice)
+        """The view, with the choice checked: a `Choice` of this result, or the name of one of its plans; without one,
+        the choice that the study's own rule makes."""
+        nobody = ""
+        if choice is None and result.rule is not None:
+            try:
+                choice = result.choose()
+            except InputError as e:
+                nobody = str(e)
+        view = cls(result, Treatment(outside), choice, nobody)
         if choice is not None and view.chosen not in view.plans:
             named = view.chosen if isinstance(view.chosen, str) else ""
             raise InputError(f"choice names no plan of this study.{did_you_mean(named, view.plans) if named else ''}")
@@ -105,16 +114,27 @@ class View:
         return self._picked(MOST_COLOURS)
 
     def _picked(self, most: int) -> list[str]:
-        """The anchor, the choice, plans outside sweeps, the frontier, ends of sweeps, others; in their order."""
-        ends = [p for plans in self.sweeps.values() for p in (plans[0], plans[-1])]
+        """The anchor, the choice, plans outside sweeps, ends of sweeps, the frontier from least risk, others; in their
+        order. Plans that come out as the anchor does are left to the last."""
+        ends = [p for plans in self.sweeps.values() for p in (plans[-1], plans[0])]
         alone = [p for p, (sweep, _) in self.of_plan.items() if sweep is None]
-        frontier = sorted((p for p in self.plans if self.frontier[p]), key=lambda p: -len(self.frontier[p]))
-        # A plan of no steps is the anchor under another name; one of the two is enough.
-        bare = [p for p, plan in self.result.plans.items() if not plan.steps]
-        alone = [p for p in alone if p not in bare] if EVERYTHING in self.plans else alone
-        first = [EVERYTHING, *([self.chosen] if self.chosen else []), *alone, *frontier, *ends, *self.plans]
-        taken = [p for p in dict.fromkeys(first) if p in self.plans][:most]
+        points = next(iter(self.points.values())).sort("risk", nulls_last=True, maintain_order=True)
+        frontier = [p for p in points["plan"] if self.frontier[p]]
+        first = [*alone, *ends, *frontier, *self.plans]
+        like = {p for p in self.plans if p != self.chosen and self._outcome(p) == self._outcome(EVERYTHING)}
+        order = [EVERYTHING, *([self.chosen] if self.chosen else []), *(p for p in first if p not in like), *first]
+        taken = [p for p in dict.fromkeys(order) if p in self.plans][:most]
         return [p for p in self.plans if p in taken]
+
+    def _outcome(self, plan: str) -> list[Any]:
+        """Where a plan stands on every map."""
+        return [f.filter(pl.col("plan") == plan).select("risk", "utility").rows() for f in self.points.values()]
+
+    def left_out(self, drawn: list[str]) -> str:
+        """How many plans a chart does not show; nothing where it shows all."""
+        many = len(self.plans) - len(drawn)
+        plans = f"{many} further plan{'s' * (many != 1)}"
+        return f" {plans} {'are' if many != 1 else 'is'} in the table of all plans only." if many else ""
 
     @cached_property
     def worst(self) -> str | None:
@@ -138,6 +158,15 @@ class View:
         points = next(iter(self.points.values()))
         found = points.filter(pl.col("plan") == plan)["worst_intruder"]
         return None if found.is_empty() or found[0] is None else str(found[0])
+
+    def worst_risk(self, plan: str, risk: str) -> tuple[str | None, str]:
+        """The intruder who is worst for a plan by one risk, and that risk as text; unknown where it is for any."""
+        each = {who: self.number(plan, risk, who)["mean"] for who in self.result.intruders}
+        known = {who: mean for who, mean in each.items() if mean is not None}
+        if len(known) < len(each):
+            return None, UNKNOWN
+        who = max(known, key=lambda w: known[w])
+        return who, self.number_text(plan, risk, who)
 
     def number_text(self, plan: str, name: str, intruder: str | None = None) -> str:
         """One number of a plan with its interval, as text."""

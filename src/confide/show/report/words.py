@@ -15,7 +15,7 @@ from confide.protect.plan import Plan
 
 LEVELS = {
     "sdl": "reasons with the plan and its parameters", "average": "reasons with a guess at the plan",
-    "naive": "takes released values as true", "ignore": "leaves this out",
+    "naive": "takes released values as true", "ignore": "does without",
     "exact": "reasons with all that follows from the plan",
 }  # fmt: skip
 LISTED = 8
@@ -46,7 +46,7 @@ def first_sentence(kind: type[Any]) -> str:
 
     >>> import confide as cf
     >>> first_sentence(cf.Topcode)
-    'Release every value of at or more as at.'
+    'Release values at or above a limit as that limit, at.'
     """
     told = inspect.cleandoc(kind.__doc__ or "").partition("\n\n")[0].replace("\n", " ").replace("`", "")
     made_by_python = told.startswith(f"{kind.__name__}(")
