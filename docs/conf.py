@@ -51,6 +51,7 @@ templates_path = ["_templates"]
 html_additional_pages = {"index": "start.html"}
 html_copy_source = False
 html_show_sphinx = False
+html_show_copyright = False
 html_show_search_summary = False
 mathjax_path = "tex-svg-full.js"
 mathjax3_config = {"options": {"enableMenu": False}}

@@ -14,6 +14,7 @@ import confide as cf
 from confide import cli, study_command
 from confide.demo import heads_study
 from confide.demo.reiter_setup import informed, strategies
+from confide.protect.document import load_plan
 
 STUDY = """
 title = "A try"
@@ -70,11 +71,14 @@ def test_a_study_leaves_tables_charts_and_two_reports(capsys: pytest.CaptureFixt
     pictures = sorted(p.suffix for p in (folder / "charts").iterdir())
     assert pictures.count(".png") == pictures.count(".svg") > 2
     assert oct(os.stat(folder / "work" / "pieces").st_mode & 0o077) == "0o0"
-    seed = json.loads((folder / "work" / "study.json").read_text())["seed"]
+    seed = json.loads((folder / "work" / "confide-study.json").read_text())["seed"]
     assert seed == "1"
 
+    plan = cf.Plan([cf.Recode("age", width=10)], identifiers=["id"])
+    assert load_plan(folder / "chosen-plan.json") == plan
+
     assert run("study study.toml --out results") == 2
-    assert "holds" in capsys.readouterr().err
+    assert "or --force (finished pieces are used again)" in capsys.readouterr().err
     assert run("study study.toml --out results --force --json") == 0
     plain = json.loads(capsys.readouterr().out)
     assert plain["choice"]["plan"] == "recode"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import json
+import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -10,12 +12,15 @@ from typing import Any
 from confide.commands import Told
 from confide.demo.output import prepared
 from confide.errors import InputError
+from confide.frames import atomic_write
+from confide.protect.document import plan_to_dict
 from confide.show.report import save_report_folder
 from confide.show.study_text import study_text
 from confide.study.result import FRAME, SUMMARY, StudyResult
 from confide.study.study import Study
 from confide.study.tradeoff.choice import Choice
 
+CHOSEN = "chosen-plan.json"
 WORK = "work"
 """Where finished pieces and the seed are: private."""
 
@@ -31,11 +36,25 @@ def carried_out(
     study: Study, out: Path, overwrite: bool, threads: int | None = None, progress: bool | None = None
 ) -> tuple[StudyResult, Choice | None, str, list[Path]]:
     """Run a study in a folder and write everything it leaves. Also the choice, or why there is none."""
-    prepared(out, (FRAME, SUMMARY, "report.html", "outside", "charts"), overwrite)
+    how = "--force (finished pieces are used again)"
+    prepared(out, (FRAME, SUMMARY, "report.html", "outside", "charts", CHOSEN), overwrite, how)
     result = study.run(out / WORK, threads=threads, overwrite=overwrite, progress=progress)
     choice, why = chosen(result)
     files = [*result.save(out, overwrite), *save_report_folder(result, out, choice, overwrite)]
+    if choice is not None:
+        files += _plan_file(result, choice, out / CHOSEN, overwrite)
     return result, choice, why, files
+
+
+def _plan_file(result: StudyResult, choice: Choice, path: Path, overwrite: bool) -> list[Path]:
+    """The chosen plan as a document for `confide protect`; none for the anchor, or for what no document can hold."""
+    try:
+        plan = plan_to_dict(result.plans[choice.plan])
+    except (KeyError, InputError):
+        return []
+    with atomic_write(path, overwrite) as temporary:
+        temporary.write_text(json.dumps(plan, indent=2) + "\n", encoding="utf-8")
+    return [path]
 
 
 def chosen(result: StudyResult) -> tuple[Choice | None, str]:
@@ -65,7 +84,16 @@ def told(result: StudyResult, choice: Choice | None, why: str, files: list[Path]
         "study": {k: v for k, v in asdict(result.info).items() if k != "seed"},
         "files": [str(f) for f in files],
     }
-    return "\n".join(lines), plain
+    return "\n".join(lines), _finite(plain)
+
+
+def _finite(plain: Any) -> Any:
+    """JSON has no infinite numbers: they become text."""
+    if isinstance(plain, dict):
+        return {k: _finite(v) for k, v in plain.items()}
+    if isinstance(plain, (list, tuple)):
+        return [_finite(v) for v in plain]
+    return str(plain) if isinstance(plain, float) and not math.isfinite(plain) else plain
 
 
 def _plain_choice(choice: Choice) -> dict[str, Any]:

@@ -128,3 +128,124 @@ def test_a_release_written_to_any_format_can_be_adopted_again(suffix: str, tmp_p
     again = cf.Release.adopt(heads, cf.read(path), plan, link=made.link)
     who = cf.Intruder(knows=["sex", "race", "age", "property_value"])
     assert who.attack(again).summary() == who.attack(made).summary()
+
+
+# -- means of groups, made elsewhere -------------------------------------------------------------------------
+
+HEADS = (
+    cf.demo("heads")
+    .head(900)
+    .with_columns(property_value=pl.when(pl.int_range(pl.len()) % 7 == 0).then(None).otherwise("property_value"))
+)
+MONEY = ["hh_income", "property_value"]
+GROUPS = cf.Microaggregate(MONEY, k=3)
+MEANS = cf.Plan([GROUPS], identifiers="id").protect(HEADS, seed=1)
+ORDER = np.random.default_rng(5).permutation(HEADS.height)
+NOISE = pl.Series(np.random.default_rng(6).normal(0, 50, HEADS.height))
+
+
+def adopted(released: pl.DataFrame, *steps: object, link: object = MEANS.link) -> cf.Release:
+    return cf.Release.adopt(HEADS, released, cf.Plan(list(steps) or [GROUPS], identifiers="id"), link=link)
+
+
+SHUFFLED = MEANS.data.with_columns(MEANS.data[v][ORDER] for v in MONEY)
+FILLED = MEANS.data.with_columns(pl.col(MONEY).fill_null(pl.col(MONEY).mean()))
+# what was released, steps if others, what is said with a link, what without ("" where nothing can be told)
+MISFITS = {
+    "times ten": (MEANS.data.with_columns(pl.col(MONEY) * 10), [], "not the mean of the original", "another average"),
+    "shuffled with gaps": (SHUFFLED, [], "released values are missing or answer codes where", ""),
+    "one column shuffled": (
+        MEANS.data.with_columns(hh_income=MEANS.data["hh_income"][ORDER]), [], "too few others", "too few others",
+    ),
+    "plus noise": (MEANS.data.with_columns(pl.col(MONEY) + NOISE), [], "too few others", "too few others"),
+    "the same noise for a group": (
+        MEANS.data.with_columns(hh_income=pl.col("hh_income") + pl.col("hh_income").rank("dense") % 9), [], "not the mean", "another average",
+    ),
+    "originals": (HEADS.drop("id")[MEANS.link], [], "too few others", "too few others"),
+    "of three as of five": (MEANS.data, [cf.Microaggregate(MONEY, k=5)], "k = 5 or more", "k = 5 or more"),
+    "of three as of one": (MEANS.data, [cf.Microaggregate(MONEY, k=1)], "not the mean of the original", ""),
+    "gaps filled": (FILLED, [], "the other way round", "other numbers of values are missing"),
+    "rounded downwards": (MEANS.data.with_columns(pl.col(MONEY).floor()), [], "not the mean of the original", ""),
+    "as a mask": (MEANS.data, [cf.MatrixMask.of(cf.Microaggregate("hh_income", k=40))], "too few", "too few"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MISFITS)
+def test_means_that_no_groups_give_are_refused(name: str) -> None:
+    released, steps, linked, alone = MISFITS[name]
+    with pytest.raises(cf.InputError, match="does not fit the plan") as found:
+        adopted(released, *steps)
+    assert linked in str(found.value)
+    if alone:
+        with pytest.raises(cf.InputError, match=alone):
+            adopted(released, *steps, link=None)
+
+
+def test_shuffled_means_are_refused() -> None:
+    whole = HEADS.drop_nulls()
+    made = cf.Plan([GROUPS], identifiers="id").protect(whole, seed=1)
+    order = np.random.default_rng(1).permutation(whole.height)
+    other = made.data.with_columns(made.data[v][order] for v in MONEY)
+    with pytest.raises(cf.InputError, match="not the mean of the original values of the records that share them"):
+        cf.Release.adopt(whole, other, made.plan, link=made.link)
+
+
+@pytest.mark.parametrize("link", [MEANS.link, None])
+@pytest.mark.parametrize("form", [
+    pl.col(MONEY), pl.col(MONEY).round(2), pl.col(MONEY).round(0).cast(pl.Int64), pl.col(MONEY).cast(pl.Float32),
+])  # fmt: skip
+def test_means_at_the_precision_of_other_tools_are_adopted(form: pl.Expr, link: object) -> None:
+    adopted(MEANS.data.with_columns(form), link=link)
+
+
+@pytest.mark.parametrize("steps", [
+    [cf.Sample(0.5), GROUPS],
+    [GROUPS, cf.Sample(0.5)],
+    [GROUPS, cf.MatrixMask("age", A=lambda x, rng: np.eye(len(x))[rng.permutation(len(x))[:200]])],
+    [cf.Swap("sex", rate=0.5), cf.Microaggregate(MONEY, k=4, within="sex")],
+    [cf.Topcode("hh_income", at=90_000), GROUPS],
+    [cf.Microaggregate(["age", "n_persons"], k=5)],
+    [cf.MatrixMask.of(cf.Microaggregate("hh_income", k=3))],
+])  # fmt: skip
+def test_what_a_plan_made_fits_it(steps: list) -> None:
+    plan = cf.Plan(steps, identifiers="id")
+    made = plan.protect(HEADS, seed=2)
+    for link in (made.link, None):
+        cf.Release.adopt(HEADS, made.data, plan, link=link)
+
+
+@pytest.mark.parametrize("hidden", [["sex"], ["hh_income"], ["sex", "property_value"], MONEY])
+def test_means_are_judged_by_what_is_released(hidden: list) -> None:
+    plan = cf.Plan([cf.Microaggregate(MONEY, k=3, within="sex")], identifiers="id")
+    made = plan.protect(HEADS, seed=2)
+    cf.Release.adopt(HEADS, made.data.drop(hidden), plan, link=made.link)
+    wrong = made.data.drop(hidden).with_columns(pl.col(v) * 2 for v in MONEY if v not in hidden)
+    if set(MONEY) - set(hidden):
+        with pytest.raises(cf.InputError, match="not the mean"):
+            cf.Release.adopt(HEADS, wrong, plan, link=made.link)
+
+
+def test_a_mean_may_be_an_answer_code() -> None:
+    data = pl.DataFrame({"x": [98, 100, 99, 1, 2, 3, 99, 99]})
+    cf.attach(data, cf.Schema({"x": cf.VariableSchema("x", missing=(99,))}))
+    plan = cf.Plan([cf.Microaggregate("x", k=2)])
+    made = plan.protect(data, seed=1)
+    assert (made.data["x"] == 99).sum() == 5
+    for link in (made.link, None):
+        cf.Release.adopt(data, made.data, plan, link=link)
+    codes_averaged = made.data.with_columns(x=pl.when(pl.col("x") == 99).then(50.0).otherwise("x"))
+    for link in (made.link, None):
+        with pytest.raises(cf.InputError, match="answer codes"):
+            cf.Release.adopt(data, codes_averaged, plan, link=link)
+
+
+def test_any_fitted_step_is_asked_what_it_cannot_have_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    from confide.protect import noise
+
+    def unfit(fitted: object, released: object, rows: object) -> list[str]:  # noqa: ARG001
+        return [f"{released.n} records with {', '.join(released)}; {len(rows)} rows."]
+
+    monkeypatch.setattr(noise._FittedNoise, "unfit", unfit, raising=False)
+    with pytest.raises(cf.InputError, match="200 records with x; 200 rows"):
+        cf.Release.adopt(SMALL, SMALL, cf.Plan([cf.Noise("x", sd=1)]), link=np.arange(200))
+    cf.Release.adopt(SMALL, SMALL, cf.Plan([cf.Noise("x", sd=1), cf.Sample(1.0)]), link=np.arange(200))

@@ -57,6 +57,27 @@ def test_caution_holds_the_upper_end_against_the_limit() -> None:
         choose(FRAME, [OVERLAP], {MATCHES: 105}, cautious=True)
 
 
+def test_caution_holds_the_largest_upper_end_of_all_intruders() -> None:
+    """The intruder with the largest mean is not the one whose risk might be largest."""
+    p = {"risk": {"a": [10.0, 10.0, 10.0], "b": [2.0, 9.9, 17.0]}, "u": [0.9] * 3}
+    q = {"risk": {"a": [4.0] * 3, "b": [5.0] * 3}, "u": [0.5] * 3}
+    frame = study_frame({"p": p, "q": q}, ["a", "b"])
+    high = stats.t.interval(0.95, 2, 28.9 / 3, stats.sem([2.0, 9.9, 17.0]))[1]
+    bold = choose(frame, [OVERLAP], {MATCHES: 11})
+    assert bold.plan == "p"
+    assert bold.risks == {MATCHES: 10.0}
+    assert f'the upper end of the interval of expected_matches, {high:.4g} for "b", is above the limit' in bold.reason
+    careful = choose(frame, [OVERLAP], {MATCHES: 11}, cautious=True)
+    assert careful.plan == "q"
+    assert careful.table["why_not"][0] == f'the upper end of expected_matches is {high:.4g} for "b", above 11'
+    with pytest.raises(InputError, match=r'upper end of expected_matches is 28.27 for "b", above 11'):
+        choose(study_frame({"p": p}, ["a", "b"]), [OVERLAP], {MATCHES: 11}, cautious=True)
+    enough = choose(frame, [OVERLAP], {MATCHES: 30}, cautious=True)
+    assert enough.plan == "p"
+    assert f'for the worst intruder, "a" (the upper end is largest for "b": {high:.4g}), within 30' in enough.reason
+    assert choose(frame, [OVERLAP], {MATCHES: 11}, intruder="a", cautious=True).plan == "p"
+
+
 def test_one_repeat_of_a_random_plan_has_no_spread() -> None:
     frame = FRAME.filter(pl.col("repeat") == 0)
     random = {"swap 30": True, "swap both": True, "all": True, "swap 10": True, "recode age": False}
@@ -130,6 +151,11 @@ def test_a_plan_whose_utility_is_not_known_is_not_chosen() -> None:
         ({"max_risk": {MATCHES: "100"}}, "is a number from 0 upwards"),
         ({"max_risk": {MATCHES: True}}, "is a number from 0 upwards"),
         ({"max_risk": {MATCHES: math.nan}}, "is a number from 0 upwards"),
+        ({"max_risk": {MATCHES: math.inf}}, "is infinite, which limits nothing"),
+        ({"max_risk": {MATCHES: -math.inf}}, "from 0 upwards, not -inf"),
+        ({"max_risk": {"targets": 5}}, "max_risk: targets counts the records that were attacked, which is no risk"),
+        ({"max_risk": {"unevaluated": 5}}, "unevaluated counts .* which is no risk; take one of: over_threshold"),
+        ({"max_risk": {MATCHES: 500}, "by": ["hellinger"]}, r"by names one measure of utility \(ci_overlap, hellinger\)"),
         ({"max_risk": {MATCHES: 500}}, "several measures of utility; name one in by: ci_overlap, hellinger"),
         ({"max_risk": {MATCHES: 500}, "by": "ci_overlp"}, 'Did you mean "ci_overlap"'),
         ({"max_risk": {MATCHES: 500}, "by": MATCHES}, "is a risk"),

@@ -166,7 +166,8 @@ def test_mistakes_get_a_sentence() -> None:
         ({"scale": "log"}, 'scale is one of linear, sqrt, symlog, not "log"'),
         ({"utility_scale": "log"}, "utility_scale is one of"),
         ({"choice": "swap bth"}, 'Did you mean "swap both"'),
-        ({"limits": 500}, "max_risk is a table"),
+        ({"limits": 500}, r"limits is a table.*such as limits="),
+        ({"limits": {"targets": 5}}, "limits: targets counts"),
         ({"intruder": "nobody"}, "no intruder"),
     ]:
         with pytest.raises(InputError, match=words):
@@ -175,6 +176,44 @@ def test_mistakes_get_a_sentence() -> None:
         map_chart(FRAME, "false_match_rate", OVERLAP)
     with pytest.raises(InputError, match="which is not known"):
         map_chart(study_frame({"p": as_plan(1.0, 0.5)}), MATCHES, OVERLAP)
+
+
+def test_of_very_many_plans_those_that_matter_are_drawn(tmp_path: Path) -> None:
+    many = {OTHER: as_plan(879.0, 1.0)} | {
+        f"{name} [rate={k / 300:g}]": {"risk": [800 * (1 - k / 300) + more], "u": [0.9 - less - k / 900 - (k % slope) / 900],
+                                       "sweep": name, "value": k / 300}
+        for name, more, less, slope in (("a", 0, 0.0, 10), ("b", 3, 0.2, 301)) for k in range(1, 301)
+    }  # fmt: skip
+    chosen = "b [rate=0.47]"
+    frame = study_frame(many)
+    chart = map_chart(frame, MATCHES, OVERLAP, choice=chosen)
+    points = drawn(chart)
+    on = frontier(frame, MATCHES, OVERLAP, draws=1).filter("on_frontier")["plan"].to_list()
+    assert 10 < len(on) < 200
+    assert len(points) == 300
+    ends = {f"{s} [rate={k / 300:g}]" for s in "ab" for k in (1, 300)}
+    assert {OTHER, chosen, *on, *ends} <= set(points)
+    others = [list(many).index(p) for p in points if p not in on]
+    assert max(b - a for a, b in pairwise(sorted(others))) < 12
+    has(svg(chart, tmp_path), "300 of 601 plans are drawn; 301 are not.", "chosen: b, rate=0.47")
+
+
+def test_a_long_frontier_leaves_room_for_others() -> None:
+    axes = RiskAxis(1000.0), UtilityAxis(OVERLAP)
+    good = {f"p{k}": as_plan(float(k), k / 2000) for k in range(1, 700)}
+    frame = study_frame({OTHER: as_plan(1000.0, 1.0)} | good | {f"q{k}": as_plan(999.0, k / 2000) for k in range(200)})
+    points = points_of(frontier(frame, MATCHES, OVERLAP, draws=1), frame, *axes)
+    assert points.height == 300
+    assert points.filter("on_frontier").height >= 200
+    assert points.filter(pl.col("plan").str.starts_with("q")).height > 10
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_the_end_of_the_axis_has_a_tick_unless_a_round_number_is_near(scale: str) -> None:
+    assert RiskAxis(879.0, scale).ticks()[-1] == (1.0, "879")
+    assert RiskAxis(8.790123, scale).ticks()[-1] == (1.0, "8.79")
+    assert RiskAxis(1005.0, scale).ticks()[-1][1] == "1,000"
+    assert all(b[0] - a[0] >= 0.08 for a, b in pairwise(RiskAxis(879.0, scale).ticks()))
 
 
 def test_colours_do_not_depend_on_other_plans() -> None:

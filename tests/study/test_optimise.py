@@ -12,6 +12,7 @@ from confide.errors import InputError
 from confide.show.drawing import save_chart
 from confide.study.search import optimise as room
 from confide.study.search.refine import Space
+from confide.study.tradeoff.repeats import interval
 
 HEADS = cf.demo("heads").head(300).select("id", "sex", "age", "race", "hh_income")
 WHO = {"neighbour": cf.Intruder(knows=["sex", "age"])}
@@ -90,6 +91,68 @@ def test_the_map_marks_the_choice(optimum: cf.Optimum, tmp_path: Path) -> None:
     assert ">release nothing<" in picture
 
 
+def test_steps_are_halved_from_round_to_round() -> None:
+    """Everything meets the limit, so the best is at the lower end and only half steps above it are new."""
+    best = found(max_risk={MATCHES: 1e6}, rounds=3, repeats=1)
+    assert best.searched["sd"].to_list() == [0.5, 4.5, 8.5, 2.5, 1.5, 1.0]
+
+
+def test_settings_that_six_digits_do_not_tell_apart_are_refined() -> None:
+    def made(width: float) -> cf.Plan:
+        return noisy(width - 999_990)
+
+    space = cf.Sweep(made, width=cf.Range(1e6, 1.00002e6, steps=2))
+    best = cf.optimise(space, HEADS, intruders=WHO, utility=["variances"], max_risk={MATCHES: 1e6}, repeats=1, seed=1,
+                       rounds=4)  # fmt: skip
+    assert best.searched["width"].to_list() == [1e6, 1.00002e6, 1.00001e6, 1000005.0, 1000002.5, 1000001.25]
+    assert best.frame["plan"].n_unique() == 7
+    twin = cf.Study(HEADS, {"p": noisy(15.0)}, WHO, ["variances"], repeats=1, seed=1).run(progress=False).frame
+    assert best.searched["variances"][3] == twin.filter(pl.col("plan") == "p")["variances"][0]
+
+
+def test_fresh_repeats_have_numbers_of_their_own(optimum: cf.Optimum) -> None:
+    repeats = dict(optimum.frame.group_by("plan").agg(pl.col("repeat").unique().sort()).iter_rows())
+    assert repeats.pop(optimum.name) == [2, 3]
+    assert repeats.pop("release everything") == [0]
+    assert all(r == [0, 1] for r in repeats.values())
+
+
+def test_what_cannot_be_computed_in_the_file_as_it_is_says_why() -> None:
+    with pytest.raises(InputError, match=r'utility "means": .*"agee"'):
+        found(utility=[cf.Means("agee")])
+    with pytest.raises(InputError, match=r'intruder "lost": '):
+        found(intruders={**WHO, "lost": unable()})
+
+
+def unable() -> cf.Intruder:
+    """An intruder whom every file refuses."""
+    who = cf.Intruder(knows=["sex"])
+
+    def refuse(*_: object, **__: object) -> None:
+        raise InputError("there is nobody to attack.")
+
+    object.__setattr__(who, "attack", refuse)
+    return who
+
+
+def test_the_upper_end_of_every_intruder_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With fresh seeds the friend's mean is less than the neighbour's, but spread wider."""
+    real = room.tried
+
+    def spread(*args: object, fresh: bool = False) -> pl.DataFrame:
+        frame = real(*args, fresh=fresh)  # type: ignore[arg-type]
+        wide = pl.when(pl.col("repeat") == 2).then(30.0).otherwise(34.0)
+        known = pl.when(pl.col("intruder") == "neighbour").then(40.0).otherwise(wide)
+        return frame.with_columns(expected_matches=known) if fresh else frame
+
+    monkeypatch.setattr(room, "tried", spread)
+    best = found(rounds=0, intruders={**WHO, "friend": cf.Intruder(knows=["sex"])})
+    high = interval([30.0, 34.0])
+    assert high is not None
+    assert high.high is not None
+    assert f'the upper end of the interval of expected_matches, {high.high:.4g} for "friend", is above' in best.reason
+
+
 def test_whole_numbers_stay_whole_and_lists_are_kept() -> None:
     space = cf.Sweep(banded, width=cf.Range(2, 22, steps=3), how=["none", "swap"])
     best = cf.optimise(space, HEADS, intruders=WHO, utility=["total_variation"], max_risk={MATCHES: 30}, repeats=1,
@@ -147,6 +210,13 @@ def test_places_and_settings_are_each_others_inverse() -> None:
 def test_mistakes_get_a_sentence(more: dict, words: str) -> None:
     with pytest.raises(InputError, match=words):
         found(**{"rounds": 0, "repeats": 1, **more})
+
+
+@pytest.mark.parametrize("name", ["variances", MATCHES, "round", "meets"])
+def test_a_parameter_with_the_name_of_a_column_is_refused(name: str) -> None:
+    space = cf.Sweep(lambda **given: noisy(given[name]), **{name: [1.0, 2.0]})
+    with pytest.raises(InputError, match=f'The parameter "{name}" of the sweep has the name of a column'):
+        cf.optimise(space, HEADS, intruders=WHO, utility=["variances"], max_risk={MATCHES: 45}, seed=1)
 
 
 def test_a_plan_in_place_of_a_sweep_is_refused() -> None:

@@ -56,3 +56,11 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
         pass
     with pytest.raises(cf.InputError, match="cannot be used"), Store.opened(tmp_path / "x" / "y"):
         pass
+
+
+def test_what_holds_the_seed_is_for_its_owner_alone(tmp_path: Path) -> None:
+    with Store.opened(tmp_path / "a" / "work") as store:
+        store.state({"seed": "1"})
+        store.put("x", {})
+    for path in (tmp_path / "a" / "work", *(tmp_path / "a" / "work").rglob("*.json"), tmp_path / "a" / "work" / PIECES):
+        assert path.stat().st_mode & 0o077 == 0

@@ -7,8 +7,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import confide as cf
-from confide.study.evaluate import BINS, RISKS, evaluate, is_random, repeat_seed
-from confide.study.groups import FIFTHS, Groups
+from confide.study.evaluate import BINS, RISKS, counts_by_bin, evaluate, is_random, mean_risks, repeat_seed
+from confide.study.groups import MANY, MISSING, OTHER, Groups
 
 HEADS = cf.demo("heads").head(600)
 WHO = {"near": cf.Intruder(knows=["sex", "race", "age"]), "far": cf.Intruder(knows=["sex", "race"])}
@@ -90,7 +90,10 @@ def test_targets_are_counted_in_ranges_and_groups(result: cf.StudyResult) -> Non
         assert part["targets"].sum() == pytest.approx(600)
         for risk in ("over_threshold", "expected_matches"):
             assert part[risk].sum() == pytest.approx(by_plan[risk].mean())
-    assert set(groups.filter(variable="age")["level"]) <= set(FIFTHS)
+    ages = groups.filter(variable="age")
+    assert ages["level"][0].startswith("up to ")
+    assert ages["level"][-1].startswith("over ")
+    assert ages["targets"].min() > 60
 
 
 def test_groups_of_a_release_by_hand() -> None:
@@ -106,6 +109,8 @@ def test_groups_of_a_release_by_hand() -> None:
 @pytest.mark.parametrize(
     "values",
     [
+        pl.Series("count", [f"code {i}" for i in range(30)]),
+        pl.Series("v", ["(other)", "(other)", *(f"code {i}" for i in range(28))]),
         pl.Series("v", [None] * 30, dtype=pl.Float64),
         pl.Series("v", [None, *(float(i) for i in range(29))]),
         pl.Series("v", [f"code {i}" for i in range(30)]),
@@ -114,12 +119,111 @@ def test_groups_of_a_release_by_hand() -> None:
     ],
 )
 def test_groups_hold_everybody_and_no_number_of_the_file(values: pl.Series) -> None:
-    groups = Groups.of(pl.DataFrame([values]), [cf.Intruder(knows=["v"])])
-    codes, names = groups.codes["v"], groups.levels["v"]
+    groups = Groups.of(pl.DataFrame([values]), [cf.Intruder(knows=[values.name])])
+    codes, names = groups.codes[values.name], groups.levels[values.name]
     assert len(codes) == 30
     assert codes.min() >= 0
     assert codes.max() < len(names)
     assert len(set(names)) == len(names) <= 22
+
+
+def test_ranges_of_numbers_hold_about_a_fifth_each_and_zero_stands_alone() -> None:
+    value = cf.demo("heads")["property_value"]
+    groups = Groups.of(pl.DataFrame([value]), [cf.Intruder(knows=["property_value"])])
+    codes, names = groups.codes["property_value"], groups.levels["property_value"]
+    count = dict(zip(names, [int((codes == i).sum()) for i in range(len(names))], strict=True))
+    assert count["zero"] == (value == 0).sum()
+    assert count[MISSING] == value.null_count()
+    rest = [n for name, n in count.items() if name not in ("zero", MISSING)]
+    assert len(rest) == 5
+    assert max(rest) < 1.3 * min(rest)
+    low, high = names[1].removeprefix("over ").replace(",", "").split(" to ")
+    assert count[names[1]] == ((value > float(low)) & (value <= float(high))).sum()
+
+
+def test_few_numbers_are_one_range_and_missing_ones_a_group() -> None:
+    values = pl.Series("v", [7.0] * 8 + [float(i) for i in range(100, 123)] + [None] * 4 + [float("nan")] * 2)
+    groups = Groups.of(pl.DataFrame([values]), [cf.Intruder(knows=["v"])])
+    names = groups.levels["v"]
+    assert (groups.codes["v"] == names.index(MISSING)).sum() == 6
+    assert (groups.codes["v"] == names.index(MANY)).sum() == 8
+    short = Groups.of(pl.DataFrame({"v": [1.0, float("nan"), None]}), [cf.Intruder(knows=["v"])])
+    assert (short.codes["v"] == short.levels["v"].index(MISSING)).sum() == 2
+
+
+def test_rare_categories_are_taken_together() -> None:
+    values = pl.Series("v", [f"code {i % 25}" for i in range(60)])
+    groups = Groups.of(pl.DataFrame([values]), [cf.Intruder(knows=["v"])])
+    assert (groups.codes["v"] == groups.levels["v"].index(OTHER)).sum() == 10
+
+
+def test_risk_in_groups_counts_one_in_five_as_the_file_does() -> None:
+    five = pl.DataFrame({"sex": ["a"] * 5 + ["b"] * 4, "x": range(9)})
+    attack = cf.Intruder(knows=["sex"]).attack(cf.Plan([]).protect(five, seed=1))
+    rows = Groups.of(five, [cf.Intruder(knows=["sex"])]).rows([attack], cf.Intruder(knows=["sex"]), 0.2)
+    assert [r[1:4] for r in rows] == [["a", 5.0, 0.0], ["b", 4.0, 4.0]]
+    assert counts_by_bin(attack.units).tolist() == [0, 0, 0, 5, 4, 0]
+
+
+def test_a_risk_that_is_unknown_in_one_copy_is_unknown() -> None:
+    known = dict.fromkeys(RISKS, 2.0)
+    found = mean_risks([known, known | {"expected_matches": None}])
+    assert found["expected_matches"] is None
+    assert found["unique_matches"] == 2.0
+
+
+def test_the_anchor_lacks_what_no_plan_releases_and_no_more() -> None:
+    plans = {
+        "a": cf.Plan([], identifiers=["id", "age"], drop=["state"]),
+        "b": cf.Plan([], identifiers=["id"], drop=["state", "educ"]),
+    }
+    anchor = study(plans=plans).everything.plan
+    assert (anchor.identifiers, anchor.drop) == (("id",), ("state",))
+    assert study(plans=plans, utility=[cf.Means("age")], repeats=1).run().frame.filter(plan="b")["means"][0] == 0
+
+
+def test_copies_go_by_the_name_of_the_sweep() -> None:
+    plan = cf.Sweep(lambda rate: cf.Plan([cf.Swap("race", rate=rate)], identifiers=["id"]), rate=[0.1, 0.2])
+    stated = study(plans={"swap": plan, "one": SWAP}, copies={"swap": 2})
+    assert [stated.copies_of(c) for c in stated.candidates] == [2, 2, 1]
+
+
+class Fragile:
+    """Fails for every second file that it sees."""
+
+    name, direction, range, best = "fragile", "lower", (0.0, 1.0), 0.0
+
+    def __init__(self, error: Exception, calls: tuple[int, ...]) -> None:
+        self.error, self.calls, self.seen = error, calls, 0
+
+    def __call__(self, original, released, *, weight=None, link=None) -> float:  # noqa: ARG002
+        self.seen += 1
+        if self.seen in self.calls:
+            raise self.error
+        return 0.0
+
+
+def test_a_measure_that_fails_says_so_by_kind_and_for_any_repeat() -> None:
+    found = study(plans={"swap": SWAP}, utility=[Fragile(ValueError("Secretville"), (3,))]).run(threads=1)
+    assert found.frame.filter(plan="swap")["fragile"].null_count() == 2
+    said = found.details.filter(plan="swap", measure="fragile")["detail"].to_list()
+    assert said == ['Measure "fragile" failed with ValueError.']
+    with pytest.raises(cf.InputError, match='utility "fragile": Measure "fragile" failed with KeyError'):
+        study(utility=[Fragile(KeyError("Secretville"), (1,))]).run()
+
+
+def test_a_rule_is_followed_as_it_was_stated(result: cf.StudyResult) -> None:
+    ruled = study(choice=cf.Rule({"expected_matches": 1000}, by="hellinger")).run()
+    assert ruled.choose().plan == result.choose({"expected_matches": 1000}, by="hellinger").plan
+    for changes in ({"by": "means"}, {"intruder": "near"}, {"cautious": True}):
+        with pytest.raises(cf.InputError, match="give max_risk"):
+            ruled.choose(**changes)
+
+
+def test_an_intruder_that_no_file_can_hold_can_be_studied(tmp_path) -> None:
+    odd = cf.Intruder(knows=["sex", "race"], errors={"race": cf.Pram("race", retention=0.9)})
+    made = study(intruders={"odd": odd}, repeats=1)
+    assert made.run(tmp_path).frame.equals(made.run().frame)
 
 
 def test_plans_that_only_coarsen_are_met_once() -> None:
@@ -181,6 +285,7 @@ def test_evaluate_keeps_no_record() -> None:
         ({"utility": ["mean"]}, 'Did you mean "means"'),
         ({"utility": 3}, "list of measures"),
         ({"utility": ["means", cf.Means("age")]}, 'two measures are named "means"'),
+        ({"utility": [cf.Means("age", label="targets")]}, 'named "targets"'),
         ({"repeats": 0}, "repeats is how often"),
         ({"repeats": 2.0}, "repeats is how often"),
         ({"seed": -1}, "seed must be"),

@@ -177,6 +177,15 @@ def test_a_rule_with_a_mistake(folder: Path, rule: str, said: str) -> None:
         load(folder, f"{GOOD}[choice]\n{rule}\n")
 
 
+def test_mistakes_of_the_rule_are_said_with_the_others(folder: Path) -> None:
+    text = GOOD.replace('["means"]', '["mean"]').replace('"race", "age"]', '"race", "rice"]')
+    with pytest.raises(cf.InputError) as e:
+        load(folder, text + '[choice]\nmax_risk = {matches = 100}\nintruder = "nera"\nby = "mean"\n')
+    for said in ('named "mean"', '"rice"', 'named "matches"', 'Did you mean "near"'):
+        assert said in str(e.value)
+    assert str(e.value).count("\n  - ") == 4
+
+
 def test_several_measures_and_no_name_to_choose_by(folder: Path) -> None:
     text = GOOD.replace('["means"]', '["means", "hellinger"]') + "[choice]\nmax_risk = {expected_matches = 100}\n"
     with pytest.raises(cf.InputError, match="choice: There are several measures"):

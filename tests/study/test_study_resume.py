@@ -7,9 +7,13 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 import time
+import warnings
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 from polars.testing import assert_frame_equal
 
@@ -145,3 +149,56 @@ def test_what_a_piece_depends_on_is_in_its_key() -> None:
     among = [cf.Unsure(population=people.to_pandas()) for people in (heads, heads.head(400))]
     one, two = (keys(intruders={"near": cf.Intruder(knows=knows, membership=of)}) for of in among)
     assert not one & two
+
+
+def test_measures_of_ones_own_are_told_apart(tmp_path: Path) -> None:
+    heads = cf.demo("heads").head(200)
+
+    @dataclass(frozen=True, eq=False)
+    class Held:
+        values: np.ndarray
+        name: str = "held"
+        direction: str = "lower"
+        range: tuple[float, float] = (0.0, 1e9)
+        best: float = 0.0
+
+        def __call__(self, original, released, *, weight=None, link=None) -> float:  # noqa: ARG002
+            return float(self.values.sum()) if original.height == released.height else 0.0
+
+    def keys(measure) -> set[str]:
+        plans = {"swap": cf.Plan([cf.Swap("race", rate=0.3)])}
+        stated = cf.Study(heads, plans, {"near": cf.Intruder(knows=["sex"])}, [measure], repeats=1, seed=1)
+        return {p.key for p in pieces_of(stated, 1)}
+
+    assert keys(Held(np.arange(5000.0))) == keys(Held(np.arange(5000.0)))
+    assert not keys(Held(np.arange(5000.0))) & keys(Held(np.arange(5000.0) + (np.arange(5000) == 2500)))
+
+    class Plain:
+        name, direction, range, best = "plain", "lower", (0.0, 1.0), 0.0
+
+        def __call__(self, original, released, *, weight=None, link=None) -> float:  # noqa: ARG002
+            return 0.0
+
+    def plain() -> cf.Study:
+        plans = {"swap": cf.Plan([cf.Swap("race", rate=0.3)])}
+        return cf.Study(heads, plans, {"near": cf.Intruder(knows=["sex"])}, [Plain()], repeats=1, seed=1)
+
+    assert_same(plain().run(tmp_path), plain().run(tmp_path))
+
+
+def test_a_folder_keeps_its_seed_when_a_study_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study(seed=None, repeats=2).run(tmp_path)
+    calls, true = [], run.evaluate
+    monkeypatch.setattr(run, "evaluate", lambda *a: calls.append(a) or true(*a))
+    study(seed=None, repeats=3).run(tmp_path, overwrite=True)
+    assert len(calls) == 2
+
+
+def test_warnings_are_as_before_when_studies_overlap() -> None:
+    before = list(warnings.filters)
+    threads = [threading.Thread(target=lambda n=n: study(repeats=n).run()) for n in (1, 3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert list(warnings.filters) == before

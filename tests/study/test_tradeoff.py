@@ -16,7 +16,7 @@ from scipy import stats
 import confide as cf
 from confide.errors import InputError
 from confide.study.tradeoff.frontier import frontier, frontier_band, summarise_repeats
-from confide.study.tradeoff.repeats import interval
+from confide.study.tradeoff.repeats import Repeats, interval
 
 sys.path.insert(0, str(Path(__file__).parent))
 from fake_study import OTHER, PUBLISHED, as_plan, study_frame
@@ -108,11 +108,29 @@ def test_how_sure_the_frontier_is() -> None:
     assert once["p_frontier"].to_list() == [None, None]
 
 
+def test_draws_without_a_repeat_of_a_plan_keep_its_mean() -> None:
+    """A plan with the first of two repeats only: a draw of the second alone says nothing of it."""
+    frame = study_frame({"short": as_plan(7.0, 0.5), "long": {"risk": [1.0, 3.0], "u": [0.5, 0.5]}})
+    every = Repeats.of(frame)
+    means = every.drawn_means(every.risk("expected_matches", "neighbour"), 200)
+    assert (means[:, 0] == 7.0).all()
+    assert set(means[:, 1]) == {1.0, 2.0, 3.0}
+
+
+def test_a_beaten_plan_is_told_of_the_frontier_first() -> None:
+    """The first stated plan that dominates it is beaten itself."""
+    frame = study_frame({"p": as_plan(5.0, 0.5), "q": as_plan(4.0, 0.6), "r": as_plan(3.0, 0.7)})
+    table = frontier(frame, "expected_matches", OVERLAP, draws=1)
+    assert table["dominated_by"].to_list() == ["r", "r", None]
+
+
 def test_what_cannot_be_a_risk_is_refused() -> None:
     frame = study_frame(PUBLISHED)
     for name, words in {
         "false_match_rate": "is safer",
         "ci_overlap": "measure of utility, not a risk",
+        "targets": "counts the records that were attacked",
+        "unevaluated": "whose risk is not known",
         "expected_match": 'Did you mean "expected_matches"',
     }.items():
         with pytest.raises(InputError, match=words):

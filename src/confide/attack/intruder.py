@@ -127,7 +127,10 @@ class Intruder:
             if getattr(self, part) not in LEVELS
         ]
         if not isinstance(self.membership, Unsure) and self.membership not in ("certain", "in_file"):
-            problems.append('membership is "certain", "in_file" or Unsure(...).')
+            problems.append(
+                'membership is "certain", "in_file" or Unsure(...); in a file {weights = ...}, {total = ...} or '
+                "{population = ...}."
+            )
         if not isinstance(self.beliefs, Uniform) and self.beliefs not in ("original", "released"):
             problems.append('beliefs is "original", "released" or Uniform({...}).')
         if (self.unavailable == "exact") != (self.others == "exact"):

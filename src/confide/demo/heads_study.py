@@ -43,7 +43,7 @@ def run_demo(
     from confide.study_command import carried_out, told
 
     folder = Path(out)
-    prepared(folder, (STUDY,), overwrite)
+    prepared(folder, (STUDY,), overwrite, "--force")
     study = heads_study()
     if heads is not None:
         study = replace(study, data=heads)

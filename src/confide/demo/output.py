@@ -24,14 +24,14 @@ class Result(Protocol):
     def seconds(self) -> float: ...
 
 
-def prepared(out: Path, names: Sequence[str], overwrite: bool) -> dict[str, Path]:
-    """The files to be, in a folder that exists."""
+def prepared(out: Path, names: Sequence[str], overwrite: bool, how: str = "overwrite=True") -> dict[str, Path]:
+    """The files to be, in a folder that exists. `how` says in a refusal what would replace files that are there."""
     if out.exists() and not out.is_dir():
         raise InputError(f"{out} is a file; give the name of a folder.")
     files = {name: out / name for name in names}
     there = [name for name, path in files.items() if path.exists()]
     if there and not overwrite:
-        raise InputError(f"{out} holds {', '.join(there)}; choose another folder, or overwrite=True to replace them.")
+        raise InputError(f"{out} holds {', '.join(there)}; choose another folder, or {how} to replace them.")
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as cause:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from confide.errors import InputError
@@ -60,6 +62,35 @@ def progress_bar(what: str, total: int, show: bool | None) -> Iterator[Callable[
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=total)
         yield lambda n: bar.advance(task, n)
+
+
+_BUSY = threading.Lock()
+_CALM: list[ExitStack] = []
+_DEPTH = [0]
+
+
+@contextmanager
+def calm() -> Iterator[None]:
+    """One BLAS thread and no warnings, for all threads, until the last of those who asked for it is done.
+
+    Both are settings of the whole process, so that threads which set and restore them by themselves would leave them
+    as one of the others had set them.
+    """
+    with _BUSY:
+        if not _DEPTH[0]:
+            held = ExitStack()
+            held.enter_context(warnings.catch_warnings())
+            held.enter_context(one_blas_thread())
+            warnings.simplefilter("ignore")
+            _CALM.append(held)
+        _DEPTH[0] += 1
+    try:
+        yield
+    finally:
+        with _BUSY:
+            _DEPTH[0] -= 1
+            if not _DEPTH[0]:
+                _CALM.pop().close()
 
 
 def one_blas_thread() -> Any:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from scipy.spatial import cKDTree
 
-from confide.frames.columns import F64, I64, Bools
+from confide.frames.columns import F64, I64, Bools, Records, precision
 
 AROUND = 4
 """The spacing of means around a point is measured by so many of the nearest."""
@@ -99,3 +100,105 @@ def _spacing(every: F64, values: F64, kind: F64) -> F64:
         near = cKDTree(points).query(points, k=min(AROUND, len(rows) - 1) + 1)[1][:, 1:]
         out[rows] = np.sqrt(((mine[near] - mine[:, None, :]) ** 2).sum(axis=2).mean(axis=1))
     return np.maximum(out, SAME)
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """A release made elsewhere, beside the file that was averaged: what can be told of it, with and without a link.
+
+    Groups are not compared one by one, since of equally near records another program may take others. `where`: the
+    step. `spread`: standard deviations of the released variables. `stratum`: of each released record, as far as it is
+    released. `rows`: their rows in the file, None where unknown.
+    """
+
+    where: str
+    k: int
+    spread: Mapping[str, float]
+    file: Records
+    released: Records
+    stratum: I64
+    rows: I64 | None
+
+    def unfit(self) -> list[str]:
+        """What no groups of k give, in sentences; without a link and all records only sizes are known."""
+        if self.rows is None:
+            return self._few() + (self._unlike_all() if self.released.n == self.file.n else [])
+        return self._strayed() or self._few() + self._off()
+
+    @cached_property
+    def true(self) -> Records | None:
+        """The originals of the released records."""
+        return None if self.rows is None else self.file.take(self.rows)
+
+    @cached_property
+    def code(self) -> I64:
+        """One for the records that carry the same means; -1 for those without any."""
+        there = self.released if self.true is None else self.true
+        z = np.column_stack([np.where(there[v].usable, self.released[v].values, np.nan) / s for v, s in self._items])
+        z = np.where(np.isnan(z), np.inf, np.round(z, DIGITS))
+        code = np.unique(np.column_stack([self.stratum, z]), axis=0, return_inverse=True)[1].reshape(-1)
+        return np.where(np.isinf(z).all(axis=1), -1, code)
+
+    @property
+    def _items(self) -> list[tuple[str, float]]:
+        return list(self.spread.items())
+
+    def _few(self) -> list[str]:
+        mine = self.code[self.code >= 0]
+        few = int((np.bincount(mine)[mine] < self.k).sum())
+        many = f"{few} of {self.released.n} released records share their means with too few others"
+        return [f"{self.where}: {many}; k = {self.k} or more have the same."] if few else []
+
+    def _strayed(self) -> list[str]:
+        """Missing values and answer codes that did not stay, and values that did not stay values."""
+        assert self.true is not None
+        problems = []
+        for v in self.spread:
+            z, y = self.released[v], self.true[v]
+            stayed = (z.values == y.values) | (z.missing & y.missing)
+            wrong = int(np.where(y.usable, z.missing, ~stayed).sum())
+            if wrong:
+                problems.append(
+                    f'"{v}": {wrong} of {len(z)} released values are missing or answer codes where the original is '
+                    f"not, or the other way round. {self.where} leaves these as they are."
+                )
+        return problems
+
+    def _off(self) -> list[str]:
+        """Where groups have the same mean, all their records together have it too."""
+        assert self.true is not None
+        code, problems = np.arange(self.released.n) if self.k == 1 else self.code, []
+        for v, spread in self._items:
+            mine = self.true[v].usable
+            z, mean = self.released[v].values[mine], group_means(self.true[v].values[mine], code[mine])
+            off = int((np.abs(z - mean) > tolerance(z, spread)).sum())
+            if off:
+                problems.append(
+                    f'"{v}": {off} of {self.released.n} released values are not the mean of the original values of '
+                    "the records that share them."
+                )
+        return problems
+
+    def _unlike_all(self) -> list[str]:
+        """Counts and averages of whole columns; a mean may happen to be an answer code."""
+        problems = []
+        for v, spread in self._items:
+            z, y = self.released[v], self.file[v]
+            if z.missing.sum() != y.missing.sum() or z.usable.sum() > y.usable.sum():
+                problems.append(f'"{v}": other numbers of values are missing or answer codes than in the original.')
+            elif z.usable.sum() == y.usable.sum() > 0:
+                means, values = z.values[z.usable], y.values[y.usable]
+                if abs(means.mean() - values.mean()) > tolerance(means, spread).mean():
+                    problems.append(f'"{v}": the released values have another average than the original ones.')
+        return problems
+
+
+def tolerance(means: F64, spread: float) -> F64:
+    """How far means written elsewhere may be from exact ones: half a unit of the last decimal shown, or 1e-6 of them.
+
+    >>> import numpy as np
+    >>> tolerance(np.array([20.25, 30.5]), spread=1.0).round(4)
+    array([0.005, 0.005])
+    """
+    half = 0.5 * precision(means) * (1 + 1e-9)
+    return np.maximum(half, np.maximum(1e-6 * np.abs(means), 1e-9 * spread))

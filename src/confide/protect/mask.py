@@ -135,6 +135,13 @@ class MatrixMask(OfColumns):
             return bool(getattr(self.like, "draws", True))
         return any(callable(m) for m in (self.A, self.B, self.C))
 
+    @property
+    def selects(self) -> bool:
+        """Whether fewer rows may be released than there were."""
+        if hasattr(self.A, "shape"):
+            return bool(self.A.shape[0] < self.A.shape[1])
+        return self.A is not None or self.role == "select"
+
     def kinds(self) -> Mapping[str, Kind]:
         return dict.fromkeys(self.variables, "numeric") if self.like is None else self.like.kinds()
 
@@ -205,6 +212,8 @@ class _FittedMask:
         x = np.column_stack([current[v].values for v in names])
         values = masked(x, parts, rows)
         n = len(values)
+        if parts.columns:
+            return Applied([c.with_values(m) for c, m in zip(parts.columns, values.T, strict=True)])
         if n == current.n:
             return Applied([_column(current[v], m) for v, m in zip(names, values.T, strict=True)])
         if rows is None:
@@ -213,6 +222,10 @@ class _FittedMask:
         whole = np.zeros(x.shape)
         whole[rows] = values
         return Applied([_column(current[v], m) for v, m in zip(names, whole.T, strict=True)], rows)
+
+    def unfit(self, released: Records, rows: I64 | None) -> list[str]:
+        """What the step that it is like says of a release made elsewhere."""
+        return list(self.like.unfit(released, rows)) if hasattr(self.like, "unfit") else []
 
     def _drawn(self, x: F64, rng: np.random.Generator) -> Parts:
         """The matrices of this release, those that functions make checked like given ones."""

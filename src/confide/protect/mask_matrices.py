@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from confide.errors import InputError
-from confide.frames.columns import F64, I64, Records
+from confide.frames.columns import F64, I64, Column, Records
 from confide.protect.mechanism import Mechanism
 from confide.protect.microaggregate import Microaggregate
 from confide.protect.noise import Noise
@@ -20,11 +20,13 @@ from confide.protect.swap import Swap
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """A, B and C; None for the identity, or for nothing added."""
+    """A, B and C; None for the identity, or for nothing added. `columns`: as the step itself releases them, for the
+    type and precision of the product; none where that follows from the values."""
 
     a: Any = None
     b: Any = None
     c: Any = None
+    columns: tuple[Column, ...] = ()
 
 
 def transposition(n: int, i: int, j: int) -> sp.csr_array:
@@ -105,14 +107,15 @@ def _of_sample(step: Any, fitted: Any, original: Records, current: Records, rng:
 def _of_noise(step: Any, fitted: Any, original: Records, current: Records, rng: np.random.Generator) -> Parts:
     made = fitted.apply(original, current, rng).columns
     x = np.column_stack([current[v].values for v in step.variables])
-    return Parts(c=noise_matrices(x, np.column_stack([c.values for c in made])))
+    return Parts(c=noise_matrices(x, np.column_stack([c.values for c in made])), columns=tuple(made))
 
 
-def _of_groups(step: Any, fitted: Any, original: Records, current: Records, rng: np.random.Generator) -> Parts:  # noqa: ARG001
+def _of_groups(step: Any, fitted: Any, original: Records, current: Records, rng: np.random.Generator) -> Parts:
     there = np.column_stack([current[v].usable for v in step.variables])
     if bool((there.any(axis=1) & ~there.all(axis=1)).any()):
         raise InputError(
             f"{step.where}: some records have only a part of the variables, and one matrix cannot average them apart. "
             "Give each variable a step of its own."
         )
-    return Parts(a=microaggregation_matrix(fitted.group))
+    made = fitted.apply(original, current, rng).columns
+    return Parts(a=microaggregation_matrix(fitted.group), columns=tuple(made))

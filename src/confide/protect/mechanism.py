@@ -173,7 +173,12 @@ class Mechanism(Protocol):
     # A method that draws values anew says so with `sort(sorts) -> str`, given what became of the variables before it;
     # one with internals that an intruder may guess names them in `guesses`, a table of checks; one that does not go
     # with every other step says so with `beside(steps) -> list[str]`; one that releases values as they are has
-    # `draws = False`.
+    # `draws = False`; one that may leave out records though its role is another has `selects`.
+    #
+    # A fitted step that can tell a release that it cannot have made has `unfit(released, rows) -> list[str]`: sentences
+    # with counts and no values. `released` holds what is released of the plan's variables, in the form in which they
+    # are; `rows` is the original row of each record, None where unknown. It is asked of a release that was made
+    # elsewhere, unless a later step leaves out records.
 
 
 class OfColumns:

@@ -14,7 +14,7 @@ from confide.errors import InputError
 from confide.frames.columns import F64, I64, Bools, Column, Kind, Records, codes_in
 from confide.protect.evidence import Evidence, Labels
 from confide.protect.group_choice import learn
-from confide.protect.group_means import Means, group_means
+from confide.protect.group_means import Means, Shown, group_means
 from confide.protect.grouped import Grouped
 from confide.protect.levels import joint_codes
 from confide.protect.mdav import mdav
@@ -208,6 +208,13 @@ class _FittedGroups:
             whole = replace(current[v], dtype=pl.Float64(), step=0.0) if number else current[v]
             columns.append(whole.with_values(values))
         return Applied(columns)
+
+    def unfit(self, released: Records, rows: I64 | None) -> list[str]:
+        """What of a release made elsewhere no groups of k give, in sentences."""
+        spread = dict(zip(self.step.variables, self.scale.tolist(), strict=True))
+        shown = {v: x for v, x in spread.items() if v in released}
+        stratum = group_codes(released, tuple(v for v in self.step.within if v in released))
+        return Shown(self.step.where, self.step.k, shown, self.file, released, stratum, rows).unfit() if shown else []
 
     # -- the intruder's side ---------------------------------------------------------------------------------
 

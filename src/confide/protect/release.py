@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ import polars as pl
 
 from confide.errors import InputError, raise_all
 from confide.frames import Schema, attach, give_back, schema, to_polars
-from confide.frames.columns import I64, Records, codes_in, encode, encode_column
+from confide.frames.columns import I64, Records, codes_in, encode, encode_column, encode_like
 from confide.protect.compiled import Compiled, run
 
 if TYPE_CHECKING:
@@ -189,7 +190,24 @@ def _check_labels(
         wrong = _unlike(y.get_column(v).gather(rows), z.get_column(v))
         if wrong:
             problems.append(f'"{v}": {wrong} of {len(rows)} released values differ, though the plan leaves them alone.')
+    problems += _unfit(compiled, original, z, rows)
     raise_all(problems, "The released file does not fit the plan:")
+
+
+def _unfit(compiled: Compiled, original: Records, z: pl.DataFrame, rows: I64 | None) -> list[str]:
+    """What fitted steps say they cannot have made. A step met more records than are there if a later one selects."""
+    columns = []
+    for v in original:
+        if v in z.columns:
+            with suppress(InputError):  # named above where it matters
+                columns.append(encode_like(z.get_column(v), compiled.released_form(original[v])))
+    released = Records(columns, n=z.height)
+    problems = []
+    for i, part in enumerate(compiled.fitted):
+        later = compiled.steps[i + 1 :]
+        if hasattr(part, "unfit") and not any(getattr(s, "selects", s.role == "select") for s in later):
+            problems += part.unfit(released, rows)
+    return problems
 
 
 def _in_words(z: pl.DataFrame, held: Schema, y: pl.DataFrame, plan: Plan, compiled: Compiled) -> pl.DataFrame:

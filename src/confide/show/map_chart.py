@@ -23,6 +23,8 @@ from confide.study.tradeoff.frontier import frontier, frontier_band
 from confide.study.tradeoff.question import number
 
 WIDTH, HEIGHT = 640, 440
+MOST_NAMED = 5
+"""Plans that the subtitle names."""
 BAND, BAND_STEPS = "#dedede", 160
 TOLD = ["plan", "risk", "utility", "on the frontier", "beaten by", "worst intruder"]
 
@@ -39,8 +41,9 @@ def map_chart(
     risk than "release everything" is drawn as a triangle at the right edge. `scale`: "sqrt" gives more room to small
     risks and small losses, "symlog" still more, "linear" is how the R-U map was first drawn; `utility_scale` where the
     upward axis should differ (a share that is kept, such as ci_overlap, is linear unless said otherwise). `limits`: a
-    line at the limit of the risk that is drawn. `choice`: the plan to mark. `frame` is the table of a study; `random`
-    says which plans have random steps.
+    line at the limit of the risk that is drawn. `choice`: the plan to mark. Of more than 300 plans the frontier, the
+    choice, the ends of sweeps and some of the others are drawn, and the subtitle says how many are not. `frame` is the
+    table of a study; `random` says which plans have random steps.
     """
     import altair as alt
 
@@ -50,8 +53,8 @@ def map_chart(
             raise InputError(f'{what} is one of {", ".join(SCALES)}, not "{given}".')
     found = frontier(frame, risk, utility, intruder, random=random)
     axes = RiskAxis(_top(found, risk), scale), UtilityAxis(utility, utility_scale or _usual(utility, scale))
-    points = points_of(found, frame, *axes)
     limit, chosen = limit_of(limits, choice, risk, utility), marked_plan(choice, found)
+    points = points_of(found, frame, *axes, chosen)
     place = _Places(*axes, risk)
     steps = staircase(points)
     band = frontier_band(frame, risk, utility, _risks(axes[0]), intruder, random=random)
@@ -65,7 +68,7 @@ def map_chart(
         names.append((f"limit {number(limit)}", at, -PAD * 0.6, QUIET, True))
     text = label_layer(names, lines, WIDTH, HEIGHT, _spots(points, chosen))
     chart = alt.layer(alt.layer(*parts), text).resolve_scale(x="independent", y="independent", color="independent")
-    said = _subtitle(found, frame, intruder, axes[0])
+    said = _subtitle(found, frame, intruder, axes[0], points.height)
     head = chart_title(title or "Risk and utility of candidate releases", said, frame="bounds")
     return styled(chart.properties(width=WIDTH, height=HEIGHT, title=head))
 
@@ -217,7 +220,7 @@ def _point_layers(place: _Places, points: pl.DataFrame, chosen: str | None) -> l
     return out
 
 
-def _subtitle(found: pl.DataFrame, frame: pl.DataFrame, intruder: str | None, axis: RiskAxis) -> list[str]:
+def _subtitle(found: pl.DataFrame, frame: pl.DataFrame, intruder: str | None, axis: RiskAxis, drawn: int) -> list[str]:
     who = frame["intruder"].unique(maintain_order=True).to_list()
     by = f'intruder "{intruder or who[0]}"' if intruder or len(who) == 1 else f"the worst of {len(who)} intruders"
     said = [f"Risk by {by}. Better: left and up. Bars: 95% intervals over repeats. Line: the frontier."]
@@ -225,7 +228,11 @@ def _subtitle(found: pl.DataFrame, frame: pl.DataFrame, intruder: str | None, ax
         said.append("Grey: the frontier in 95% of bootstrap draws. Fill of a point: how often no other beats it.")
     lost = found.filter(pl.col("note").is_not_null())["plan"].to_list()
     if lost:
-        said.append(f"Not drawn, a number cannot be computed: {', '.join(lost)}.")
+        more = f" and {len(lost) - MOST_NAMED} more" if len(lost) > MOST_NAMED else ""
+        said.append(f"Not drawn, a number cannot be computed: {', '.join(lost[:MOST_NAMED])}{more}.")
+    many = found.height - len(lost)
+    if many > drawn:
+        said.append(f"{drawn:,} of {many:,} plans are drawn; {many - drawn:,} are not.")
     over = found.filter(pl.col("risk") > axis.top * (1 + 1e-9))["plan"].to_list()
     if over:
         said.append(f'Triangle: more risk than "{EVERYTHING}", beyond the axis.')

@@ -20,13 +20,21 @@ NOTHING = "release nothing"
 SINGLE, BEATEN = COLOURS[0], "#6f6f6f"
 """Of plans by themselves: on the frontier, and not. Sweeps have colours of their own, in the order of statement."""
 
+MOST_DRAWN = 300
+"""Plans that are drawn; of more, the chart shows some and says so."""
+MOST_OF_FRONTIER = 200
+"""Of them, plans of the frontier, while there are others."""
+
 Row = dict[str, Any]
 
 
-def points_of(found: pl.DataFrame, frame: pl.DataFrame, across: RiskAxis, up: UtilityAxis) -> pl.DataFrame:
-    """One row a candidate that can be drawn, sweeps in the order of their parameter."""
+def points_of(
+    found: pl.DataFrame, frame: pl.DataFrame, across: RiskAxis, up: UtilityAxis, chosen: str | None = None
+) -> pl.DataFrame:
+    """One row a candidate that can be drawn, sweeps in the order of their parameter; of very many only some."""
     about = frame.group_by("plan", maintain_order=True).agg(pl.col("sweep", "setting", "value").first())
     known = found.filter(pl.col("note").is_null()).join(about, on="plan", how="left", maintain_order="left")
+    known = thinned_plans(known, chosen)
     sweeps = frame["sweep"].drop_nulls().unique(maintain_order=True).to_list()
     inks = {s: COLOURS[1:][k % (len(COLOURS) - 1)] for k, s in enumerate(sweeps)}
     rows = [_point(r, inks, across, up) for r in known.iter_rows(named=True)]
@@ -35,6 +43,28 @@ def points_of(found: pl.DataFrame, frame: pl.DataFrame, across: RiskAxis, up: Ut
     points = pl.DataFrame(rows, infer_schema_length=None, schema_overrides={"sweep": pl.String, "value": pl.Float64})
     ordered = points.with_row_index("k").with_columns(k=pl.col("k").min().over(pl.coalesce("sweep", "plan")))
     return aggregated(ordered.sort("k", "value", maintain_order=True), [c for c in ordered.columns if c != "k"])
+
+
+def thinned_plans(known: pl.DataFrame, chosen: str | None) -> pl.DataFrame:
+    """At most `MOST_DRAWN` plans: the anchor and the choice, the ends of sweeps, the frontier, then others evenly."""
+    if known.height <= MOST_DRAWN:
+        return known
+    ends = known.filter(pl.col("sweep").is_not_null()).sort("value", maintain_order=True)
+    ends = ends.group_by("sweep", maintain_order=True).agg(pl.col("plan").first(), last=pl.col("plan").last())
+    named = [p for p in (EVERYTHING, chosen) if p is not None]
+    groups = (
+        (pl.col("plan").is_in(named), MOST_DRAWN),
+        (pl.col("plan").is_in([*ends["plan"], *ends["last"]]), MOST_DRAWN),
+        (pl.col("on_frontier"), MOST_OF_FRONTIER),
+        (pl.lit(value=True), MOST_DRAWN),
+    )
+    rows = known.with_row_index("at")
+    kept: list[int] = []
+    for group, most in groups:
+        left = rows.filter(group & ~pl.col("at").is_in(kept))["at"].to_list()
+        room = min(MOST_DRAWN - len(kept), most, len(left))
+        kept += [left[k * len(left) // room] for k in range(room)]
+    return known[sorted(kept)]
 
 
 def _point(row: Row, inks: Mapping[str, str], across: RiskAxis, up: UtilityAxis) -> Row:
@@ -68,7 +98,7 @@ def limit_of(
     """The limit on the risk that is drawn: the one given, else that of the choice."""
     if limits is None:
         return choice.limits.get(risk) if isinstance(choice, Choice) else None
-    return checked_limits(limits, [utility]).get(risk)
+    return checked_limits(limits, [utility], "limits").get(risk)
 
 
 def marked_plan(choice: Choice | str | None, found: pl.DataFrame) -> str | None:

@@ -57,13 +57,11 @@ class RiskAxis:
         return OUTSIDE if share > 1 + 1e-9 else stretched(min(max(share, 0.0), 1.0), self.scale)
 
     def ticks(self) -> list[Tick]:
-        """Round numbers, and where they are."""
+        """Round numbers, and where they are; the end of the axis where none of them is near it."""
         if not self.top > 0:
             return [(0.0, "0")]
-        if self.scale == "linear":
-            return [(self.at(v), _said(v)) for v in even(self.top)]
-        found = [(self.at(v), _said(v)) for v in rounds(self.top * 1e-4, self.top)]
-        return thinned([(0.0, "0"), *found], 0.08)
+        values = even(self.top) if self.scale == "linear" else [0.0, *rounds(self.top * 1e-4, self.top)]
+        return thinned([*((self.at(v), _said(v)) for v in values), (1.0, _said(float(f"{self.top:.4g}")))], 0.08)
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,10 @@ from confide.show.drawing import COLOURS, INK, QUIET, aggregated, chart_title, s
 WIDE, NARROW = 460, 290
 """Pixels of the drawing itself on a wide and on a narrow page."""
 ROW, TALL = 30, 50
-FORMAT = ".6~g"
+FORMAT = ",.6~g"
 """Of numbers on axes; without digits stated, few of them would be written as 8e+2."""
-SHADES = ((0xF4, 0xF8, 0xFC), (0x6B, 0xAE, 0xD6), (0x08, 0x30, 0x6B))
+PALE, DARK = ((0xF4, 0xF8, 0xFC), (0x6B, 0xAE, 0xD6)), ((0x2F, 0x74, 0xB0), (0x08, 0x30, 0x6B))
+"""Two runs of shades; between them neither black nor white is read easily."""
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
 
 
@@ -146,7 +147,7 @@ def _shades(targets: Sequence[float | None]) -> list[str]:
 
 def _between(at: float) -> str:
     """A colour of the scale, 0 pale to 1 dark."""
-    low, high = (SHADES[0], SHADES[1]) if at < 0.5 else (SHADES[1], SHADES[2])
+    low, high = PALE if at < 0.5 else DARK
     part = 2 * at if at < 0.5 else 2 * at - 1
     return "#" + "".join(f"{round(a + part * (b - a)):02x}" for a, b in zip(low, high, strict=True))
 

@@ -23,6 +23,15 @@ EVERYTHING = "release everything"
 
 MOST_REPEATS = 10_000
 
+RISKS = (
+    "targets", "over_threshold", "expected_matches", "unique_matches", "unique_declared", "false_match_rate",
+    "claimed_matches", "unevaluated",
+)  # fmt: skip
+"""Risks of a file that a study keeps; null where they are not known."""
+
+COLUMNS = ("plan", "sweep", "setting", "value", "intruder", "repeat", *RISKS)
+"""Columns of a study's table before the measures of utility."""
+
 
 def named_problems(given: Any, what: str, classes: tuple[type[Any], ...]) -> list[str]:
     """What is wrong with a table of plans or intruders, before looking into them."""
@@ -91,6 +100,9 @@ def utility_problems(given: Any) -> list[str]:
     if out:
         return out
     count = Counter(as_measure(m).name for m in each)
+    taken = [n for n in count if n in COLUMNS]
+    if taken:
+        return [f'utility: results have another column named "{n}"; give the measure a label.' for n in taken]
     return [f'utility: two measures are named "{n}"; give them a label each.' for n, k in count.items() if k > 1]
 
 

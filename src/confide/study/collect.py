@@ -38,6 +38,7 @@ def collected(study: Study, seed: int, done: Sequence[tuple[Piece, Evaluated]], 
         details=_details(pieces),
         timings=_timings(pieces),
         rule=study.choice,
+        copies=dict(study.copies),
     )
 
 
@@ -75,13 +76,16 @@ def _groups(pieces: Sequence[tuple[Piece, Evaluated]]) -> pl.DataFrame:
 
 
 def _details(pieces: Sequence[tuple[Piece, Evaluated]]) -> pl.DataFrame:
-    """Of the first repeat: remarks of measures, and why an intruder could not attack."""
-    rows = []
-    for p, found in pieces:
-        if p.repeat:
-            continue
-        rows += [(p.candidate.name, m, text) for m, text in found.details.items()]
-        rows += [(p.candidate.name, f"risk: {who}", why) for who, why in found.refused.items()]
+    """Remarks of measures, and why one, or an intruder, failed: of the first repeat in which it did, else the first."""
+    found: dict[tuple[str, str], tuple[bool, str]] = {}
+    for p, made in pieces:
+        told = [(m, made.utility[m] is None, text) for m, text in made.details.items()]
+        told += [(f"risk: {who}", True, why) for who, why in made.refused.items()]
+        for name, failed, text in told:
+            key = (p.candidate.name, name)
+            if key not in found or (failed and not found[key][0]):
+                found[key] = (failed, text)
+    rows = [(plan, name, text) for (plan, name), (_, text) in found.items()]
     return pl.DataFrame(rows, schema={"plan": pl.String, "measure": pl.String, "detail": pl.String}, orient="row")
 
 

@@ -73,8 +73,10 @@ def study_from_dict(doc: Mapping[str, Any], source: str = "", folder: str | os.P
         reader.problems += [p for name, who in intruders.items() for p in intruder_problems(name, who, data)]
     reader.problems += copies_problems(copies, plans)
     rule = reader.build(Rule, doc["choice"], "choice") if "choice" in doc else None
-    if rule is not None and intruders and not utility_problems(measures):
-        reader.problems += rule.problems([as_measure(m) for m in measures], list(intruders))
+    if rule is not None:
+        good = [as_measure(m) for m in measures if not utility_problems([m])]
+        names = [name for name, *_ in _tables(Reader(), doc, "intruder")]
+        reader.problems += rule.problems(good, names, whole=len(good) == len(measures))
     finish(reader, source)
     return Study(
         data, plans, intruders, measures, repeats, seed, threshold, copies, rule, title, label=str(doc["data"])

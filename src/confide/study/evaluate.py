@@ -23,13 +23,8 @@ from confide.protect.copies import Copies
 from confide.protect.plan import Plan
 from confide.protect.release import Release
 from confide.protect.seeds import stream
+from confide.study.checks import RISKS as RISKS
 from confide.study.groups import Groups
-
-RISKS = (
-    "targets", "over_threshold", "expected_matches", "unique_matches", "unique_declared", "false_match_rate",
-    "claimed_matches", "unevaluated",
-)  # fmt: skip
-"""Risks of a file that a study keeps; null where they are not known."""
 
 EDGES = (0.0, 0.001, 0.01, 0.05, 0.2, 0.5, 1.0)
 """Limits of the ranges of probability in which targets are counted; a range holds its upper limit."""

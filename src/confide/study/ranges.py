@@ -108,7 +108,7 @@ def _slot(reader: Reader, table: Mapping[str, Any], path: tuple[str | int, ...],
         reader.blame(where, f'"{strange[0]}" must be a number, not {kind_of(table[strange[0]])}.')
         return None
     try:
-        return _Slot(path, name, Range(table["from"], table["to"], table["steps"], bool(table.get("log", False))))
+        return _Slot(path, name, Range(table["from"], table["to"], table["steps"], table.get("log", False)))
     except InputError as e:
         reader.blame(where, str(e))
         return None

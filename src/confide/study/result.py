@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +52,7 @@ class StudyResult:
     probability in each range. `groups`: plan, intruder, variable, level, targets, over_threshold, expected_matches.
     Both are means over repeats. `details`: plan, measure, detail: a measure's remark, or why it, or an intruder's risk,
     could not be computed. `timings`: seconds of each piece of work. `rule`: how the study said it would choose.
+    `copies`: by plan or sweep, how many copies are released.
     """
 
     frame: pl.DataFrame
@@ -64,6 +65,7 @@ class StudyResult:
     details: pl.DataFrame
     timings: pl.DataFrame
     rule: Rule | None = None
+    copies: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def random(self) -> dict[str, bool]:
@@ -71,10 +73,7 @@ class StudyResult:
         return {EVERYTHING: False} | {name: is_random(plan) for name, plan in self.plans.items()}
 
     def measure(self, name: str | None = None) -> Measure:
-        """A measure of utility by its name; the only one where none is named.
-
-        Of several, the first is meant where no name is given.
-        """
+        """A measure of utility by its name; the first where none is named."""
         names = [m.name for m in self.measures]
         if name is None:
             return self.measures[0]
@@ -115,9 +114,14 @@ class StudyResult:
         """
         from confide.study.tradeoff.choice import choose
 
-        rule = Rule(max_risk, by, intruder, cautious) if max_risk is not None else self.rule
-        if rule is None:
+        if max_risk is None and self.rule is None:
             raise InputError('Say what risk is tolerable: choose(max_risk={"expected_matches": 100}, by="ci_overlap").')
+        if max_risk is None and (by is not None or intruder is not None or cautious):
+            raise InputError(
+                "Without max_risk the study's own rule is followed as it was stated; give max_risk as well."
+            )
+        rule = self.rule if max_risk is None else Rule(max_risk, by, intruder, cautious)
+        assert rule is not None
         return choose(self.frame, self.measures, rule.max_risk, rule.by, rule.intruder, rule.cautious, self.random)
 
     def map(

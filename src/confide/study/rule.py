@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from confide.errors import InputError
 from confide.measure.utility.measure import Measure
@@ -28,14 +29,16 @@ class Rule:
     intruder: str | None = None
     cautious: bool = False
 
-    def problems(self, measures: Sequence[Measure], intruders: Sequence[str]) -> list[str]:
-        """What in the rule the study does not have."""
+    def problems(self, measures: Sequence[Measure], intruders: Sequence[str], whole: bool = True) -> list[str]:
+        """What in the rule the study does not have. `whole`: whether these are all measures of the study, so that
+        `by` can be looked for among them."""
         out = []
-        checks = (
+        checks: list[Callable[[], Any]] = [
             lambda: checked_limits(self.max_risk, measures),
-            lambda: chosen_measure(measures, self.by),
             lambda: chosen_intruders(intruders, self.intruder),
-        )
+        ]
+        if whole:
+            checks.append(lambda: chosen_measure(measures, self.by))
         for check in checks:
             try:
                 check()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
@@ -12,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from confide import __version__
-from confide.engine.local import one_blas_thread, progress_bar, thread_count
+from confide.engine.local import calm, progress_bar, thread_count
 from confide.errors import InputError, raise_all
 from confide.protect.seeds import checked_seed, fresh_seed
 from confide.study.collect import collected
@@ -41,7 +40,7 @@ def run_study(
         todo = _missing(pieces, found)
         groups = Groups.of(study.data, study.intruders.values())
         work = _worker(study, groups, store)
-        with _calm(), progress_bar("comparing releases", len(pieces), progress) as done:
+        with calm(), progress_bar("comparing releases", len(pieces), progress) as done:
             many = Counter(p.key for p in pieces)
             done(sum(many[key] for key in found))
             for piece, evaluated in _worked(work, todo, cores, study.data.height):
@@ -70,7 +69,7 @@ def _worker(study: Study, groups: Groups, store: Store | None) -> Callable[[Piec
         except InputError as e:
             raise InputError(f'plan "{c.name}": {e}') from e
         if c.name == study.everything.name:
-            raise_all([*_hopeless(made)])
+            raise_all([*hopeless(made)])
         if store is not None:
             store.put(piece.key, made.to_dict())
         return made
@@ -78,7 +77,7 @@ def _worker(study: Study, groups: Groups, store: Store | None) -> Callable[[Piec
     return work
 
 
-def _hopeless(anchor: Evaluated) -> Iterator[str]:
+def hopeless(anchor: Evaluated) -> Iterator[str]:
     """What cannot even be computed when nothing is altered is a mistake in the study, not a property of a plan."""
     for name, why in anchor.refused.items():
         yield f'intruder "{name}": {why}'
@@ -109,14 +108,6 @@ def _worked(
 
 
 @contextmanager
-def _calm() -> Iterator[None]:
-    """Settings of the whole process, held while threads that set and restore them overlap."""
-    with warnings.catch_warnings(), one_blas_thread():
-        warnings.simplefilter("ignore")
-        yield
-
-
-@contextmanager
 def _opened(folder: str | os.PathLike[str] | None) -> Iterator[Store | None]:
     if folder is None:
         yield None
@@ -135,8 +126,7 @@ def _settled_seed(study: Study, store: Store | None, overwrite: bool) -> int:
             f"{store.folder} holds another study (data, plans, intruders, measures, seed, repeats or version differ). "
             "Give another folder, or overwrite=True: what can be used again will be."
         )
-    same = there is not None and there.get("fingerprint") == mark
-    drawn = int(there["seed"]) if same and there is not None else fresh_seed()
+    drawn = fresh_seed() if there is None else int(there["seed"])
     seed = drawn if study.seed is None else checked_seed(study.seed)
     store.state({"fingerprint": mark, "seed": str(seed), "version": __version__, "title": study.title})
     return seed

@@ -18,7 +18,7 @@ from typing import IO, Any
 from confide.errors import InputError
 from confide.frames import atomic_write
 
-STATEMENT, PIECES, LOCK = "study.json", "pieces", ".lock"
+STATEMENT, PIECES, LOCK = "confide-study.json", "pieces", ".lock"
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,9 @@ class Store:
         if path.exists() and not path.is_dir():
             raise InputError(f"{folder} is a file; give the name of a folder.")
         try:
-            (path / PIECES).mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.mkdir(mode=0o700, exist_ok=True)
+            (path / PIECES).mkdir(mode=0o700, exist_ok=True)
             handle = open(path / LOCK, "a+b")  # noqa: SIM115 - held until the study is done
         except OSError as cause:
             raise InputError(f"The folder {folder} cannot be used: {cause.strerror}.") from cause
@@ -71,7 +73,9 @@ def _read(path: Path) -> dict[str, Any] | None:
 
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:
+    """Whole or not at all, and for its owner alone."""
     with atomic_write(path, overwrite=True) as temporary:
+        os.chmod(temporary, 0o600)
         temporary.write_text(json.dumps(content), encoding="utf-8")
 
 

@@ -122,17 +122,18 @@ class Study:
         """The measures of utility."""
         return tuple(as_measure(m) for m in listed(self.utility))
 
-    @property
+    @cached_property
     def everything(self) -> Candidate:
-        """The release that nothing is done to, as far as every plan agrees on what is not released."""
+        """The release that nothing is done to: without what no plan releases."""
         plans = [c.plan for c in self.candidates]
-        identifiers = dict.fromkeys(v for p in plans for v in p.identifiers)
         first = plans[0]
-        dropped = [v for v in first.drop if v not in identifiers and all(v in p.drop for p in plans)]
+        gone = [v for v in (*first.identifiers, *first.drop) if all(v in (*p.identifiers, *p.drop) for p in plans)]
+        identifiers = [v for v in gone if v in first.identifiers]
         kinds = {"categorical": first.categorical, "numeric": first.numeric}
-        return Candidate(
-            EVERYTHING, Plan([], identifiers=list(identifiers), drop=dropped, weight=first.weight, **kinds)
+        plan = Plan(
+            [], identifiers=identifiers, drop=[v for v in gone if v not in identifiers], weight=first.weight, **kinds
         )
+        return Candidate(EVERYTHING, plan)
 
     def copies_of(self, candidate: Candidate) -> int:
         """How many copies a candidate releases."""

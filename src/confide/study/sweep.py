@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -42,6 +43,8 @@ class Range:
             raise InputError(f"A range goes up: from {low:g} to {high:g} does not.")
         if isinstance(self.steps, bool) or not isinstance(self.steps, int) or not 2 <= self.steps <= MOST:
             raise InputError(f"steps is how many values a range has, a whole number from 2 to {MOST:,}.")
+        if not isinstance(self.log, bool):
+            raise InputError("Range: log is true (equal ratios) or false (equal steps).")
         if self.log:
             positive(self.low, "Range: low, with log,")
 
@@ -75,7 +78,7 @@ class Candidate:
     def value(self) -> float | None:
         """The value of the one parameter that varies; None where there is none, several, or no number."""
         (only, *more) = self.setting.values() or (None,)
-        number = isinstance(only, (int, float)) and not isinstance(only, bool)
+        number = isinstance(only, (int, float, np.integer, np.floating)) and not isinstance(only, bool)
         return float(only) if number and not more else None  # type: ignore[arg-type]
 
 
@@ -94,7 +97,7 @@ class Sweep:
     make: Callable[..., Plan]
     parameters: Mapping[str, Range | Sequence[Any]]
 
-    def __init__(self, make: Callable[..., Plan], **parameters: Range | Sequence[Any]) -> None:
+    def __init__(self, make: Callable[..., Plan], /, **parameters: Range | Sequence[Any]) -> None:
         if not callable(make):
             raise InputError("Sweep takes a function that makes the plan: Sweep(lambda rate: Plan([...]), rate=...).")
         if not parameters:
@@ -116,9 +119,12 @@ class Sweep:
     def at(self, **setting: Any) -> Plan:
         """The plan at one setting of all parameters."""
         try:
-            plan = self.make(**setting)
+            inspect.signature(self.make).bind(**setting)
         except TypeError as cause:
             raise InputError(f"The function of a sweep must take {', '.join(setting)}.") from cause
+        except ValueError:  # a callable that does not tell what it takes
+            pass
+        plan = self.make(**setting)
         if not isinstance(plan, Plan):
             raise InputError(f"The function of a sweep must return a Plan, not {type(plan).__name__}.")
         return plan
@@ -138,7 +144,7 @@ class Sweep:
 
 def shown(setting: Mapping[str, Any]) -> str:
     """A setting as text: "rate=0.05, width=5"."""
-    return ", ".join(f"{k}={v:g}" if isinstance(v, float) else f"{k}={v}" for k, v in setting.items())
+    return ", ".join(f"{k}={v:.12g}" if isinstance(v, float) else f"{k}={v}" for k, v in setting.items())
 
 
 def candidates_of(plans: Mapping[str, Plan | Sweep]) -> list[Candidate]:

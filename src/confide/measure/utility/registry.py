@@ -53,6 +53,10 @@ def as_measure(given: Measure | str | Mapping[str, Any]) -> Measure:
     if isinstance(given, type) or not isinstance(given, Measure):
         shown = f"the class {given.__name__} without parentheses" if isinstance(given, type) else type(given).__name__
         raise InputError(f'A measure is stated as Means("age"), or by its short name, such as "means"; not by {shown}.')
+    if not isinstance(given.name, str) or not given.name.strip():
+        raise InputError(f"The name of a measure is text; that of {type(given).__name__} is not.")
+    if given.direction not in ("higher", "lower"):
+        raise InputError(f'Measure "{given.name}": direction is "higher" or "lower", whichever is better.')
     return given
 
 

@@ -72,10 +72,19 @@ def _value(measure: Measure, pairs: Sequence[Pair], strict: bool) -> tuple[float
         if isinstance(measure, Stated):
             found = measure.of(pairs)
         else:
-            each = [float(measure(p.original, p.released, weight=p.weight, link=p.link)) for p in pairs]
-            found = Found(float(np.mean(each)))
+            found = Found(float(np.mean([_foreign(measure, p) for p in pairs])))
     except InputError as e:
         if strict:
             raise
         return None, str(e)
     return found.value, found.detail
+
+
+def _foreign(measure: Measure, pair: Pair) -> float:
+    """The value of somebody else's measure. What it raises is told by its kind alone: its text may hold data."""
+    try:
+        return float(measure(pair.original, pair.released, weight=pair.weight, link=pair.link))
+    except InputError:
+        raise
+    except Exception as e:
+        raise InputError(f'Measure "{measure.name}" failed with {type(e).__name__}.') from e

@@ -26,6 +26,7 @@ def study_document(result: StudyResult) -> tuple[str, list[str]]:
     info, lost = result.info, []
     doc: dict[str, Any] = {"title": info.title} if info.title else {}
     doc |= {"data": info.label, "seed": info.seed, "repeats": info.repeats, "threshold": info.threshold}
+    copies = {name: {"copies": many} for name, many in _copies(result).items()}
     for key, each, written in (("plan", result.plans, plan_to_dict), ("intruder", result.intruders, intruder_to_dict)):
         doc[key] = []
         for name, stated in each.items():
@@ -33,7 +34,7 @@ def study_document(result: StudyResult) -> tuple[str, list[str]]:
             if table is None:
                 lost.append(f'{key} "{name}"')
             else:
-                doc[key].append({"name": name, **table})
+                doc[key].append({"name": name, **table, **copies.get(name, {})})
     doc["utility"] = []
     for measure in result.measures:
         table = _measure(measure)
@@ -44,6 +45,13 @@ def study_document(result: StudyResult) -> tuple[str, list[str]]:
     if result.rule is not None:
         doc["choice"] = Writer().table(result.rule)
     return json.dumps(doc, indent=2, ensure_ascii=False, default=str), lost
+
+
+def _copies(result: StudyResult) -> dict[str, int]:
+    """By plan, how many copies are released; those of a sweep hold for each of its plans."""
+    stated = result.copies
+    of = result.frame.select("plan", "sweep").unique(maintain_order=True).rows()
+    return {plan: stated[sweep or plan] for plan, sweep in of if (sweep or plan) in stated}
 
 
 def _tried(written: Callable[[Any], dict[str, Any]], stated: Any) -> dict[str, Any] | None:

@@ -13,7 +13,7 @@ from confide.errors import InputError
 from confide.show.plan_charts import interval_chart
 from confide.show.points_chart import points_chart
 from confide.show.report.treatment import BASE, UNKNOWN
-from confide.show.report.view import RISK_WORDS, View
+from confide.show.report.view import MOST_DRAWN, RISK_WORDS, View, spread
 from confide.show.sweep_charts import sweep_chart
 from confide.study.checks import EVERYTHING
 
@@ -41,7 +41,7 @@ class Figure:
 
 
 def slug(text: str) -> str:
-    """A name for files and anchors; what has no letters in it becomes its position in the alphabet of bytes.
+    """A name for files and anchors, of plain letters and digits; a text that has none becomes its bytes in digits.
 
     >>> slug("CI overlap: age ~ sex"), slug("<b>")
     ('ci-overlap-age-sex', 'b')
@@ -74,12 +74,15 @@ def _map_figure(view: View, name: str) -> Figure | None:
     data = pl.DataFrame(rows, infer_schema_length=None).cast(dict.fromkeys(_PLACES, pl.Float64))
     if data.drop_nulls(["risk", "utility"]).is_empty():
         return None
+    drawn = view.drawn(name)
+    data = data.filter(pl.col("plan").is_in(drawn))
     title = f"Risk and utility: {name}"
     words = RISK_WORDS[view.risk].capitalize()
     small = points_chart(data, words, name, m.direction, narrow=True, chosen=view.chosen)
-    wide = _own_map(view, name, title)
-    if wide is None:
-        wide = points_chart(data, f"{words} by the worst intruder", name, m.direction, title=title, chosen=view.chosen)
+    own = _own_map(view, name, title)
+    wide = own or points_chart(
+        data, f"{words} by the worst intruder", name, m.direction, title=title, chosen=view.chosen
+    )
     front = points.filter("on_frontier").sort("risk")
     ends = [
         f"{p}: {t.people(r)} {RISK_WORDS[view.risk]}, {name} {t.measure(u)}"
@@ -97,6 +100,9 @@ def _map_figure(view: View, name: str) -> Figure | None:
     if not view.outside:
         caption += " Grey: the frontier in 95% of draws over repeats. The fill of a point: how often no other beats it."
     caption += f" Numbers of people below {BASE} are drawn at {BASE // 2}." if view.outside else ""
+    if len(drawn) < len(rows):
+        where = "on narrow pages " if own else ""
+        caption += f" {len(rows) - len(drawn)} of {len(rows)} plans are {where}not drawn; the table below has all."
     caption += " On narrow pages plans are numbered as in “The numbers” below." if len(rows) > 1 else ""
     header = ["plan", "no.", RISK_WORDS[view.risk], name, "on the frontier"]
     table = [[r["plan"], str(r["number"]), r["risk_text"], r["utility_text"], _yes(r["on_frontier"])] for r in rows]
@@ -179,17 +185,20 @@ def _sweep_figure(view: View, sweep: str, parameter: str, rows: pl.DataFrame, me
          text(r["mean"], r["low"], r["high"]))
         for r in rows.iter_rows(named=True)
     ]  # fmt: skip
-    data = _frame(told, ("series", "value", "at", "low", "high", "shown"))
+    names = dict.fromkeys(row[0] for row in told)
+    values = list(dict.fromkeys(row[1] for row in told))
+    drawn = set(spread(values, MOST_DRAWN // len(names)))
+    data = _frame([row for row in told if row[1] in drawn], ("series", "value", "at", "low", "high", "shown"))
     title = f"{sweep}: {what} by {parameter}"
     better = f"{what} ({view.measure(measure).direction} is better)" if measure else what.capitalize()
     made = [sweep_chart(data, parameter, better, title=title, narrow=n) for n in (False, True)]
     said = [f"{s}: {a} at {parameter} {v:g}, {b} at {w:g}" for s, (v, a), (w, b) in _ends(told)]
     alt = f"{what.capitalize()} along the sweep {sweep} over {parameter}. {'; '.join(said)}."
-    names = dict.fromkeys(row[0] for row in told)
     cells = {(row[0], row[1]): row[5] for row in told}
-    values = list(dict.fromkeys(row[1] for row in told))
     table = [[f"{v:g}", *(cells.get((s, v), UNKNOWN) for s in names)] for v in values]
     caption = "Lines are means over repeats, bands their 95% intervals."
+    if len(drawn) < len(values):
+        caption += f" {len(values) - len(drawn)} of {len(values)} values are not drawn; the table below has all."
     name = f"sweep-{slug(sweep)}-{slug(what)}"
     return Figure(name, title, caption, alt, made[0], made[1], Table([parameter, *names], table))
 

@@ -6,8 +6,6 @@ import polars as pl
 
 from confide.show.report.view import View
 
-MOST_LEVELS = 24
-
 
 def small_name(fewest: int) -> str:
     """The name that stands for all groups that are not named.

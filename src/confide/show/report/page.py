@@ -35,7 +35,8 @@ def write_report(
     """Write the report of a study as one HTML file that needs no network.
 
     `outside`: the version for people outside the agency, without seed, small counts, small groups and parts of plans
-    that are marked private. `choice`: what `choose` gave, or the name of a plan.
+    that are marked private. Its file is the system's usual; the internal one, which holds the seed, is readable by
+    its owner only. `choice`: what `choose` gave, or the name of a plan.
     """
     if not isinstance(outside, bool):
         raise InputError("outside is true (for people outside the agency) or false.")
@@ -51,6 +52,8 @@ def _written(
     if target.suffix.lower() not in (".html", ".htm"):
         raise InputError(f'A report is an HTML file, such as "report.html"; its name cannot end in "{target.suffix}".')
     with atomic_write(target, overwrite) as temporary:
+        if not view.outside:
+            os.chmod(temporary, 0o600)
         temporary.write_text(report_html(view, sections(view)), encoding="utf-8", newline="\n")
     return target
 

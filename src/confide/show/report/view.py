@@ -1,8 +1,9 @@
-"""A study's result as the report needs it: which plans and which intruder to show where, and groups of people."""
+"""A study's result as the report needs it: which plans and which intruder to show where."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +12,18 @@ import polars as pl
 from confide.errors import InputError, did_you_mean
 from confide.measure.utility.measure import Measure
 from confide.show.drawing import COLOURS
+from confide.show.report.renamed import without_settings
 from confide.show.report.treatment import UNKNOWN, Treatment
 from confide.study.checks import EVERYTHING
+from confide.study.tradeoff.choice import Choice
+from confide.study.tradeoff.frontier import frontier
 
 if TYPE_CHECKING:
     from confide.study.result import StudyResult
 
 MOST_LISTED, MOST_COLOURS = 20, len(COLOURS)
+MOST_DRAWN = 300
+"""Points of one chart; a page with more is slow, and they cover each other."""
 LEADING = ("expected_matches", "over_threshold", "claimed_matches")
 """Risks by which plans are compared: the first that is known."""
 RISK_WORDS = {
@@ -39,7 +45,7 @@ class View:
     @classmethod
     def of(cls, result: StudyResult, outside: bool = False, choice: Any = None) -> View:
         """The view, with the choice checked: a `Choice` of this result, or the name of one of its plans; without one,
-        the choice that the study's own rule makes."""
+        the choice that the study's own rule makes. Outside, plans whose settings are not for all have other names."""
         nobody = ""
         if choice is None and result.rule is not None:
             try:
@@ -50,7 +56,16 @@ class View:
         if choice is not None and view.chosen not in view.plans:
             named = view.chosen if isinstance(view.chosen, str) else ""
             raise InputError(f"choice names no plan of this study.{did_you_mean(named, view.plans) if named else ''}")
-        return view
+        return view._outside() if outside else view
+
+    def _outside(self) -> View:
+        result, names = without_settings(self.result)
+        choice = self.choice
+        if isinstance(choice, Choice):
+            choice = replace(choice, plan=names.get(choice.plan, choice.plan))
+        elif isinstance(choice, str):
+            choice = names.get(choice, choice)
+        return View(result, self.treat, choice, self.nobody)
 
     @property
     def outside(self) -> bool:
@@ -81,13 +96,18 @@ class View:
     @cached_property
     def points(self) -> dict[str, pl.DataFrame]:
         """By measure of utility, every plan's place on the map and whether it is on the frontier."""
-        return {m.name: self.result.frontier(self.risk, m.name) for m in self.result.measures}
+        # How sure the frontier is takes many draws; only the study's own map shows it, and draws them itself.
+        frame, random = self.result.frame, self.result.random
+        return {m.name: frontier(frame, self.risk, m, draws=1, random=random) for m in self.result.measures}
 
     @cached_property
     def frontier(self) -> dict[str, list[str]]:
         """By plan, the measures for which no other plan beats it."""
-        rows = [(p, m) for m, f in self.points.items() for p, on in f.select("plan", "on_frontier").rows() if on]
-        return {p: [m for q, m in rows if q == p] for p in self.plans}
+        out: dict[str, list[str]] = {p: [] for p in self.plans}
+        for m, points in self.points.items():
+            for p in points.filter("on_frontier")["plan"]:
+                out[p].append(m)
+        return out
 
     @cached_property
     def of_plan(self) -> dict[str, tuple[str | None, str]]:
@@ -113,22 +133,42 @@ class View:
         """Plans that are told apart by colour."""
         return self._picked(MOST_COLOURS)
 
+    def drawn(self, measure: str) -> list[str]:
+        """Plans with a point on a map: the anchor, the choice, the frontier, ends of sweeps; of the others, where there
+        are too many, some, evenly spaced."""
+        points = self.points[measure].filter("on_frontier").sort("risk", maintain_order=True)
+        first = [EVERYTHING, *([self.chosen] if self.chosen else [])]
+        taken: dict[str, None] = {}
+        for group in (first, list(points["plan"]), self._ends, self.plans):
+            fresh = [p for p in dict.fromkeys(group) if p not in taken]
+            taken |= dict.fromkeys(spread(fresh, MOST_DRAWN - len(taken)))
+        return [p for p in self.plans if p in taken]
+
+    @property
+    def _ends(self) -> list[str]:
+        return [p for plans in self.sweeps.values() for p in (plans[-1], plans[0])]
+
     def _picked(self, most: int) -> list[str]:
         """The anchor, the choice, plans outside sweeps, ends of sweeps, the frontier from least risk, others; in their
         order. Plans that come out as the anchor does are left to the last."""
-        ends = [p for plans in self.sweeps.values() for p in (plans[-1], plans[0])]
         alone = [p for p, (sweep, _) in self.of_plan.items() if sweep is None]
         points = next(iter(self.points.values())).sort("risk", nulls_last=True, maintain_order=True)
         frontier = [p for p in points["plan"] if self.frontier[p]]
-        first = [*alone, *ends, *frontier, *self.plans]
-        like = {p for p in self.plans if p != self.chosen and self._outcome(p) == self._outcome(EVERYTHING)}
+        first = [*alone, *self._ends, *frontier, *self.plans]
+        anchor = self._outcomes.get(EVERYTHING)
+        like = {p for p in self.plans if p != self.chosen and self._outcomes[p] == anchor}
         order = [EVERYTHING, *([self.chosen] if self.chosen else []), *(p for p in first if p not in like), *first]
         taken = [p for p in dict.fromkeys(order) if p in self.plans][:most]
         return [p for p in self.plans if p in taken]
 
-    def _outcome(self, plan: str) -> list[Any]:
-        """Where a plan stands on every map."""
-        return [f.filter(pl.col("plan") == plan).select("risk", "utility").rows() for f in self.points.values()]
+    @cached_property
+    def _outcomes(self) -> dict[str, list[Any]]:
+        """Where each plan stands on every map."""
+        out: dict[str, list[Any]] = {p: [] for p in self.plans}
+        for points in self.points.values():
+            for plan, *place in points.select("plan", "risk", "utility").rows():
+                out[plan].append(place)
+        return out
 
     def left_out(self, drawn: list[str]) -> str:
         """How many plans a chart does not show; nothing where it shows all."""
@@ -138,9 +178,13 @@ class View:
 
     @cached_property
     def worst(self) -> str | None:
-        """The intruder with the largest risk, over all plans but the anchor; None where no risk is known."""
-        rows = self.summary.filter((pl.col("measure") == self.risk) & (pl.col("plan") != EVERYTHING))
-        rows = rows.drop_nulls("mean").group_by("intruder", maintain_order=True).agg(pl.col("mean").mean())
+        """The intruder with the largest mean risk, over plans for which every intruder's risk is known; over the anchor
+        only where there are no others. None where no risk is known."""
+        known = self.summary.filter(pl.col("measure") == self.risk).drop_nulls("mean")
+        full = known.filter(pl.col("intruder").n_unique().over("plan") == len(self.result.intruders))
+        others = full.filter(pl.col("plan") != EVERYTHING)
+        rows = next((f for f in (others, full) if f.height), known)
+        rows = rows.group_by("intruder", maintain_order=True).agg(pl.col("mean").mean())
         return str(rows.sort("mean", descending=True, maintain_order=True)["intruder"][0]) if rows.height else None
 
     def number(self, plan: str, name: str, intruder: str | None = None) -> dict[str, float | None]:
@@ -177,3 +221,14 @@ class View:
     def measure(self, name: str) -> Measure:
         """A measure of utility by its name."""
         return next(m for m in self.result.measures if m.name == name)
+
+
+def spread(items: Sequence[Any], room: int) -> list[Any]:
+    """So many of the items, evenly spaced, the first and the last among them; all where there is room.
+
+    >>> spread(range(9), 3), spread("ab", 5), spread("ab", 0)
+    ([0, 4, 8], ['a', 'b'], [])
+    """
+    if len(items) <= room or room < 2:
+        return list(items[: max(room, 0)])
+    return [items[round(k * (len(items) - 1) / (room - 1))] for k in range(room)]

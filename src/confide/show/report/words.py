@@ -9,7 +9,10 @@ from math import isinf
 from typing import Any
 
 from confide.attack.intruder import Intruder, Unsure
+from confide.errors import InputError
 from confide.measure.utility.measure import Measure
+from confide.measure.utility.registry import MEASURES
+from confide.protect.mechanism import Mechanism
 from confide.protect.plain import Writer
 from confide.protect.plan import Plan
 
@@ -18,6 +21,7 @@ LEVELS = {
     "naive": "takes released values as true", "ignore": "does without",
     "exact": "reasons with all that follows from the plan",
 }  # fmt: skip
+SCRIPT = {"stated": "in a script"}
 LISTED = 8
 """Longer lists of values are said to be so many."""
 
@@ -30,15 +34,24 @@ def plan_words(plan: Plan, outside: bool, columns: frozenset[str]) -> dict[str, 
     """
     steps = []
     for step in plan.steps:
-        table = Writer(public=True).table(step)
-        names = _names(table.pop("variable", None) or table.pop("variables", ()))
+        names, stated = _stated(step)
         what = first_sentence(type(step)) or f"Apply the method {step.method}."
         sentence = f"{_listed(names)}: {what[:1].lower()}{what[1:]}" if names else what
-        shown = [(k.replace("_", " "), _text(v, outside, columns)) for k, v in table.items()]
+        shown = [(k.replace("_", " "), _text(v, outside, columns)) for k, v in stated.items()]
+        shown = shown if stated is not SCRIPT else list(SCRIPT.items())
         steps.append({"sentence": sentence, "method": step.method, "parameters": shown})
     gone = [f"{_listed(plan.identifiers)} (identifying)"] if plan.identifiers else []
     gone += [_listed(plan.drop)] if plan.drop else []
     return {"steps": steps, "gone": "; ".join(gone), "weight": plan.weight}
+
+
+def _stated(step: Mechanism) -> tuple[tuple[str, ...], Mapping[str, Any]]:
+    """The variables of a step and its parameters; those of a step that no document can hold are not looked into."""
+    try:
+        table = Writer(public=True).table(step)
+    except InputError:
+        return tuple(step.variables), SCRIPT
+    return _names(table.pop("variable", None) or table.pop("variables", ())), table
 
 
 def first_sentence(kind: type[Any]) -> str:
@@ -113,14 +126,15 @@ def measure_words(measure: Measure, outside: bool, columns: frozenset[str]) -> d
 
 
 def _settings(measure: Measure, outside: bool, columns: frozenset[str]) -> list[tuple[str, str]]:
-    """What was stated of a measure and differs from its defaults."""
-    if not is_dataclass(measure):
+    """What was stated of a measure and differs from its defaults; outside, of this package's measures only, since
+    nobody knows what the numbers of another one mean."""
+    if not is_dataclass(measure) or (outside and type(measure) not in MEASURES.values()):
         return []
     out = []
     for f in fields(measure):
         value = getattr(measure, f.name)
         default = f.default if f.default is not MISSING else None
-        if f.name == "label" or value is None or value == default:
+        if f.name == "label" or f.metadata.get("private") or value is None or value == default:
             continue
         if isinstance(value, Mapping):
             value = list(value)

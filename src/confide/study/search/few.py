@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,8 +15,9 @@ from confide.measure.identification import MARGIN
 from confide.protect.mechanism import fraction
 from confide.protect.plan import Plan
 from confide.protect.seeds import checked_seed
-from confide.study.search.few_numbers import ALL, FEW, PLANNED, Met, Work, gain_of, mean_of, reason_of, table_of
+from confide.study.search.few_numbers import ALL, FEW, PLANNED, Met, Work, gain_of, reason_of, table_of
 from confide.study.search.forcing import forcible, rate_of, with_forced, with_rate
+from confide.study.search.trials import tried
 from confide.study.study import Study
 from confide.study.tradeoff.repeats import Interval
 
@@ -33,7 +34,7 @@ class Few:
     limit), `expected_matches`, `touched` (records whose values the raised steps altered), then every measure of
     utility; means over repeats with 95% intervals (`_low`, `_high`), risks of the worst intruder. `gain`: by measure,
     how much better the few's utility is than that of all, repeat by repeat. `reached`: whether some rate for everybody
-    brings the risk down as far. `reason`: in sentences.
+    brings the risk down as far, on the seeds by which the rate is chosen. `reason`: in sentences.
     """
 
     plan: Plan = field(repr=False)
@@ -63,7 +64,8 @@ def protect_few(
     most `rounds` times; a record that was forced once stays forced.
 
     Protecting all is the same steps with a higher `rate` for everybody: the smallest, to one percent, with no more
-    people at risk than with the few. Both are compared on fresh seeds, which no choice was made by.
+    people at risk than with the few, over twice as many repeats with seeds that nothing else is done by. Then all are
+    compared on fresh seeds, which no choice was made by; there the two need not have equally many people at risk.
 
     >>> import confide as cf
     >>> plan = cf.Plan([cf.Swap("race", rate=0.02)], identifiers=["id"])
@@ -81,6 +83,7 @@ def protect_few(
     forcible(plan)
     study = Study(data, {PLANNED: plan}, intruders, utility, repeats, seed, limit)
     work = Work(study, checked_seed(seed), limit, threads, progress)
+    tried(study, [study.everything], work.seed, threads, "the file", False)  # refuses what no plan could mend
     rows, settled = _risky(work, plan, rounds)
     return _compared(work, plan, with_forced(plan, rows), len(rows), settled)
 
@@ -101,34 +104,35 @@ def _risky(work: Work, plan: Plan, rounds: int) -> tuple[set[int], bool]:
 
 
 def _compared(work: Work, plan: Plan, few: Plan, rows: int, settled: bool) -> Few:
-    met = {PLANNED: work.met(plan, PLANNED, fresh=True), FEW: work.met(few, FEW, fresh=True)}
-    goal = mean_of(met[FEW], "at_risk")
     rate, reached = rate_of(plan), True
     rates: dict[str, float | None] = {PLANNED: rate, FEW: rate}
+    plans = {PLANNED: plan, FEW: few}
     if rate is not None:
-        rates[ALL], met[ALL], reached = _for_all(work, plan, rate, goal, met[PLANNED])
+        rates[ALL], reached = _for_all(work, plan, few, rate) if rows else (rate, True)
+        plans[ALL] = plan if rates[ALL] == rate else with_rate(plan, rates[ALL] or rate)
+    met: dict[str, list[Met]] = {}
+    for what, each in plans.items():
+        met[what] = met[PLANNED] if what != PLANNED and each is plan else work.met(each, what, fresh=True)
     table = table_of(met, rates, work.study.measures)
     gain = {m.name: gain_of(m, met) for m in work.study.measures} if ALL in met else {}
     reason = reason_of(work, met, rates, rows, settled, reached, gain)
     return Few(few, rows, table, gain, reached, reason)
 
 
-def _for_all(work: Work, plan: Plan, rate: float, goal: float, planned: Sequence[Met]) -> tuple[float, list[Met], bool]:
-    """The smallest rate for everybody that brings the risk down to `goal`; the largest there is where none does."""
-    if mean_of(planned, "at_risk") <= goal:
-        return rate, list(planned), True
+def _for_all(work: Work, plan: Plan, few: Plan, rate: float) -> tuple[float, bool]:
+    """The smallest rate for everybody that has no more people at risk than the few; the largest where none does."""
+    goal = work.at_risk(few, f"{FEW}, once more")
     grid = [rate, *(g for g in np.round(np.arange(1, round(1 / STEP) + 1) * STEP, 10).tolist() if g > rate)]
-    known: dict[int, list[Met]] = {}
 
-    def at(k: int) -> list[Met]:
-        if k not in known:
-            known[k] = work.met(with_rate(plan, grid[k]), f"{ALL}, rate {grid[k]:g}", fresh=True)
-        return known[k]
+    def fits(k: int) -> bool:
+        return work.at_risk(with_rate(plan, grid[k]), f"{ALL}, rate {grid[k]:g}") <= goal
 
     low, high = 0, len(grid) - 1
-    if not high or mean_of(at(high), "at_risk") > goal:
-        return grid[high], at(high), False
+    if work.at_risk(plan, f"{PLANNED}, once more") <= goal:
+        return rate, True
+    if not high or not fits(high):
+        return grid[high], False
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if mean_of(at(middle), "at_risk") <= goal else (middle, high)
-    return grid[high], at(high), True
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return grid[high], True

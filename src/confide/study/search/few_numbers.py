@@ -22,6 +22,8 @@ from confide.study.tradeoff.question import number, shown
 from confide.study.tradeoff.repeats import Interval, interval
 
 PLANNED, FEW, ALL = "as planned", "risky few", "all"
+MORE = 2
+"""Times as many repeats choose the rate for everybody: a rate that was lucky in a few would look cheap."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,16 +49,20 @@ class Work:
         return side_by_side(lambda r, cores: self._once(plan, repeat_seed(self.seed, r, fresh=fresh), cores), repeats,
                             self.study.data.height, self.threads, what, self.progress)  # fmt: skip
 
+    def at_risk(self, plan: Plan, what: str) -> float:
+        """People at risk, by the worst intruder, over seeds that neither the few nor the comparison are met by."""
+        first = self.study.repeats
+        found = side_by_side(lambda r, cores: self._attacked(self._made(plan, repeat_seed(self.seed, r)), cores)[1],
+                             range(first, first + MORE * first), self.study.data.height, self.threads, what,
+                             self.progress)  # fmt: skip
+        return float(np.mean([max(many for many, _ in risks) for risks in found]))
+
+    def _made(self, plan: Plan, seed: int) -> Release:
+        return plan.protect(self.study.data, seed=seed)
+
     def _once(self, plan: Plan, seed: int, cores: int) -> Met:
-        release = plan.protect(self.study.data, seed=seed)
-        own, risks = {}, []
-        for name, who in self.study.intruders.items():
-            (attack,) = attacks_of(who, release, cores)
-            p = np.zeros(self.study.data.height)
-            p[attack.truth] = attack.units["p_true"].fill_null(0.0).to_numpy()
-            own[name] = p
-            expected = summarise(attack.units, self.limit).expected_matches
-            risks.append((float((p > self.limit * (1 + MARGIN)).sum()), np.nan if expected is None else expected))
+        release = self._made(plan, seed)
+        own, risks = self._attacked(release, cores)
         values, _ = measured(release, self.study.measures)
         at_risk, matches = np.max(risks, axis=0)
         numbers = {
@@ -65,6 +71,18 @@ class Work:
             "touched": _touched(plan, release, seed),
         }
         return Met(own, numbers | {k: np.nan if v is None else v for k, v in values.items()})
+
+    def _attacked(self, release: Release, cores: int) -> tuple[dict[str, F64], list[tuple[float, float]]]:
+        """By intruder, everybody's probability of their own record; people at risk and expected matches."""
+        own, risks = {}, []
+        for name, who in self.study.intruders.items():
+            (attack,) = attacks_of(who, release, cores)
+            p = np.zeros(self.study.data.height)
+            p[attack.truth] = attack.units["p_true"].fill_null(0.0).to_numpy()
+            own[name] = p
+            expected = summarise(attack.units, self.limit).expected_matches
+            risks.append((float((p > self.limit * (1 + MARGIN)).sum()), np.nan if expected is None else expected))
+        return own, risks
 
 
 def _touched(plan: Plan, release: Release, seed: int) -> float:
@@ -111,23 +129,33 @@ def reason_of(
     before, after = (number(mean_of(met[w], "at_risk")) for w in (PLANNED, FEW))
     if not rows:
         return f"As planned there are {before} {people} with fresh seeds, and on average over repeats none to protect."
-    said = [f"Forcing {rows:,} records brings {people} from {before} to {after}."]
+    said = [f"With fresh seeds, forcing {rows:,} records brings {people} from {before} to {after}."]
+    if rows > work.study.data.height / 2:
+        said.append(f"They are more than half of the {work.study.data.height:,} records: that is not a few.")
     if not settled:
         said.append("Forcing them left others at risk when rounds ended; more rounds may add records.")
     if ALL not in met:
         return " ".join([*said, "The steps have no rate to raise for everybody, so there is nothing to compare with."])
     rate, there = rates[ALL], number(mean_of(met[ALL], "at_risk"))
-    if not reached:
-        said.append(f"No rate for everybody reaches that: at rate {rate:g} there are still {there}.")
-    else:
-        said.append(f"For everybody that takes rate {rate:g} ({there} at risk).")
+    none = "No rate for everybody did as well when rates were tried; "
+    how = f"rate {rate:g} leaves" if not reached else f"Rate {rate:g} for everybody, chosen to do as well, leaves"
+    said.append(f"{'' if reached else none}{how} {there}.")
     touched = [number(mean_of(met[w], "touched")) for w in (FEW, ALL)]
     said.append(f"The steps altered {touched[0]} records for the few and {touched[1]} for all.")
-    for name, found in gain.items():
-        side = "better" if found.mean >= 0 else "worse"
-        size = Interval(abs(found.mean), *_flipped(found), found.sd, found.repeats)
-        said.append(f"By {name} the few is {side} by {shown(size)}.")
-    return " ".join(said)
+    return " ".join([*said, *(gain_words(name, found) for name, found in gain.items())])
+
+
+def gain_words(name: str, found: Interval) -> str:
+    if np.isnan(found.mean):
+        return f"By {name} they cannot be compared: it cannot be computed."
+    if found.low == found.high == 0:
+        return f"By {name} they are equal."
+    side = "better" if found.mean >= 0 else "worse"
+    size = Interval(abs(found.mean), *_flipped(found), found.sd, found.repeats)
+    said = f"By {name} the few is {side} by {shown(size)}"
+    if found.low is None or found.high is None:
+        return f"{said}; with one repeat the spread is not known."
+    return f"{said}, which is within the spread over repeats." if found.low <= 0 <= found.high else f"{said}."
 
 
 def _flipped(found: Interval) -> tuple[float | None, float | None]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 
 from confide.attack.intruder import Intruder
-from confide.errors import InputError
+from confide.errors import InputError, raise_all
 from confide.measure.utility.measure import Measure
 from confide.protect.plan import Plan
 from confide.protect.seeds import checked_seed
-from confide.study.checks import EVERYTHING
 from confide.study.evaluate import is_random
 from confide.study.search.refine import Space
 from confide.study.search.trials import tried
@@ -21,16 +20,13 @@ from confide.study.study import Study
 from confide.study.sweep import Candidate, Sweep
 from confide.study.sweep import shown as in_words
 from confide.study.tradeoff.asked import checked_limits, chosen_measure
-from confide.study.tradeoff.frontier import frontier
 from confide.study.tradeoff.question import Question, number, shown
-from confide.study.tradeoff.reason import nobody
+from confide.study.tradeoff.reason import nobody, warnings_of
 from confide.study.tradeoff.repeats import Interval, Repeats
 
 SWEEP = "search"
 MOST_GROUPS = 3
 """Combinations of listed values that are refined in a round: those that did best."""
-MOST_DRAWN = 200
-"""Settings beyond which a map shows only the frontier of the search."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,9 +34,10 @@ class Optimum:
     """What a search found.
 
     `plan` and its `parameters`. `risks` and `utility`: by name, means and 95% intervals over repeats with fresh seeds,
-    which the search had not seen; risks are of the worst intruder. `searched`: every setting that was tried: its
-    parameters, the round, mean risks and utilities over the search's repeats, and whether it met the limits. `reason`:
-    in sentences. `frame`: the table of all trials, those of the chosen plan with fresh seeds.
+    which the search had not seen; risks are of the worst intruder. Where a setting before it broke a limit with fresh
+    seeds, the fresh numbers were chosen by as well, so risks may look a little too low. `searched`: every setting that
+    was tried: its parameters, the round, mean risks and utilities over the search's repeats, and whether it met the
+    limits. `reason`: in sentences. `frame`: the table of all trials, those of the chosen plan with fresh seeds.
     """
 
     plan: Plan
@@ -60,14 +57,10 @@ class Optimum:
 
         risk = risk or next(iter(self.limits))
         measure = chosen_measure(self.measures, utility or next(iter(self.utility)), "utility")
-        frame = self.frame
-        if frame["plan"].n_unique() > MOST_DRAWN:
-            best = frontier(frame, risk, measure, draws=1).filter(pl.col("on_frontier"))["plan"].to_list()
-            frame = frame.filter(pl.col("plan").is_in([*best[:MOST_DRAWN], EVERYTHING, self.name]))
-        return map_chart(frame, risk, measure, **{"choice": self.name, "limits": self.limits} | options)
+        return map_chart(self.frame, risk, measure, **{"choice": self.name, "limits": self.limits} | options)
 
     def __repr__(self) -> str:
-        return f"Optimum: {in_words(self.parameters)}. {self.reason}"
+        return f"Optimum: {_inside(self.name)}. {self.reason}"
 
     def __str__(self) -> str:
         return self.reason
@@ -102,6 +95,7 @@ def optimise(
         raise InputError("rounds is how often the search is made finer, a whole number from 0 to 20.")
     study = Study(data, {SWEEP: space}, intruders, utility, repeats, seed, threshold)
     limits, measure = checked_limits(max_risk, study.measures), chosen_measure(study.measures, by)
+    raise_all(_name_problems(space.parameters, [*limits, *(m.name for m in study.measures)]))
     search = _Search(study, space, limits, measure, checked_seed(seed), threads, progress)
     search.run(rounds)
     return search.settled()
@@ -130,8 +124,9 @@ class _Search:
             step /= 2
 
     def _try(self, candidates: Sequence[Candidate], number_of: int, rounds: int) -> None:
-        known = {c.name for c in self.candidates}
-        new = [c for c in {c.name: c for c in candidates}.values() if c.name not in known]
+        known = {self.space.key(c.setting) for c in self.candidates}
+        unlike = {self.space.key(c.setting): c for c in candidates}
+        new = [c for key, c in unlike.items() if key not in known]
         if not new:
             return
         what = f"searching, round {number_of} of {rounds}"
@@ -208,6 +203,18 @@ class _Search:
         return pl.DataFrame(list(out.values()))
 
 
+def _name_problems(parameters: Iterable[str], columns: Sequence[str]) -> list[str]:
+    """The table of settings has a column for each parameter beside its own."""
+    taken = {"round", "meets", *columns}
+    return [f'The parameter "{p}" of the sweep has the name of a column of the search: {", ".join(sorted(taken))}. '
+            "Rename it." for p in parameters if p in taken]  # fmt: skip
+
+
+def _inside(name: str) -> str:
+    """The setting in a candidate's name."""
+    return name.removeprefix(f"{SWEEP} [").removesuffix("]")
+
+
 def _rank(asked: Question, k: int) -> tuple[Any, ...]:
     """Within the limits the best first; then by how far the limits are passed."""
     return (0, *asked.better(k)) if asked.meets(k) else (1, asked.ratio(k), *asked.better(k))
@@ -223,15 +230,12 @@ def _said(
     )
     parts = [
         f"Of {len(asked.every.plans)} settings tried, {len(order)} met the limits.",
-        f"With fresh seeds, {in_words(c.setting)} has {risks}; its {search.measure.name} is {shown(again.utility[0])}.",
+        f"With fresh seeds, {_inside(c.name)} has {risks}; its {search.measure.name} is {shown(again.utility[0])}.",
     ]
     if failed:
         were = "1 setting that looked better" if len(failed) == 1 else f"{len(failed)} settings that looked better"
         parts.append(f"It was taken after {were} in the search broke a limit with fresh seeds.")
-    for risk, found in again.risks[0].items():
-        high = None if found is None else found[1].high
-        if high is not None and high > search.limits[risk] * (1 + 1e-12):
-            parts.append(f"Warning: the upper end of the interval of {risk}, {number(high)}, is above the limit.")
+    parts += warnings_of(again, 0)
     if not is_random(c.plan):
         parts.append("The plan has no random step, so other seeds change nothing.")
     return " ".join(parts)

@@ -42,6 +42,10 @@ class Space:
         """What is not refined: the values of lists."""
         return tuple(repr(setting[k]) for k in self.parameters if k not in self.ranges)
 
+    def key(self, setting: Setting) -> tuple[Any, ...]:
+        """What makes a setting the same as another: its values, not how they are written."""
+        return tuple(setting[k] if k in self.ranges else repr(setting[k]) for k in self.parameters)
+
     def finer(self, centre: Setting, beyond: Iterable[Setting], step: float) -> list[dict[str, Any]]:
         """New settings: half a `step` around `centre`, and at quarters of the way to each one in `beyond` that is at
         most a step away."""

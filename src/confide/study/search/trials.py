@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import polars as pl
 
-from confide.engine.local import one_blas_thread, progress_bar, thread_count
-from confide.errors import InputError
+from confide.engine.local import calm, progress_bar, thread_count
+from confide.errors import InputError, raise_all
 from confide.study.evaluate import RISKS, Evaluated, evaluate, is_random, repeat_seed
-from confide.study.run import LARGE
+from confide.study.run import LARGE, hopeless
 from confide.study.study import Study
 from confide.study.sweep import Candidate, shown
 
@@ -26,8 +25,7 @@ def side_by_side(
     """`work(item, threads)` for every item, in order; a large file takes all cores for one item at a time."""
     cores = thread_count(threads)
     many = cores if rows < LARGE else 1
-    with warnings.catch_warnings(), one_blas_thread(), progress_bar(what, len(items), progress) as done:
-        warnings.simplefilter("ignore")
+    with calm(), progress_bar(what, len(items), progress) as done:
 
         def counted(item: T) -> R:
             found = work(item, cores if many == 1 else 1)
@@ -51,7 +49,8 @@ def tried(
 ) -> pl.DataFrame:  # fmt: skip
     """Every candidate in every repeat, as rows of a study's table.
 
-    Repeats with fresh seeds have numbers of their own, since they are not the same draws as those of other plans.
+    Repeats with fresh seeds have numbers of their own, since they are not the same draws as those of other plans. What
+    cannot be computed even when nothing is altered is an error, as in a study.
     """
     first = study.repeats if fresh else 0
     pieces = [(c, r) for c in candidates for r in range(study.repeats if is_random(c.plan) else 1)]
@@ -59,10 +58,13 @@ def tried(
     def work(piece: tuple[Candidate, int], cores: int) -> Evaluated:
         c, r = piece
         try:
-            return evaluate(study.data, c.plan, study.intruders, study.measures, repeat_seed(seed, r, fresh=fresh),
+            made = evaluate(study.data, c.plan, study.intruders, study.measures, repeat_seed(seed, r, fresh=fresh),
                             study.threshold, threads=cores)  # fmt: skip
         except InputError as e:
             raise InputError(f'plan "{c.name}": {e}') from e
+        if c.name == study.everything.name:
+            raise_all([*hopeless(made)])
+        return made
 
     found = side_by_side(work, pieces, study.data.height, threads, what, progress)
     names = [m.name for m in study.measures]

@@ -11,6 +11,9 @@ from confide.errors import InputError, did_you_mean
 from confide.measure.utility.measure import Measure
 from confide.study.evaluate import RISKS
 
+COUNTS = {"targets": "the records that were attacked", "unevaluated": "the records whose risk is not known"}
+"""Of what a study keeps beside its risks, what says how much was attacked, not how much was found."""
+
 
 def chosen_intruders(known: Sequence[str], intruder: str | None) -> tuple[str, ...]:
     """All intruders, or the one that is named."""
@@ -31,20 +34,25 @@ def chosen_measure(measures: Sequence[Measure], name: str | Measure | None, what
             raise InputError(f"There are several measures of utility; name one in {what}: {', '.join(names)}.")
         return measures[0]
     wanted = name if isinstance(name, str) else getattr(name, "name", None)
+    if not isinstance(wanted, str):
+        raise InputError(f"{what} names one measure of utility ({', '.join(names)}); it was given "
+                         f"{type(name).__name__}.")  # fmt: skip
     if wanted not in names:
         if wanted in RISKS:
             raise InputError(f'{what}: "{wanted}" is a risk; the measures of utility are: {", ".join(names)}.')
-        hint = did_you_mean(str(wanted), names)
+        hint = did_you_mean(wanted, names)
         raise InputError(f'{what}: there is no measure of utility named "{wanted}".{hint}')
-    return measures[names.index(str(wanted))]
+    return measures[names.index(wanted)]
 
 
 def checked_risk(name: Any, measures: Sequence[Measure], what: str = "risk") -> str:
     """The name of a risk that is safer where it is lower."""
-    usable = [r for r in RISKS if r != "false_match_rate"]
+    usable = [r for r in RISKS if r not in ("false_match_rate", *COUNTS)]
     if name == "false_match_rate":
         raise InputError(f"{what}: a higher false_match_rate is safer, so it sets no limit; take one of: "
                          f"{', '.join(usable)}.")  # fmt: skip
+    if name in tuple(COUNTS):
+        raise InputError(f"{what}: {name} counts {COUNTS[name]}, which is no risk; take one of: {', '.join(usable)}.")
     if name in [m.name for m in measures]:
         raise InputError(f'{what}: "{name}" is a measure of utility, not a risk; risks are: {", ".join(usable)}.')
     if name not in usable:
@@ -52,19 +60,22 @@ def checked_risk(name: Any, measures: Sequence[Measure], what: str = "risk") -> 
     return str(name)
 
 
-def checked_limits(max_risk: Any, measures: Sequence[Measure]) -> dict[str, float]:
+def checked_limits(limits: Any, measures: Sequence[Measure], what: str = "max_risk") -> dict[str, float]:
     """Limits as {"expected_matches": 100}: names of risks, numbers from 0 upwards."""
-    example = 'max_risk={"expected_matches": 100}'
-    if not isinstance(max_risk, Mapping):
-        raise InputError(f"max_risk is a table of risks and their limits, such as {example}.")
-    if not max_risk:
-        raise InputError(f"max_risk names no risk; state at least one limit, such as {example}.")
+    example = f'{what}={{"expected_matches": 100}}'
+    if not isinstance(limits, Mapping):
+        raise InputError(f"{what} is a table of risks and their limits, such as {example}.")
+    if not limits:
+        raise InputError(f"{what} names no risk; state at least one limit, such as {example}.")
     out = {}
-    for name, limit in max_risk.items():
-        risk = checked_risk(name, measures, "max_risk")
+    for name, limit in limits.items():
+        risk = checked_risk(name, measures, what)
         if isinstance(limit, bool) or not isinstance(limit, (int, float, np.integer, np.floating)) or np.isnan(limit):
-            raise InputError(f"max_risk: the limit of {risk} is a number from 0 upwards, such as {example}.")
+            raise InputError(f"{what}: the limit of {risk} is a number from 0 upwards, such as {example}.")
         if limit < 0:
-            raise InputError(f"max_risk: the limit of {risk} is a number from 0 upwards, not {limit:g}.")
+            raise InputError(f"{what}: the limit of {risk} is a number from 0 upwards, not {limit:g}.")
+        if np.isinf(limit):
+            raise InputError(f"{what}: the limit of {risk} is infinite, which limits nothing; give a number, or leave "
+                             f"{risk} out.")  # fmt: skip
         out[risk] = float(limit)
     return out

@@ -140,12 +140,17 @@ def drawn_points(
 
 def frontier_shares(risks: F64, losses: F64) -> F64:
     """The share of draws in which each plan is dominated by none, shape (plans,)."""
+    # Few repeats have few different draws: each is looked at once.
+    key = np.nan_to_num(np.hstack([risks, losses]), nan=-np.finfo(float).max)
+    _, first, times = np.unique(key, axis=0, return_index=True, return_counts=True)
+    risks, losses = risks[first], losses[first]
     out = np.zeros(risks.shape[1])
     for p in range(len(out)):
         r, s = risks[:, [p]], losses[:, [p]]
-        lower, equal = (risks < r) & ~same(risks, r), same(risks, r)
-        less, alike = (losses < s) & ~same(losses, s), same(losses, s)
-        out[p] = 1 - ((lower | equal) & (less | alike) & (lower | less)).any(axis=1).mean()
+        equal, alike = same(risks, r), same(losses, s)
+        lower, less = (risks < r) & ~equal, (losses < s) & ~alike
+        beaten = ((lower | equal) & (less | alike) & (lower | less)).any(axis=1)
+        out[p] = times[~beaten].sum() / times.sum()
     return out
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from confide.frames.columns import F64
@@ -11,14 +11,21 @@ from confide.measure.utility.measure import Measure
 from confide.study.tradeoff.asked import chosen_intruders
 from confide.study.tradeoff.repeats import Interval, Repeats, worst_of
 
+Worst = tuple[str, Interval] | None
+"""An intruder and the interval of a risk; None where a risk is not known."""
+
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A question: the repeats, the limits by risk, each plan's worst risks and utility (None where not known)."""
+    """A question: the repeats, the limits by risk, each plan's worst risks and utility (None where not known).
+
+    `risks` are of the intruder with the largest mean, `upper` of the one whose interval reaches highest.
+    """
 
     every: Repeats
     limits: Mapping[str, float]
-    risks: Sequence[Mapping[str, tuple[str, Interval] | None]]
+    risks: Sequence[Mapping[str, Worst]]
+    upper: Sequence[Mapping[str, Worst]]
     measure: Measure
     values: F64
     utility: Sequence[Interval | None]
@@ -32,18 +39,21 @@ class Question:
     ) -> Question:  # fmt: skip
         """Ask it of the repeats of a study."""
         who = chosen_intruders(every.intruders, intruder)
-        worst = {risk: worst_of(every, risk, who) for risk in limits}
+        risks, upper = (_by_plan(every, limits, who, high) for high in (False, True))
         values = every.utility(measure.name)
-        risks = [{risk: found[k] for risk, found in worst.items()} for k in range(len(every.plans))]
-        return cls(every, limits, risks, measure, values, every.intervals(values), cautious, len(who) == 1)
+        return cls(every, limits, risks, upper, measure, values, every.intervals(values), cautious, len(who) == 1)
 
     def order(self) -> list[int]:
         """The plans within the limits, the best first."""
         return sorted((k for k in range(len(self.every.plans)) if self.meets(k)), key=self.better)
 
+    def held(self, plan: int, risk: str) -> Worst:
+        """The intruder whose number is held against the limit, and the number's interval."""
+        return (self.upper if self.cautious else self.risks)[plan][risk]
+
     def tried(self, plan: int, risk: str) -> float | None:
-        """The number that is held against the limit: the mean, or with caution the upper end of its interval."""
-        found = self.risks[plan][risk]
+        """The number that is held against the limit: the largest mean, or with caution the largest upper end."""
+        found = self.held(plan, risk)
         if found is None:
             return None
         return found[1].high if self.cautious else found[1].mean
@@ -62,6 +72,11 @@ class Question:
         first = self.risks[plan][next(iter(self.limits))]
         return (math.inf if utility is None else _rounded(sign * utility.mean),
                 math.inf if first is None else _rounded(first[1].mean), plan)  # fmt: skip
+
+
+def _by_plan(every: Repeats, risks: Iterable[str], who: Sequence[str], upper: bool) -> list[dict[str, Worst]]:
+    worst = {risk: worst_of(every, risk, who, upper) for risk in risks}
+    return [{risk: found[k] for risk, found in worst.items()} for k in range(len(every.plans))]
 
 
 def ratio_of(risk: float | None, limit: float) -> float:

@@ -19,7 +19,7 @@ def why_not(asked: Question, plan: int) -> str:
 
 def _broken(asked: Question, plan: int, risk: str, limit: float) -> str:
     """What is wrong with one risk of a plan; nothing where it is within its limit."""
-    found, tried = asked.risks[plan][risk], asked.tried(plan, risk)
+    found, tried = asked.held(plan, risk), asked.tried(plan, risk)
     if found is None:
         return f"{risk} is not known"
     if tried is None:
@@ -58,13 +58,16 @@ def reason_of(asked: Question, order: Sequence[int]) -> str:
         parts.append(_runner_up(asked, best, order[1]))
     if name == EVERYTHING:
         parts.append("It is the file as it is: these limits ask for no protection.")
-    return " ".join([*parts, *_warnings(asked, best)])
+    return " ".join([*parts, *warnings_of(asked, best)])
 
 
 def _risk_words(asked: Question, plan: int, risk: str) -> str:
     found = asked.risks[plan][risk]
     assert found is not None  # a plan whose risk is not known meets no limit
     by = "" if asked.single else f' for the worst intruder, "{found[0]}"'
+    top, high = asked.upper[plan][risk], asked.tried(plan, risk)
+    if asked.cautious and top is not None and top[0] != found[0] and high is not None:
+        by += f' (the upper end is largest for "{top[0]}": {number(high)})'
     return f"{risk} {shown(found[1])}{by}, within {number(asked.limits[risk])}"
 
 
@@ -92,15 +95,17 @@ def _runner_up(asked: Question, best: int, second: int) -> str:
     return f"{text}, which is within the spread over repeats (95% interval of the difference: {ends})."
 
 
-def _warnings(asked: Question, plan: int) -> list[str]:
+def warnings_of(asked: Question, plan: int) -> list[str]:
+    """Of each risk whose interval reaches above its limit for some intruder, or has no known spread."""
     out = []
     for risk, limit in asked.limits.items():
-        found = asked.risks[plan][risk]
-        if found is None:
+        found, top = asked.risks[plan][risk], asked.upper[plan][risk]
+        if found is None or top is None:
             continue
-        high = found[1].high
+        high = top[1].high
+        by = "" if top[0] == found[0] else f' for "{top[0]}"'
         if high is None:
             out.append(f"Warning: with one repeat the spread of {risk} is not known.")
         elif ratio_of(high, limit) > 1 + 1e-12:
-            out.append(f"Warning: the upper end of the interval of {risk}, {number(high)}, is above the limit.")
+            out.append(f"Warning: the upper end of the interval of {risk}, {number(high)}{by}, is above the limit.")
     return out

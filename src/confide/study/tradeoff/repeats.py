@@ -141,14 +141,23 @@ class Repeats:
                                  None, 0)  # fmt: skip
 
 
-def worst_of(every: Repeats, risk: str, who: Sequence[str]) -> list[tuple[str, Interval] | None]:
-    """For each plan the intruder whose mean risk is largest; None where one is not known: it might be the worst."""
+def worst_of(every: Repeats, risk: str, who: Sequence[str], upper: bool = False) -> list[tuple[str, Interval] | None]:
+    """For each plan the intruder whose mean risk is largest; None where one is not known: it might be the worst.
+
+    With `upper`, the one whose interval reaches highest, which need not be the same; an unknown spread is the worst.
+    """
     each = [every.intervals(every.risk(risk, name)) for name in who]
     out: list[tuple[str, Interval] | None] = []
     for found in zip(*each, strict=True):
         known = [(name, one) for name, one in zip(who, found, strict=True) if one is not None]
-        out.append(max(known, key=lambda pair: pair[1].mean) if len(known) == len(who) else None)
+        out.append(max(known, key=lambda pair: _height(pair[1], upper)) if len(known) == len(who) else None)
     return out
+
+
+def _height(found: Interval, upper: bool) -> float:
+    if not upper:
+        return found.mean
+    return math.inf if found.high is None else found.high
 
 
 def same(a: Any, b: Any) -> Bools:
