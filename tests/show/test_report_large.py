@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
+import pytest
 from planted import result
 
+import confide as cf
 from confide.show.drawing import MOST_ROWS
 from confide.show.plan_charts import DARK, FORMAT, PALE, _between, readable_ink, targets_chart
 from confide.show.points_chart import FIELDS, points_chart
@@ -95,8 +98,28 @@ def test_thousands_are_told_apart_on_narrow_maps() -> None:
     values = {"number": [1, 2], "plan": ["a", "b"], "on_frontier": [True, True], "shown": ["", ""]}
     values |= {k: [30_000.0, 1.0] for k in FIELDS if k.startswith("risk")}
     values |= {k: [0.1, 0.4] for k in FIELDS if k.startswith("utility")}
-    chart = points_chart(pl.DataFrame(values), "matches", "hellinger", "lower", narrow=True)
+    chart = points_chart(pl.DataFrame(values), "matches", cf.Hellinger(), 30_000.0, narrow=True)
     ticks = re.findall(r"<text[^>]*>([^<]*)</text>", vl_convert.vegalite_to_svg(chart.to_dict(validate=False)))
     assert "30,000" in ticks
     assert "30000" not in ticks
     assert FORMAT.startswith(",")
+
+
+def test_a_beaten_plan_moves_nothing_on_narrow_maps() -> None:
+    values = {"number": [1, 2], "plan": ["a", "b"], "on_frontier": [True, True], "shown": ["", ""]}
+    values |= {k: [900.0, 100.0] for k in FIELDS if k.startswith("risk")}
+    values |= {k: [0.1, 0.36] for k in FIELDS if k.startswith("utility")}
+    worse = {"number": [3], "plan": ["c"], "on_frontier": [False], "shown": [""]}
+    worse |= {k: [5000.0] for k in FIELDS if k.startswith("risk")}
+    worse |= {k: [0.99] for k in FIELDS if k.startswith("utility")}
+    for measure in (cf.Hellinger(), cf.Propensity()):
+        drawn = []
+        for frame in (pl.DataFrame(values), pl.concat([pl.DataFrame(values), pl.DataFrame(worse)])):
+            spec = points_chart(frame, "matches", measure, 900.0).to_dict()
+            rows = [r for d in spec["datasets"].values() for r in d if r.get("plan") in ("a", "b")]
+            drawn.append({r["plan"]: (r["x"], r["y"]) for r in rows})
+            assert '"domain": [-0.05, 1.05]' in json.dumps(spec)
+        assert drawn[0] == drawn[1]
+        assert drawn[0]["a"][0] == 1.0
+        assert drawn[0]["b"][0] == pytest.approx(1 / 3)
+    assert drawn[0]["b"][1] == pytest.approx(1 - (0.36 / 1.36) ** 0.5)

@@ -29,6 +29,7 @@ from planted import (
 from confide.show.report.groups import shown_groups, small_name
 from confide.show.report.treatment import BASE, DRAWN, Treatment
 from confide.show.report.view import View
+from confide.study.checks import EVERYTHING
 
 
 @pytest.mark.parametrize("name", ["inside.html", "outside.html"])
@@ -111,12 +112,18 @@ def test_outside_counts_of_people_are_rounded_in_every_table(outside: str) -> No
 
 def test_outside_counts_of_people_are_rounded_in_every_chart(outside: str) -> None:
     seen = 0
+    view = View.of(result(), outside=True)
+    top = view.treat.count(next(iter(view.points.values())).filter(plan=EVERYTHING)["risk"][0])
     for name, both in specs(outside).items():
         for row in datasets(both):
-            for key in ("targets", "risk", "risk_low", "risk_high"):
-                if row.get(key) is not None:
+            if row.get("targets") is not None:
+                seen += 1
+                assert row["targets"] == DRAWN or row["targets"] % BASE == 0, name
+            for key in ("x", "x_low", "x_high"):
+                if name.startswith("map-") and row.get(key) is not None and row[key] <= 1:
                     seen += 1
-                    assert row[key] == DRAWN or row[key] % BASE == 0, (name, key)
+                    count = row[key] ** 2 * top  # the axis is a square-root scale that ends at `top`
+                    assert min(abs(count - DRAWN), abs(count - BASE * round(count / BASE))) < 1e-6, (name, key)
             if "expected" in name and row.get("at") is not None:
                 seen += 1
                 assert row["at"] == DRAWN or row["at"] % BASE == 0

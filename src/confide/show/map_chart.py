@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
@@ -15,7 +14,7 @@ from confide.measure.utility.measure import Measure
 from confide.show.drawing import INK, QUIET, chart_title, styled
 from confide.show.map_labels import label_layer, named_points
 from confide.show.map_points import NOTHING, limit_of, marked_plan, points_of
-from confide.show.map_scales import PAD, SCALES, RiskAxis, UtilityAxis, unstretched
+from confide.show.map_scales import PAD, SCALES, RiskAxis, UtilityAxis, ticked, unstretched, usual_scale
 from confide.study.checks import EVERYTHING
 from confide.study.tradeoff.asked import checked_risk
 from confide.study.tradeoff.choice import Choice
@@ -52,7 +51,7 @@ def map_chart(
         if given not in SCALES and (what, given) != ("utility_scale", None):
             raise InputError(f'{what} is one of {", ".join(SCALES)}, not "{given}".')
     found = frontier(frame, risk, utility, intruder, random=random)
-    axes = RiskAxis(_top(found, risk), scale), UtilityAxis(utility, utility_scale or _usual(utility, scale))
+    axes = RiskAxis(_top(found, risk), scale), UtilityAxis(utility, utility_scale or usual_scale(utility, scale))
     limit, chosen = limit_of(limits, choice, risk, utility), marked_plan(choice, found)
     points = points_of(found, frame, *axes, chosen)
     place = _Places(*axes, risk)
@@ -71,12 +70,6 @@ def map_chart(
     said = _subtitle(found, frame, intruder, axes[0], points.height)
     head = chart_title(title or "Risk and utility of candidate releases", said, frame="bounds")
     return styled(chart.properties(width=WIDTH, height=HEIGHT, title=head))
-
-
-def _usual(utility: Measure, scale: str) -> str:
-    """Losses crowd near 0 and get the room that risks get; a share that is kept is read off a plain axis."""
-    share = utility.direction == "higher" and all(math.isfinite(end) for end in utility.range)
-    return "linear" if share else scale
 
 
 def _top(found: pl.DataFrame, risk: str) -> float:
@@ -106,17 +99,10 @@ class _Places:
         out: dict[str, Any] = {}
         for name, channel, field, (title, ticks) in (("x", alt.X, x, self.x), ("y", alt.Y, y, self.y)):
             scale = alt.Scale(domain=[-PAD, 1 + PAD], nice=False, zero=False)
-            axis = alt.Undefined if self.told else _axis(ticks)
+            axis = alt.Undefined if self.told else ticked(ticks)
             out[name] = channel(f"{field}:Q", title=title, scale=scale, axis=axis)
         self.told = True
         return out | more
-
-
-def _axis(ticks: list[tuple[float, str]]) -> Any:
-    import altair as alt
-
-    said = " : ".join(f"abs(datum.value - {at:.9g}) < 1e-7 ? '{words}'" for at, words in ticks) + " : ''"
-    return alt.Axis(values=[round(at, 9) for at, _ in ticks], labelExpr=said, labelFlush=False, labelOverlap=False)
 
 
 def _risks(axis: RiskAxis) -> list[float]:

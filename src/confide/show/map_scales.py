@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from confide.measure.utility.measure import Measure
 
@@ -159,3 +160,17 @@ def _said(value: float) -> str:
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:g}"
+
+
+def usual_scale(utility: Measure, scale: str) -> str:
+    """Losses crowd near 0 and get the room that risks get; a share that is kept is read off a plain axis."""
+    share = utility.direction == "higher" and all(math.isfinite(end) for end in utility.range)
+    return "linear" if share else scale
+
+
+def ticked(ticks: list[Tick]) -> Any:
+    """An axis of places with these words."""
+    import altair as alt
+
+    said = " : ".join(f"abs(datum.value - {at:.9g}) < 1e-7 ? '{words}'" for at, words in ticks) + " : ''"
+    return alt.Axis(values=[round(at, 9) for at, _ in ticks], labelExpr=said, labelFlush=False, labelOverlap=False)

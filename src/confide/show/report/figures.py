@@ -78,11 +78,11 @@ def _map_figure(view: View, name: str) -> Figure | None:
     data = data.filter(pl.col("plan").is_in(drawn))
     title = f"Risk and utility: {name}"
     words = RISK_WORDS[view.risk].capitalize()
-    small = points_chart(data, words, name, m.direction, narrow=True, chosen=view.chosen)
+    anchor = data.filter(pl.col("plan") == EVERYTHING)["risk"].drop_nulls()
+    top = max((anchor if len(anchor) else data["risk"].drop_nulls()).to_list()) or 1.0
+    small = points_chart(data, words, m, top, narrow=True, chosen=view.chosen)
     own = _own_map(view, name, title)
-    wide = own or points_chart(
-        data, f"{words} by the worst intruder", name, m.direction, title=title, chosen=view.chosen
-    )
+    wide = own or points_chart(data, f"{words} by the worst intruder", m, top, title=title, chosen=view.chosen)
     front = points.filter("on_frontier").sort("risk")
     ends = [
         f"{p}: {t.people(r)} {RISK_WORDS[view.risk]}, {name} {t.measure(u)}"
@@ -95,7 +95,7 @@ def _map_figure(view: View, name: str) -> Figure | None:
     caption = (
         f"Risk is that of the worst intruder for each plan. {m.direction.capitalize()} {name} is better; upwards is "
         "better for analysts, to the left is safer. Bars are 95% intervals over repeats. The line joins the plans that "
-        "no other beats in both."
+        "no other beats in both. The diamond in the corner is releasing nothing."
     )
     if not view.outside:
         caption += " Grey: the frontier in 95% of draws over repeats. The fill of a point: how often no other beats it."
