@@ -21,7 +21,7 @@ from confide.protect.mask_checks import (
     same_matrix,
     taken_rows,
 )
-from confide.protect.mask_matrices import Parts, matrices_of
+from confide.protect.mask_matrices import Parts
 from confide.protect.mechanism import Applied, Chain, Mechanism, OfColumns, View, names_of, registered
 
 
@@ -89,7 +89,11 @@ class MatrixMask(OfColumns):
         if given and given != names:
             raise InputError(f"MatrixMask: like is about {', '.join(names) or 'no variable'}, so name those, or none.")
         object.__setattr__(self, "what", names)
-        matrices_of(self.like, None)
+        if not hasattr(self.like, "matrices"):
+            raise InputError(
+                f"MatrixMask: {type(self.like).__name__} is not known as a matrix mask; Swap, Sample, Noise and "
+                "Microaggregate are."
+            )
 
     @classmethod
     def of(cls, step: Mechanism) -> MatrixMask:
@@ -205,7 +209,8 @@ class _FittedMask:
             x = np.column_stack([current[v].values for v in names])
             parts = self._drawn(x, rng)
         else:
-            parts = matrices_of(step.like, self.like)(original, current, rng)
+            like: Any = step.like
+            parts = like.matrices(self.like, original, current, rng)
         rows = None if parts.a is None else taken_rows(parts.a)
         if rows is not None and parts.b is None and parts.c is None:
             return _moved(current, names, rows)

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from confide.errors import InputError
-from confide.frames.columns import F64, I64, Column, Records
-from confide.protect.mechanism import Mechanism
-from confide.protect.microaggregate import Microaggregate
-from confide.protect.noise import Noise
-from confide.protect.sample import Sample
-from confide.protect.swap import Swap
+from confide.frames.columns import F64, I64, Column
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,44 +71,3 @@ def microaggregation_matrix(group: I64) -> sp.csr_array:
     member = sp.csr_array((np.ones(n), (np.arange(n), code)), shape=(n, int(code.max()) + 1))
     share = sp.csr_array((1.0 / np.bincount(code)[code], (np.arange(n), code)), shape=member.shape)
     return sp.csr_array(share @ member.T)
-
-
-Draw = Callable[[Records, Records, np.random.Generator], Parts]
-
-
-def matrices_of(step: Mechanism, fitted: Any) -> Draw:
-    """The function that draws a step's matrices from its own stream of random numbers."""
-    makers = {Swap: _of_swap, Sample: _of_sample, Noise: _of_noise, Microaggregate: _of_groups}
-    for kind, make in makers.items():
-        if isinstance(step, kind):
-            return lambda original, current, rng: make(step, fitted, original, current, rng)
-    raise InputError(
-        f"MatrixMask: {type(step).__name__} is not known as a matrix mask; Swap, Sample, Noise and Microaggregate are."
-    )
-
-
-def _of_swap(step: Any, fitted: Any, original: Records, current: Records, rng: np.random.Generator) -> Parts:
-    """Row numbers are swapped in place of values."""
-    places = current.replaced([current[v].with_values(np.arange(current.n)) for v in step.variables])
-    return Parts(a=swap_matrix(fitted.apply(original, places, rng).columns[0].values))
-
-
-def _of_sample(step: Any, fitted: Any, original: Records, current: Records, rng: np.random.Generator) -> Parts:  # noqa: ARG001
-    return Parts(a=sample_matrix(fitted.apply(original, current, rng).rows, current.n))
-
-
-def _of_noise(step: Any, fitted: Any, original: Records, current: Records, rng: np.random.Generator) -> Parts:
-    made = fitted.apply(original, current, rng).columns
-    x = np.column_stack([current[v].values for v in step.variables])
-    return Parts(c=noise_matrices(x, np.column_stack([c.values for c in made])), columns=tuple(made))
-
-
-def _of_groups(step: Any, fitted: Any, original: Records, current: Records, rng: np.random.Generator) -> Parts:
-    there = np.column_stack([current[v].usable for v in step.variables])
-    if bool((there.any(axis=1) & ~there.all(axis=1)).any()):
-        raise InputError(
-            f"{step.where}: some records have only a part of the variables, and one matrix cannot average them apart. "
-            "Give each variable a step of its own."
-        )
-    made = fitted.apply(original, current, rng).columns
-    return Parts(a=microaggregation_matrix(fitted.group), columns=tuple(made))

@@ -17,6 +17,7 @@ from confide.protect.group_choice import learn
 from confide.protect.group_means import Means, Shown, group_means
 from confide.protect.grouped import Grouped
 from confide.protect.levels import joint_codes
+from confide.protect.mask_matrices import Parts, microaggregation_matrix
 from confide.protect.mdav import mdav
 from confide.protect.mechanism import Applied, Chain, Mechanism, OfColumns, View, names_of, registered
 from confide.protect.states import Apart
@@ -117,6 +118,17 @@ class Microaggregate(OfColumns):
         there = np.column_stack([current[v].usable for v in self.variables])
         self._check_sizes(self._strata(current, there), there)
         return self.fitted(current)
+
+    def matrices(self, fitted: Any, original: Records, current: Records, rng: np.random.Generator) -> Parts:
+        """As a matrix mask: A averages over the records of a group."""
+        there = np.column_stack([current[v].usable for v in self.variables])
+        if bool((there.any(axis=1) & ~there.all(axis=1)).any()):
+            raise InputError(
+                f"{self.where}: some records have only a part of the variables, and one matrix cannot average them "
+                "apart. Give each variable a step of its own."
+            )
+        made = fitted.apply(original, current, rng).columns
+        return Parts(a=microaggregation_matrix(fitted.group), columns=tuple(made))
 
     def fitted(self, current: Records) -> _FittedGroups:
         """Groups of the records given, however few there are."""

@@ -12,6 +12,7 @@ from confide.errors import InputError, did_you_mean
 from confide.frames.columns import F64, I64, Bools, Column, Kind, Records
 from confide.protect.correlated import CorrelatedNormal
 from confide.protect.evidence import Evidence, Labels, Normal
+from confide.protect.mask_matrices import Parts, noise_matrices
 from confide.protect.mechanism import Applied, Chain, Mechanism, OfColumns, View, finite, names_of, positive, registered
 from confide.protect.span import INSIDE, SPECIAL, Span
 
@@ -135,6 +136,12 @@ class Noise(OfColumns):
     def guess(self, released: Records) -> Mechanism:  # noqa: ARG002 - relative noise is fitted to what is released
         """Someone who knows only that noise was added assumes a tenth of the released standard deviation."""
         return replace(self, sd=None, relative=0.10, bias_sd=None)
+
+    def matrices(self, fitted: Any, original: Records, current: Records, rng: np.random.Generator) -> Parts:
+        """As a matrix mask: C is the noise."""
+        made = fitted.apply(original, current, rng).columns
+        x = np.column_stack([current[v].values for v in self.variables])
+        return Parts(c=noise_matrices(x, np.column_stack([c.values for c in made])), columns=tuple(made))
 
     def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _FittedNoise:  # noqa: ARG002
         spans = []

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from confide.errors import InputError
 from confide.frames.columns import Kind, Records
 from confide.protect.evidence import Evidence
+from confide.protect.mask_matrices import Parts, sample_matrix
 from confide.protect.mechanism import Applied, Chain, Mechanism, View, fraction, registered
 
 
@@ -61,6 +62,10 @@ class Sample:
         if round(self.fraction * current.n) < 1:
             raise InputError(f"Sample: a fraction of {self.fraction:g} of {current.n} records is less than one record.")
         return self
+
+    def matrices(self, fitted: Any, original: Records, current: Records, rng: np.random.Generator) -> Parts:
+        """As a matrix mask: A takes the rows of the sample."""
+        return Parts(a=sample_matrix(fitted.apply(original, current, rng).rows, current.n))
 
     def apply(self, original: Records, current: Records, rng: np.random.Generator) -> Applied:  # noqa: ARG002
         size = round(self.fraction * current.n)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from confide.errors import InputError, raise_all
 from confide.frames.columns import F64, I64, Bools, Kind, Records
 from confide.protect.evidence import Evidence, Match, Table
 from confide.protect.levels import joint_codes
+from confide.protect.mask_matrices import Parts, swap_matrix
 from confide.protect.mechanism import (
     Applied,
     Chain,
@@ -124,6 +125,11 @@ class Swap(OfColumns):
         size = np.bincount(groups)
         share = chosen_counts(groups, self.rate, forced) / size
         return _FittedSwap(self, forced, current.select(self.within).take(first), size, share)
+
+    def matrices(self, fitted: Any, original: Records, current: Records, rng: np.random.Generator) -> Parts:
+        """As a matrix mask: A exchanges the rows of every pair. Row numbers are swapped in place of values."""
+        places = current.replaced([current[v].with_values(np.arange(current.n)) for v in self.variables])
+        return Parts(a=swap_matrix(fitted.apply(original, places, rng).columns[0].values))
 
     def _lost_rows(self, original: Records) -> list[str]:
         """Forced rows that the file does not have; after a `Sample` some may be gone, which is no mistake."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from confide import __version__
+from confide.study.checks import COLUMNS
 from confide.study.evaluate import BINS, RISKS, Evaluated
 from confide.study.result import Info, StudyResult
-from confide.study.sweep import shown
+from confide.study.sweep import Candidate, shown
 
 if TYPE_CHECKING:
     from confide.study.keys import Piece
@@ -28,7 +29,7 @@ def collected(study: Study, seed: int, done: Sequence[tuple[Piece, Evaluated]], 
         __version__,
     )  # fmt: skip
     return StudyResult(
-        frame=_frame(pieces, [m.name for m in study.measures]),
+        frame=study_frame(((p.candidate, p.repeat, found) for p, found in pieces), [m.name for m in study.measures]),
         plans={c.name: c.plan for c in study.candidates},
         intruders=dict(study.intruders),
         measures=study.measures,
@@ -42,17 +43,15 @@ def collected(study: Study, seed: int, done: Sequence[tuple[Piece, Evaluated]], 
     )
 
 
-def _frame(pieces: Sequence[tuple[Piece, Evaluated]], measures: Sequence[str]) -> pl.DataFrame:
+def study_frame(met: Iterable[tuple[Candidate, int, Evaluated]], measures: Sequence[str]) -> pl.DataFrame:
+    """The table of a study: one row for each candidate, intruder and repeat."""
     rows: list[tuple[Any, ...]] = []
-    for piece, found in pieces:
-        c = piece.candidate
+    for c, repeat, found in met:
         for who, risks in found.risks.items():
-            place = (c.name, c.sweep, shown(c.setting), c.value, who, piece.repeat)
+            place = (c.name, c.sweep, shown(c.setting), c.value, who, repeat)
             rows.append((*place, *(risks[r] for r in RISKS), *(found.utility[m] for m in measures)))
-    schema = {
-        "plan": pl.String, "sweep": pl.String, "setting": pl.String, "value": pl.Float64, "intruder": pl.String,
-        "repeat": pl.Int64, **dict.fromkeys((*RISKS, *measures), pl.Float64),
-    }  # fmt: skip
+    kinds = (pl.String, pl.String, pl.String, pl.Float64, pl.String, pl.Int64)
+    schema = {**dict(zip(COLUMNS, kinds, strict=False)), **dict.fromkeys((*RISKS, *measures), pl.Float64)}
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from confide.protect.noise import Noise
+from confide.protect.swap import Swap
 from confide.show.plan_charts import groups_chart, targets_chart
 from confide.show.report.figures import Figure, Table, slug
 from confide.show.report.groups import shown_groups
@@ -82,8 +84,8 @@ def _group_figure(view: View, variable: str, frame: pl.DataFrame) -> Figure:
 def theory_figures(view: View) -> list[Figure]:
     """Closed forms with sliders, for the methods that the plans use."""
     used = {step.method for plan in view.result.plans.values() for step in plan.parts}
-    out = [_noise_figure()] if "noise" in used else []
-    return [*out, _swap_figure()] if "swap" in used else out
+    made = {Noise.method: _noise_figure, Swap.method: _swap_figure}
+    return [figure() for name, figure in made.items() if name in used]
 
 
 def _noise_figure() -> Figure:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import polars as pl
 
 from confide.engine.local import calm, progress_bar, thread_count
 from confide.errors import InputError, raise_all
-from confide.study.evaluate import RISKS, Evaluated, evaluate, is_random, repeat_seed
+from confide.study.collect import study_frame
+from confide.study.evaluate import Evaluated, evaluate, is_random, repeat_seed
 from confide.study.run import LARGE, hopeless
 from confide.study.study import Study
-from confide.study.sweep import Candidate, shown
+from confide.study.sweep import Candidate
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -67,14 +68,5 @@ def tried(
         return made
 
     found = side_by_side(work, pieces, study.data.height, threads, what, progress)
-    names = [m.name for m in study.measures]
-    rows: list[tuple[Any, ...]] = []
-    for (c, r), made in zip(pieces, found, strict=True):
-        for who, risks in made.risks.items():
-            place = (c.name, c.sweep, shown(c.setting), c.value, who, first + r)
-            rows.append((*place, *(risks[k] for k in RISKS), *(made.utility[m] for m in names)))
-    schema = {
-        "plan": pl.String, "sweep": pl.String, "setting": pl.String, "value": pl.Float64, "intruder": pl.String,
-        "repeat": pl.Int64, **dict.fromkeys((*RISKS, *names), pl.Float64),
-    }  # fmt: skip
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    met = [(c, first + r, made) for (c, r), made in zip(pieces, found, strict=True)]
+    return study_frame(met, [m.name for m in study.measures])
