@@ -121,7 +121,7 @@ def test_a_plan_that_no_file_can_hold_is_computed_anew(tmp_path: Path) -> None:
         assert_same(stated(size).run(tmp_path), stated(size).run())
 
 
-def test_what_a_piece_depends_on_is_in_its_key() -> None:
+def test_what_a_piece_depends_on_is_in_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
     base = study(repeats=1)
 
     def keys(data=base.data, seed: int = 1, **changes) -> set[str]:
@@ -149,6 +149,8 @@ def test_what_a_piece_depends_on_is_in_its_key() -> None:
     among = [cf.Unsure(population=people.to_pandas()) for people in (heads, heads.head(400))]
     one, two = (keys(intruders={"near": cf.Intruder(knows=knows, membership=of)}) for of in among)
     assert not one & two
+    monkeypatch.setattr("confide.study.keys.__version__", "another")
+    assert not keys() & same
 
 
 def test_measures_of_ones_own_are_told_apart(tmp_path: Path) -> None:
