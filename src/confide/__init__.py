@@ -79,6 +79,7 @@ _HOMES = {
     "Unsure": "confide.attack.intruder",
     "VariableSchema": "confide.frames",
     "Variances": "confide.measure.utility.moments",
+    "Vault": "confide.core.vault",
     "attach": "confide.frames",
     "calibrate": "confide.measure.calibration",
     "codebook": "confide.demo",
@@ -92,7 +93,7 @@ _HOMES = {
     "prior_from_range": "confide.protect.variances",
     "protect_few": "confide.study.search.few",
     "read": "confide.frames",
-    "replay": "confide.protect.record",
+    "replay": "confide.protect.replay",
     "sap": "confide.tables.sap",
     "sap_bands": "confide.tables.bands",
     "schema": "confide.frames",
@@ -107,6 +108,7 @@ if TYPE_CHECKING:
     from confide.attack.intruder import Uniform as Uniform
     from confide.attack.intruder import Unsure as Unsure
     from confide.attack.over_copies import Averaged as Averaged
+    from confide.core.vault import Vault as Vault
     from confide.demo import codebook as codebook
     from confide.demo import demo as demo
     from confide.errors import InputError as InputError
@@ -152,8 +154,8 @@ if TYPE_CHECKING:
     from confide.protect.quantile import QuantileRegression as QuantileRegression
     from confide.protect.rankswap import RankSwap as RankSwap
     from confide.protect.recode import Recode as Recode
-    from confide.protect.record import replay as replay
     from confide.protect.release import Release as Release
+    from confide.protect.replay import replay as replay
     from confide.protect.rounding import Round as Round
     from confide.protect.sample import Sample as Sample
     from confide.protect.simulate import simulate_targets as simulate_targets

@@ -138,8 +138,9 @@ def _protect(commands: Any) -> None:
     p.add_argument("data", type=Path, help="the original: csv, parquet, arrow, sav, dta or sas7bdat")
     _add_plan(p, required=True)
     p.add_argument("--out", type=Path, required=True, metavar="FILE", help="the public file")
-    p.add_argument("--private", type=Path, metavar="DIR", help="another folder, for the record that holds the seed")
-    p.add_argument("--public-record", type=Path, metavar="FILE", help="a record, without the seed, to go with the data")
+    vault = "the vault: a private folder for the secret and the record; default: one in your home folder"
+    p.add_argument("--private", "--vault", type=Path, metavar="DIR", help=vault)
+    p.add_argument("--public-record", type=Path, metavar="FILE", help="a record, without secrets, to go with the data")
     _add_seed(p)
     p.add_argument("--force", action="store_true", help="replace existing files")
 
@@ -154,7 +155,8 @@ def _attack(commands: Any) -> None:
     p.add_argument("data", type=Path, help="the original: csv, parquet, arrow, sav, dta or sas7bdat")
     p.add_argument("--intruder", type=Path, required=True, metavar="FILE", help="the intruder, in TOML or JSON")
     p.add_argument("--name", help="which of several [[intruder]] tables")
-    p.add_argument("--private", type=Path, metavar="DIR", help="the folder that protect --private filled")
+    vault = "the vault of protect, or one of the records in it"
+    p.add_argument("--private", "--vault", type=Path, metavar="DIR", help=vault)
     _add_plan(p, required=False)
     _add_seed(p)
     p.add_argument("--released", type=Path, metavar="FILE", help="a release made by another tool")
@@ -221,7 +223,7 @@ def _add_plan(p: argparse.ArgumentParser, required: bool) -> None:
 
 def _add_seed(p: argparse.ArgumentParser) -> None:
     either = p.add_mutually_exclusive_group()
-    either.add_argument("--seed", type=int, metavar="N", help="default: fresh entropy. A seed is a secret")
+    either.add_argument("--seed", type=int, metavar="N", help="for another draw than that without a seed")
     either.add_argument("--seed-file", type=Path, metavar="FILE", help="a file that holds the seed")
 
 

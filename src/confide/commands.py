@@ -12,12 +12,14 @@ from typing import Any
 import polars as pl
 
 from confide.attack.document import load_intruder
+from confide.core.vault import usual_vault
 from confide.errors import InputError, raise_all
 from confide.frames import atomic_write, read, write
 from confide.frames.files import FORMATS
 from confide.protect.document import load_plan, plan_to_dict
-from confide.protect.record import replay, save_record
+from confide.protect.record import content_digest, save_record
 from confide.protect.release import Release
+from confide.protect.replay import replay
 from confide.show.tables import attack_text
 
 Told = tuple[str, dict[str, Any]]
@@ -32,16 +34,17 @@ def demo(options: argparse.Namespace) -> Told:
 
 
 def protect(options: argparse.Namespace) -> Told:
-    """Carry a plan out; write the public file and, in another folder, what only the agency may hold."""
-    secret = None if options.private is None else options.private / RECORD
+    """Carry a plan out; write the public file and, in the vault, what only the agency may hold."""
+    folder = usual_vault() if options.private is None else options.private
+    secret = None if options.private is None else folder / RECORD
     public = [options.out, options.public_record]
-    raise_all([*_apart(options), *unwritable(options, public), *_in_the_way(secret, options.force)])
+    raise_all([*_apart(options, folder), *unwritable(options, public), *_in_the_way(secret, options.force)])
     check_suffix(options.out)
-    plan = load_plan(options.plan)
-    release = plan.protect(read(options.data), seed=_seed(options))
-    told = _protect_told(options, release, secret)
-    if options.private is not None:
-        options.private.mkdir(mode=0o700, parents=True, exist_ok=True)
+    plan, data = load_plan(options.plan), read(options.data)
+    release = plan.protect(data, seed=_seed(options), vault=folder)
+    if secret is None:
+        secret = folder / f"{content_digest(release.frame)[:16]}.json"  # one vault for all releases: named by content
+    told = _protect_told(options, release, folder, secret)
     with ExitStack() as stack:  # all files appear, or none
 
         def opened(path: Path) -> Path:
@@ -50,12 +53,12 @@ def protect(options: argparse.Namespace) -> Told:
         write(release.data, opened(options.out), overwrite=True)
         if options.public_record is not None:
             save_record(release, opened(options.public_record), overwrite=True)
-        if secret is not None:
-            save_record(release, opened(secret), private=True, overwrite=True)
+        again = options.private is None or options.force
+        save_record(release, stack.enter_context(atomic_write(secret, overwrite=again)), private=True, overwrite=True)
     return told
 
 
-def _protect_told(options: argparse.Namespace, release: Release, secret: Path | None) -> Told:
+def _protect_told(options: argparse.Namespace, release: Release, vault: Path, secret: Path) -> Told:
     assert release.plan is not None
     steps, changed = plan_to_dict(release.plan).get("steps", []), _changed(release)
     plain = {
@@ -67,7 +70,8 @@ def _protect_told(options: argparse.Namespace, release: Release, secret: Path | 
         "files": {
             "public": str(options.out),
             "public_record": options.public_record and str(options.public_record),
-            "private_record": secret and str(secret),
+            "private_record": str(secret),
+            "vault": str(vault),
         },
     }
     lines = [
@@ -76,10 +80,8 @@ def _protect_told(options: argparse.Namespace, release: Release, secret: Path | 
         *(f"  {i}. {_step_text(s)}" for i, s in enumerate(steps, start=1)),
         *(f"  {v}: {n:,} of {release.frame.height:,} values changed" for v, n in changed.items()),
     ]
-    if secret is not None:
-        lines.append(f"Private, holds the seed, never to be published: {secret}")
-    else:
-        lines.append("The seed is not kept; --private DIR keeps it, so that `confide attack` can work on this release.")
+    lines.append(f"Private, never to be published, to be kept in two places: the vault {vault}")
+    lines.append(f"  its record makes this release again, and `confide attack` works on it: {secret.name}")
     return "\n".join(lines), plain
 
 
@@ -152,7 +154,7 @@ def _release(options: argparse.Namespace) -> Release:
     _check_source(options)
     data = read(options.data)
     if options.private is not None:
-        return replay(options.private / RECORD, data)
+        return replay(options.private / RECORD if options.private.is_dir() else options.private, data)
     plan = None if options.plan is None else load_plan(options.plan)
     if options.released is not None:
         link = None
@@ -194,14 +196,12 @@ def _inside(folder: str, other: str) -> bool:
     return os.path.commonpath([folder, other]) == other
 
 
-def _apart(options: argparse.Namespace) -> list[str]:
+def _apart(options: argparse.Namespace, folder: Path) -> list[str]:
     """What is private does not lie beside what is public."""
-    if options.private is None:
-        return []
-    vault = os.path.realpath(options.private.expanduser())
+    vault = os.path.realpath(folder.expanduser())
     public = {"--out": options.out, "--public-record": options.public_record}
     return [
-        f"--private must be a folder outside that of {n}: the seed never lies beside what is published."
+        f"--private must be a folder outside that of {n}: the secret never lies beside what is published."
         for n, p in public.items()
         if p is not None and _inside(vault, os.path.realpath(p.expanduser().parent))
     ]

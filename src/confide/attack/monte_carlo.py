@@ -10,10 +10,10 @@ import polars as pl
 from scipy.special import logsumexp
 
 from confide.attack.posterior import log_weights
+from confide.core.seeds import checked_seed, stream
 from confide.errors import InputError
 from confide.frames.columns import F64, I64
 from confide.protect.evidence import take
-from confide.protect.seeds import checked_seed, stream
 
 if TYPE_CHECKING:
     from confide.attack.attack import Attack

@@ -142,7 +142,7 @@ def experiment(heads: pl.DataFrame | None = None, seed: int = SEED, progress: bo
     releases, targets = {}, {}
     with progress_bar("attacking six releases twice", 2 * len(plans), progress) as done:
         for name, plan in plans.items():
-            releases[name] = plan.protect(data, seed=seed)
+            releases[name] = plan.protect(data, seed=seed, draws="shared")
             for money in (False, True):
                 targets[name, money] = informed(money).attack(releases[name], progress=False).units
                 done(1)

@@ -84,7 +84,7 @@ def table5(experiment: Experiment, seed: int = SEED) -> pl.DataFrame:
     person = {"Big P": experiment.people["Big P"]}
     rows = []
     for cutpoint in CUTPOINTS:
-        release = topcoded_at(cutpoint).protect(experiment.heads, seed=seed)
+        release = topcoded_at(cutpoint).protect(experiment.heads, seed=seed, draws="shared")
         covered = int((experiment.heads[MONEY] >= cutpoint).sum())
         risk = unit_risks(release, informed(money=True), person).row(0, named=True)
         rows.append({"cutpoint": cutpoint, "records": covered, **risk})

@@ -24,6 +24,7 @@ from confide.errors import InputError, did_you_mean
 from confide.frames import csv_files, statistical
 from confide.frames.atomic import atomic_write
 from confide.frames.door import to_polars
+from confide.frames.marks import why_withheld
 from confide.frames.schema import Schema, attach, schema_from_dict, schema_to_dict
 from confide.frames.schema import schema as schema_of
 
@@ -78,8 +79,12 @@ def write(
     *,
     schema: Schema | None = None,
     overwrite: bool = False,
+    draft: bool = False,
 ) -> Path:
     """Write a frame; the file appears whole or not at all. Returns its path.
+
+    The data of a draft (a release made with a seed and without a vault) or of a release with shared draws is refused;
+    `draft=True` writes it for use inside the agency, readable by its owner alone.
 
     `schema` gives labels and missing codes; by default those attached to `frame`. Labels that no longer fit
     a column (text where there were codes) are dropped for that column. In SPSS and Stata files an Enum or
@@ -94,6 +99,9 @@ def write(
     ...     read(path).height
     2
     """
+    why = why_withheld(frame)
+    if why and not draft:
+        raise InputError(f"{why} For use inside the agency alone: write(..., draft=True).")
     data = to_polars(frame)
     found = schema if schema is not None else schema_of(frame)
     found = found.select(data.columns)
@@ -101,6 +109,9 @@ def write(
     if suffix == ".sas7bdat":
         raise InputError("SAS files (.sas7bdat) can be read but not written; write .sav, .dta or .parquet.")
     with atomic_write(path, overwrite) as temporary:
+        if draft:
+            temporary.touch()
+            temporary.chmod(0o600)
         _save(data, temporary, suffix, found)
     return Path(path)
 

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from confide.attack.intruder import Intruder
+from confide.core.seeds import checked_seed, fresh_seed, stream
 from confide.engine.local import progress_bar
 from confide.errors import InputError
 from confide.frames import to_polars
@@ -17,7 +18,6 @@ from confide.measure.identification import summarise
 from confide.protect.mechanism import fraction, names_of
 from confide.protect.plan import Plan
 from confide.protect.sample import Sample
-from confide.protect.seeds import checked_seed, fresh_seed, stream
 from confide.protect.simulate import models_truth, simulate_targets
 
 
@@ -77,7 +77,7 @@ def exposure(
             targets = simulate_targets(frame, plan, seed=key) if models_truth(plan, frame) else frame
             for share in parts:
                 sampled = plan if share == 1 else replace(plan, steps=(Sample(share), *plan.steps))
-                release = sampled.protect(frame, seed=key)
+                release = sampled.protect(frame, seed=key, draws="shared")
                 for k in range(1, len(names) + 1):
                     who = Intruder(knows=names[:k], membership="certain" if share == 1 else "in_file")
                     units = who.attack(release, targets, truth=np.arange(frame.height), progress=False).units

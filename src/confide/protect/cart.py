@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.core.draws import Draws
 from confide.errors import InputError
 from confide.frames.columns import F64, I64, Kind, Records
 from confide.protect.evidence import Evidence
@@ -76,15 +77,15 @@ class _FittedCart:
     values: NDArray[Any]
     starts: I64
 
-    def apply(self, original: Records, current: Records, rng: np.random.Generator) -> Applied:  # noqa: ARG002
+    def apply(self, original: Records, current: Records, draws: Draws) -> Applied:  # noqa: ARG002
         column = current[self.step.variable]
         x = self.predictors.matrix(current)
-        state = np.zeros(current.n, dtype=np.int64) if self.states is None else self.states.draw(x, rng)
-        weight = rng.standard_exponential(len(self.values))
+        state = np.zeros(current.n, dtype=np.int64) if self.states is None else self.states.draw(x, draws, current.rows)
+        weight = draws.of("weight").exponential(np.arange(len(self.values)))
         drawn = np.full(current.n, np.nan)
         at = np.flatnonzero(state == 0)
         if len(self.values):
-            drawn[at] = self.values[self._donors(self.leaves(x[at]), weight, rng.random(len(at)))]
+            drawn[at] = self.values[self._donors(self.leaves(x[at]), weight, draws.uniform(current.rows[at]))]
         if self.states is None:
             return Applied([column.with_values(drawn.astype(np.int64))])
         return Applied([column.with_values(self.states.placed(state, drawn))])

@@ -7,12 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
+from confide.core.origin import Origin
 from confide.errors import InputError, raise_all
 from confide.frames.columns import I64, Column, Kind, Records
 from confide.protect.mechanism import ALTERED, Chain, Fitted, Mechanism, View
-from confide.protect.seeds import stream
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,9 +142,9 @@ def fit_coarsenings(steps: Sequence[Mechanism], original: Records) -> dict[str, 
 
 
 def run(
-    steps: Sequence[Mechanism], original: Records, seed: int | None, copy: int | None = None
+    steps: Sequence[Mechanism], original: Records, origin: Origin | None, copy: int | None = None
 ) -> tuple[Compiled, Records, I64]:
-    """Fit and apply every step in order. With seed None (a release made elsewhere) nothing random is drawn.
+    """Fit and apply every step in order. With origin None (a release made elsewhere) nothing random is drawn.
 
     A step is fitted on original values, in the form that coarsenings before it have given them. Each of several copies
     has draws of its own, but all select the same rows. Returns the compiled plan, the records after all steps, and the
@@ -174,10 +172,10 @@ def run(
         nobody = nobody or getattr(part, "nobody", "")
         occurrence = seen.get(step.stream, 0)
         seen[step.stream] = occurrence + 1
-        if seed is None:
+        if origin is None:
             continue
         key = step.stream if step.role == "select" else of_copy(step.stream, copy)
-        made = part.apply(base, current, stream(seed, key, occurrence))
+        made = part.apply(base, current, origin.draws(key, occurrence))
         if made.nobody:
             assert made.rows is not None
             nobody, current = made.nobody, Records(made.columns, n=len(made.rows), rows=made.rows)
@@ -198,8 +196,3 @@ def _coarsening(way: Way, steps: Sequence[Mechanism], i: int, variable: str) -> 
 def of_copy(key: str, copy: int | None) -> str:
     """The key of a stream, for one of several copies."""
     return key if copy is None else f"copy {copy}|{key}"
-
-
-def shuffled(n: int, seed: int, copy: int | None = None) -> I64:
-    """A random order of the released rows, from a stream of its own."""
-    return stream(seed, of_copy("shuffle", copy)).permutation(n).astype(np.int64)

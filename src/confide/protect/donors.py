@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from confide.core.draws import Draws
 from confide.engine.local import one_blas_thread
 from confide.frames.columns import F64, I64
 
@@ -65,17 +66,11 @@ class Whitening:
         return out
 
 
-def nearest_donors(points: F64, pool: F64, rng: np.random.Generator) -> I64:
-    """For each point a row of the pool at the smallest distance, drawn uniformly among all rows at that distance.
+def cell_donors(points: F64, pool: F64, cells: I64, pool_cells: I64, draws: Draws, rows: I64) -> I64:
+    """For each point a row of the pool in its cell at the smallest distance; -1 where the cell has none.
 
-    >>> nearest_donors(np.array([[0.2], [7.0]]), np.array([[1.0], [0.0]]), np.random.default_rng(1)).tolist()
-    [1, 0]
+    It is drawn uniformly among all rows at that distance; `rows`: numbers of the points.
     """
-    return cell_donors(points, pool, np.zeros(len(points), dtype=np.int64), np.zeros(len(pool), dtype=np.int64), rng)
-
-
-def cell_donors(points: F64, pool: F64, cells: I64, pool_cells: I64, rng: np.random.Generator) -> I64:
-    """The same among the rows of the pool in the point's cell; -1 where there is none."""
     out = np.full(len(points), -1, dtype=np.int64)
     codes, there = np.unique(pool_cells, return_inverse=True)
     here = np.searchsorted(codes, cells)
@@ -91,7 +86,7 @@ def cell_donors(points: F64, pool: F64, cells: I64, pool_cells: I64, rng: np.ran
     # The rows of all ties, one after another: `after` is where those of a tie end, `ends` where those of an owner do.
     after = np.cumsum(np.diff(at)[donor])
     ends = np.append(0, after[np.searchsorted(owner, np.arange(len(asked.cell)), side="right") - 1])
-    drawn = rng.integers(ends[asker], ends[asker + 1])
+    drawn = draws.integers(rows[served], ends[asker], ends[asker + 1] - 1)
     tie = np.searchsorted(after, drawn, side="right")
     out[served] = order[at[donor[tie] + 1] - (after[tie] - drawn)]
     return out

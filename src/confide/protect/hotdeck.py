@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from confide.core.draws import Draws
 from confide.engine.local import one_blas_thread
 from confide.errors import InputError
 from confide.frames.columns import F64, I64, Bools, Column, Kind, Records
@@ -238,7 +239,7 @@ class _FittedHotDeck:
             there.append(of_file)
         return here, there, level
 
-    def donors(self, current: Records, rng: np.random.Generator) -> I64:
+    def donors(self, current: Records, draws: Draws) -> I64:
         """The original record that each record takes its values from."""
         points = self.whitening.points(self.predictors.matrix(current, intercept=False))
         pool = self.whitening.points(self.predictors.matrix(self.file, intercept=False))
@@ -247,11 +248,11 @@ class _FittedHotDeck:
         for i, (mine, theirs) in enumerate(zip(here, there, strict=True)):
             rows = np.flatnonzero(level == i)
             if len(rows):
-                donor[rows] = cell_donors(points[rows], pool, mine[rows], theirs, rng)
+                donor[rows] = cell_donors(points[rows], pool, mine[rows], theirs, draws, current.rows[rows])
         return donor
 
-    def apply(self, original: Records, current: Records, rng: np.random.Generator) -> Applied:  # noqa: ARG002
-        donor = self.donors(current, rng)
+    def apply(self, original: Records, current: Records, draws: Draws) -> Applied:  # noqa: ARG002
+        donor = self.donors(current, draws.of("donors"))
         columns = []
         for v in self.step.variables:
             values = self.file[v].values[donor]
@@ -259,7 +260,9 @@ class _FittedHotDeck:
             if moved is not None and moved.scale is not None and self.step.window:
                 at = moved.apart.of_values(values) == 0
                 values = values.copy()
-                values[at] = swapped_ranks(moved.scale, values[at], self.step.window, False, rng)
+                values[at] = swapped_ranks(
+                    moved.scale, values[at], self.step.window, False, draws.of(v), current.rows[at]
+                )
             columns.append(current[v].with_values(values))
         return Applied(columns)
 

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 
+from confide.core.draws import Draws
 from confide.errors import InputError
 from confide.frames.columns import F64, I64, Column, Kind, Records, codes_in, combine
 from confide.protect.evidence import Evidence, Labels
@@ -203,14 +204,14 @@ class _FittedMask:
             return ""
         return nobody(self.step.where)
 
-    def apply(self, original: Records, current: Records, rng: np.random.Generator) -> Applied:
+    def apply(self, original: Records, current: Records, draws: Draws) -> Applied:
         step, names = self.step, self.step.variables
         if step.like is None:
             x = np.column_stack([current[v].values for v in names])
-            parts = self._drawn(x, rng)
+            parts = self._drawn(x, draws.generator())
         else:
             like: Any = step.like
-            parts = like.matrices(self.like, original, current, rng)
+            parts = like.matrices(self.like, original, current, draws)
         rows = None if parts.a is None else taken_rows(parts.a)
         if rows is not None and parts.b is None and parts.c is None:
             return _moved(current, names, rows)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from confide.core.draws import Draws
 from confide.errors import InputError, did_you_mean, raise_all
 from confide.frames.columns import F64, Bools, Column, Kind, Records
 from confide.protect.evidence import Evidence, Spread
@@ -221,7 +222,7 @@ class _FittedError:
     absent: str | Conjugate
     errors: Mapping[str, Variances]
 
-    def apply(self, original: Records, current: Records, rng: np.random.Generator) -> Applied:  # noqa: ARG002
+    def apply(self, original: Records, current: Records, draws: Draws) -> Applied:  # noqa: ARG002
         return Applied()
 
     def truth(self, current: Records, stream: Callable[[str], np.random.Generator], shared: bool) -> list[Column]:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
+from confide.core.draws import Draws
 from confide.errors import InputError
 from confide.frames.columns import F64, I64, Column, Kind, Records
 from confide.protect.evidence import Evidence
@@ -128,7 +129,7 @@ class View:
 class Fitted(Protocol):
     """A mechanism with what it learnt from the data."""
 
-    def apply(self, original: Records, current: Records, rng: np.random.Generator) -> Applied: ...
+    def apply(self, original: Records, current: Records, draws: Draws) -> Applied: ...
 
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence: ...
 
@@ -174,7 +175,7 @@ class Mechanism(Protocol):
     # one with internals that an intruder may guess names them in `guesses`, a table of checks; one that does not go
     # with every other step says so with `beside(steps) -> list[str]`; one that releases values as they are has
     # `draws = False`; one that may leave out records though its role is another has `selects`; one that is a product
-    # of matrices makes them with `matrices(fitted, original, current, rng) -> Parts`.
+    # of matrices makes them with `matrices(fitted, original, current, draws) -> Parts`.
     #
     # A fitted step that can tell a release that it cannot have made has `unfit(released, rows) -> list[str]`: sentences
     # with counts and no values. `released` holds what is released of the plan's variables, in the form in which they

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
+from confide.core.draws import Draws
 from confide.errors import InputError
 from confide.frames.columns import F64, I64, Bools, Column, Kind, Records, codes_in
 from confide.protect.evidence import Evidence, Labels
@@ -119,7 +120,7 @@ class Microaggregate(OfColumns):
         self._check_sizes(self._strata(current, there), there)
         return self.fitted(current)
 
-    def matrices(self, fitted: Any, original: Records, current: Records, rng: np.random.Generator) -> Parts:
+    def matrices(self, fitted: Any, original: Records, current: Records, draws: Draws) -> Parts:
         """As a matrix mask: A averages over the records of a group."""
         there = np.column_stack([current[v].usable for v in self.variables])
         if bool((there.any(axis=1) & ~there.all(axis=1)).any()):
@@ -127,7 +128,7 @@ class Microaggregate(OfColumns):
                 f"{self.where}: some records have only a part of the variables, and one matrix cannot average them "
                 "apart. Give each variable a step of its own."
             )
-        made = fitted.apply(original, current, rng).columns
+        made = fitted.apply(original, current, draws).columns
         return Parts(a=microaggregation_matrix(fitted.group), columns=tuple(made))
 
     def fitted(self, current: Records) -> _FittedGroups:
@@ -210,7 +211,7 @@ class _FittedGroups:
         """Means of the groups, NaN where nothing was averaged, shape (n, p)."""
         return np.column_stack([group_means(y, np.where(np.isnan(y), -1, self.group)) for y in self.values.T])
 
-    def apply(self, original: Records, current: Records, rng: np.random.Generator) -> Applied:  # noqa: ARG002
+    def apply(self, original: Records, current: Records, draws: Draws) -> Applied:  # noqa: ARG002
         if self.step.k == 1:
             return Applied()
         columns = []

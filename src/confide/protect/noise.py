@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from confide.core.draws import Draws
 from confide.errors import InputError, did_you_mean
 from confide.frames.columns import F64, I64, Bools, Column, Kind, Records
 from confide.protect.correlated import CorrelatedNormal
@@ -137,9 +138,9 @@ class Noise(OfColumns):
         """Someone who knows only that noise was added assumes a tenth of the released standard deviation."""
         return replace(self, sd=None, relative=0.10, bias_sd=None)
 
-    def matrices(self, fitted: Any, original: Records, current: Records, rng: np.random.Generator) -> Parts:
+    def matrices(self, fitted: Any, original: Records, current: Records, draws: Draws) -> Parts:
         """As a matrix mask: C is the noise."""
-        made = fitted.apply(original, current, rng).columns
+        made = fitted.apply(original, current, draws).columns
         x = np.column_stack([current[v].values for v in self.variables])
         return Parts(c=noise_matrices(x, np.column_stack([c.values for c in made])), columns=tuple(made))
 
@@ -186,24 +187,25 @@ class _FittedNoise:
     spans: tuple[Span, ...]
     rho: F64 | None
 
-    def apply(self, original: Records, current: Records, rng: np.random.Generator) -> Applied:  # noqa: ARG002
+    def apply(self, original: Records, current: Records, draws: Draws) -> Applied:  # noqa: ARG002
         if self.rho is not None:
-            return Applied(self._apply_jointly(current, rng))
+            return Applied(self._apply_jointly(current, draws))
         (span,) = self.spans
         column = current[span.variable]
         inside = span.label(column) == INSIDE
         values = column.values.copy()
-        values[inside] = span.draw(values[inside], rng)
+        values[inside] = span.draw(values[inside], draws, current.rows[inside])
         return Applied([column.with_values(values)])
 
-    def _apply_jointly(self, current: Records, rng: np.random.Generator) -> list[Column]:
+    def _apply_jointly(self, current: Records, draws: Draws) -> list[Column]:
         columns = [current[s.variable] for s in self.spans]
         inside = np.stack([s.label(c) == INSIDE for s, c in zip(self.spans, columns, strict=True)])
         y = np.stack([c.values for c in columns])
         z, todo = y.copy(), np.arange(y.shape[1])
         root: F64 = np.linalg.cholesky(np.asarray(self.rho, dtype=float))
-        for _ in range(10_000):
-            noise = root @ rng.standard_normal((len(columns), len(todo)))
+        for attempt in range(10_000):
+            rows = current.rows[todo]
+            noise = root @ np.stack([draws.normal(rows, attempt, word=i) for i in range(len(columns))])
             ok = np.ones(len(todo), dtype=bool)
             for i, s in enumerate(self.spans):
                 at = inside[i, todo]

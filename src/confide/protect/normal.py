@@ -9,9 +9,10 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import ndtri
 
+from confide.core.draws import Draws
 from confide.engine.local import one_blas_thread
 from confide.errors import InputError
-from confide.frames.columns import F64, Kind, Records, rounded
+from confide.frames.columns import F64, I64, Kind, Records, rounded
 from confide.protect.evidence import LOG_2PI, Evidence, Spread
 from confide.protect.mechanism import Applied, Chain, View, positive, registered
 from confide.protect.predictors import Predictors, enough_rows
@@ -132,38 +133,38 @@ class _FittedNormal:
     states: States
     model: _Regression | None
 
-    def apply(self, original: Records, current: Records, rng: np.random.Generator) -> Applied:  # noqa: ARG002
+    def apply(self, original: Records, current: Records, draws: Draws) -> Applied:  # noqa: ARG002
         column = current[self.step.variable]
         x = self.predictors.matrix(current)
-        state, amount = self.states.draw(x, rng), np.full(current.n, np.nan)
+        state, amount = self.states.draw(x, draws, current.rows), np.full(current.n, np.nan)
         if self.model is not None:
-            beta, sigma = self._parameters(self.model, rng)
+            beta, sigma = self._parameters(self.model, draws)
             at = np.flatnonzero(state == 0)
             with one_blas_thread():
                 middle = x[at] @ beta
-            value = rounded(self.model.back(self._inside(middle, sigma, rng)), column.step)
+            value = rounded(self.model.back(self._inside(middle, sigma, draws, current.rows[at])), column.step)
             amount[at] = np.clip(value, self.model.values[0], self.model.values[-1])
         return Applied([column.with_values(self.states.placed(state, amount))])
 
-    def _inside(self, middle: F64, sigma: float, rng: np.random.Generator) -> F64:
+    def _inside(self, middle: F64, sigma: float, draws: Draws, rows: I64) -> F64:
         """Draws around each prediction, again where they leave the file's range: nothing piles up at its ends."""
         assert self.model is not None
-        drawn = middle + sigma * rng.standard_normal(len(middle))
+        drawn = middle + sigma * draws.normal(rows)
         if self.step.scale == "ranks":
             return np.asarray(drawn)  # the ends of the file's own quantiles
         low, high = self.model.values[0], self.model.values[-1]
-        for _ in range(100 if high > low else 0):
+        for attempt in range(1, 101 if high > low else 1):
             out = np.flatnonzero((drawn < low) | (drawn > high))
             if not len(out):
                 break
-            drawn[out] = middle[out] + sigma * rng.standard_normal(len(out))
+            drawn[out] = middle[out] + sigma * draws.normal(rows[out], attempt)
         return np.asarray(drawn)
 
-    def _parameters(self, m: _Regression, rng: np.random.Generator) -> tuple[F64, float]:
+    def _parameters(self, m: _Regression, draws: Draws) -> tuple[F64, float]:
         if not self.step.draw:
             return m.beta, float(np.sqrt(m.sigma2))
-        sigma = float(np.sqrt(m.rss / rng.chisquare(m.df)))
-        shift = rng.standard_normal(m.root.shape[1])
+        sigma = float(np.sqrt(m.rss / draws.of("variance").chisquare(m.df)))
+        shift = draws.of("coefficients").normal(np.arange(m.root.shape[1]))
         if self.step.alpha is not None:
             return m.beta + self.step.alpha * shift, sigma
         return m.beta + sigma * (m.root @ shift), sigma

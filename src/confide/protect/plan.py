@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from os import PathLike
+from typing import Any, Literal, overload
 
 import polars as pl
 
+from confide.core.vault import Vault
 from confide.errors import InputError, did_you_mean, raise_all
 from confide.frames import schema as schema_of
 from confide.frames import to_polars
-from confide.frames.columns import Kind, Records, decode, encode, type_name
-from confide.protect.compiled import Compiled, check_steps, run, shuffled, wanted_kinds
+from confide.frames.columns import Kind, Records, encode, type_name
+from confide.protect.compiled import check_steps, wanted_kinds
 from confide.protect.copies import Copies, checked_copies
+from confide.protect.make import make, origin_of
 from confide.protect.mechanism import Mechanism, names_of
 from confide.protect.release import Release
-from confide.protect.seeds import checked_seed
 
 
 @dataclass(frozen=True)
@@ -91,16 +93,30 @@ class Plan:
         return kinds | dict.fromkeys(self.numeric, "numeric")
 
     @overload
-    def protect(self, data: Any, seed: int | None = None) -> Release: ...
-    @overload
-    def protect(self, data: Any, seed: int | None = None, *, copies: int, linked: bool = True) -> Copies: ...
     def protect(
-        self, data: Any, seed: int | None = None, *, copies: int | None = None, linked: bool = True
-    ) -> Release | Copies:
-        """Carry the plan out. The same data, plan and seed give the same release, byte for byte.
+        self, data: Any, seed: int | None = None, *, vault: Vault | str | PathLike[str] | None = None,
+        draws: Literal["own", "shared"] = "own",
+    ) -> Release: ...  # fmt: skip
+    @overload
+    def protect(
+        self, data: Any, seed: int | None = None, *, vault: Vault | str | PathLike[str] | None = None,
+        draws: Literal["own", "shared"] = "own", copies: int, linked: bool = True,
+    ) -> Copies: ...  # fmt: skip
+    def protect(
+        self, data: Any, seed: int | None = None, *, vault: Vault | str | PathLike[str] | None = None,
+        draws: Literal["own", "shared"] = "own", copies: int | None = None, linked: bool = True,
+    ) -> Release | Copies:  # fmt: skip
+        """Carry the plan out. The same data, plan, vault and seed give the same release, byte for byte.
 
         `data` is a polars, pandas or arrow frame and is not changed; the public part comes back in its type.
-        Without a seed, fresh entropy from the system is used and kept, privately, in the release.
+
+        `vault` is a private folder with a secret (`cf.Vault`), made when first used. All draws are keyed by it, by the
+        content of the file, by the plan, and by the seed if one is stated: nobody outside can guess them, and no two
+        releases share any. Without a vault, and without a seed, fresh entropy serves instead and is kept, privately, in
+        the release. **A seed alone makes a draft**: the agency can make it again, and so can anybody who tries seeds
+        out; `write` and public records refuse it.
+
+        ``draws="shared"`` gives all plans with one seed the same draws, for comparisons only; it is refused likewise.
 
         `copies` makes that many releases, each with its own draws, for estimates that allow for them (`combine`). Rows
         are in one order in all copies, or with ``linked=False`` in an order of its own in each.
@@ -108,46 +124,17 @@ class Plan:
         frame = to_polars(data).clone()  # the caller may go on changing theirs
         self.check(frame)
         original = self.encode(frame, data)
-        chosen = checked_seed(seed)
-        if copies is None:
-            return self._release(frame, original, chosen, data)
+        several = None if copies is None else self._several(copies, linked)
+        origin = origin_of(self, frame, seed, vault, draws, several)
+        return make(self, frame, original, origin, data, several)
+
+    def _several(self, copies: int, linked: bool) -> tuple[int, bool]:
         many = checked_copies(copies)
         if not isinstance(linked, bool):
             raise InputError("linked is true (rows in one order in all copies) or false.")
         if not any(s.role == "random" and getattr(s, "draws", True) for s in self.parts):
             raise InputError("Without a random step all copies would be the same; leave copies out.")
-        made = [self._release(frame, original, chosen, data, (i, many, linked)) for i in range(many)]
-        return Copies(tuple(made), linked)
-
-    def _release(
-        self, frame: pl.DataFrame, original: Records, seed: int, data: Any, copy: tuple[int, int, bool] | None = None
-    ) -> Release:
-        """One release; `copy` says which of how many, and whether their rows are in one order."""
-        number = None if copy is None else copy[0]
-        compiled, current, rows = run(self.parts, original, seed, number)
-        order = shuffled(len(rows), seed, None if copy is None or copy[2] else number)
-        self._check_owned(compiled, frame, current)
-        touched = {v: decode(current[v]) for v in compiled.ways}
-        public = [
-            touched.get(v, frame.get_column(v) if len(rows) == frame.height else frame.get_column(v).gather(rows))
-            for v in frame.columns
-            if v not in self.identifiers and v not in self.drop
-        ]
-        if not public:
-            raise InputError("Nothing would be released: every column is an identifier or dropped.")
-        released = pl.DataFrame(public)[order]
-        link = None if compiled.nobody else rows[order]
-        return Release.made(self, compiled, frame, released, link, seed, like=data, copy=copy)
-
-    def _check_owned(self, compiled: Compiled, frame: pl.DataFrame, current: Records) -> None:
-        """Rows that belong to nobody have no value of a variable that was not made with them."""
-        gone = {*self.identifiers, *self.drop}
-        left = [v for v in frame.columns if v not in gone and v not in current] if compiled.nobody else []
-        if left:
-            raise InputError(
-                f"{compiled.nobody} So such rows have no value of {', '.join(left)}: mask every variable that is "
-                "released, or add the others to drop."
-            )
+        return many, linked
 
     def check(self, frame: pl.DataFrame) -> None:
         """Meet bad input at the door: all missing columns at once, an empty file."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from confide.core.draws import Draws
 from confide.errors import InputError
 from confide.frames.columns import F64, I64, Column, Kind, Records
 from confide.protect.evidence import Evidence, Table
@@ -137,13 +138,13 @@ class _FittedPram:
     column: Column
     p: F64
 
-    def apply(self, original: Records, current: Records, rng: np.random.Generator) -> Applied:  # noqa: ARG002
+    def apply(self, original: Records, current: Records, draws: Draws) -> Applied:  # noqa: ARG002
         column = current[self.variable]
         codes, size = level_codes(column, self.column)
         cumulative = np.cumsum(self.p, axis=1)
         cumulative[:, -1] = 1.0
         drawn = np.empty(len(codes), dtype=np.int64)
-        u = rng.random(len(codes))
+        u = draws.uniform(current.rows)
         for a in range(size):
             rows = codes == a
             drawn[rows] = np.searchsorted(cumulative[a], u[rows], side="right")

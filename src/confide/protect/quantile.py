@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from confide.core.draws import Draws
+from confide.core.seeds import stream
 from confide.errors import InputError
 from confide.frames.columns import F64, Bools, Kind, Records, alike, rounded
 from confide.protect.evidence import LOG_2PI, Columns, Evidence, Spread
@@ -15,7 +17,6 @@ from confide.protect.levels import joint_codes
 from confide.protect.mechanism import Applied, Chain, View, registered
 from confide.protect.predictors import Predictors, enough_rows
 from confide.protect.process import Process
-from confide.protect.seeds import stream
 from confide.protect.states import States
 from confide.protect.synthesis import Check, FromOthers, says_nothing
 
@@ -116,10 +117,11 @@ class _FittedQuantiles:
             self.memory[:] = [(mine, self.step.fit(mine, mine, {}))]
         return self.memory[0][1]
 
-    def apply(self, original: Records, current: Records, rng: np.random.Generator) -> Applied:  # noqa: ARG002
+    def apply(self, original: Records, current: Records, draws: Draws) -> Applied:  # noqa: ARG002
         column = current[self.step.variable]
         x = self.predictors.matrix(current)
-        state, tau, u = self.states.draw(x, rng), rng.random(current.n), rng.random(current.n)
+        state = self.states.draw(x, draws, current.rows)
+        tau, u = draws.uniform(current.rows), draws.uniform(current.rows, word=1)
         amount = np.full(current.n, np.nan)
         if self.process is not None:
             at = np.flatnonzero(state == 0)

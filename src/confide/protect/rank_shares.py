@@ -17,6 +17,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from confide.core.draws import Draws
 from confide.frames.columns import F64, I64
 
 SMALL = 64
@@ -65,10 +66,10 @@ class RankScale:
         first = starts[np.searchsorted(self.values, low, side="left")]
         return first, starts[np.searchsorted(self.values, high, side="left")] - 1
 
-    def ranks_of(self, values: F64, rng: np.random.Generator) -> I64:
+    def ranks_of(self, values: F64, draws: Draws) -> I64:
         """A rank for each value, ties in random order: no rank is used twice as long as there are enough."""
         lo, hi = self.place(values)
-        shuffled = rng.permutation(self.n)
+        shuffled = draws.order(np.arange(self.n))
         tie = np.repeat(np.arange(len(self.values)), self.hi - self.lo + 1)
         shuffled = shuffled[np.argsort(tie[shuffled], kind="stable")]
         order = np.flatnonzero(lo < hi)
@@ -80,19 +81,19 @@ class RankScale:
         return out
 
 
-def draw_copy(rank: I64, n: int, d: int, rng: np.random.Generator) -> I64:
-    """For each rank q one drawn uniformly from the ranks q-d..q+d that exist."""
+def draw_copy(rank: I64, n: int, d: int, draws: Draws, rows: I64) -> I64:
+    """For each rank q one drawn uniformly from the ranks q-d..q+d that exist; `rows`: numbers of the records."""
     d = min(d, n)
-    return rng.integers(np.maximum(rank - d, 0), np.minimum(rank + d, n - 1), endpoint=True)
+    return draws.integers(rows, np.maximum(rank - d, 0), np.minimum(rank + d, n - 1))
 
 
-def draw_exchange(n: int, d: int, rng: np.random.Generator) -> I64:
+def draw_exchange(n: int, d: int, draws: Draws) -> I64:
     """The partner of each rank (itself for a record that stays), in blocks of d + 1 ranks with a random phase."""
     w = min(d + 1, n)
     if n == 0:
         return np.empty(0, dtype=np.int64)
-    block = (np.arange(n) + w - rng.integers(w)) // w
-    order = rng.permutation(n)
+    block = (np.arange(n) + w - draws.of("phase").whole(w)) // w
+    order = draws.of("pairs").order(np.arange(n))
     order = order[np.argsort(block[order], kind="stable")]
     # Inside a block, at the places of its ranks: the first with the second, the third with the fourth, ...
     start = np.searchsorted(block, block, side="left")

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from confide.core.draws import Draws
 from confide.errors import InputError
 from confide.frames.columns import F64, I64, Bools, Column, Kind, Records
 from confide.protect.evidence import Evidence, Labels
@@ -118,11 +119,13 @@ class _FittedRankSwap:
     scale: RankScale
     model: Column
 
-    def apply(self, original: Records, current: Records, rng: np.random.Generator) -> Applied:  # noqa: ARG002
+    def apply(self, original: Records, current: Records, draws: Draws) -> Applied:  # noqa: ARG002
         (v,) = self.step.variables
         values = current[v].values.copy()
         moved = self.apart.of_values(values) == 0
-        values[moved] = swapped_ranks(self.scale, values[moved], self.step.window, self.step.exchange, rng)
+        values[moved] = swapped_ranks(
+            self.scale, values[moved], self.step.window, self.step.exchange, draws, current.rows[moved]
+        )
         return Applied([current[v].with_values(values)])
 
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
@@ -143,11 +146,11 @@ class _FittedRankSwap:
         return low, high, inside
 
 
-def swapped_ranks(scale: RankScale, values: F64, window: int, exchange: bool, rng: np.random.Generator) -> F64:
-    """Values of the file near in rank to those given."""
+def swapped_ranks(scale: RankScale, values: F64, window: int, exchange: bool, draws: Draws, rows: I64) -> F64:
+    """Values of the file near in rank to those given, of records with these numbers."""
     every = np.repeat(scale.values, scale.hi - scale.lo + 1)
-    rank = scale.ranks_of(values, rng)
-    drawn = draw_exchange(scale.n, window, rng)[rank] if exchange else draw_copy(rank, scale.n, window, rng)
+    rank = scale.ranks_of(values, draws.of("ties"))
+    drawn = draw_exchange(scale.n, window, draws)[rank] if exchange else draw_copy(rank, scale.n, window, draws, rows)
     return np.asarray(every[drawn])
 
 

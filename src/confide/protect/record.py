@@ -1,7 +1,7 @@
 """The record of a release: what was done, with which versions, to what content.
 
-The public record can go with the data. The private one also holds the seed and what it takes to make the very
-same release again and to prove it: `replay`.
+The public record can go with the data. The private one also says where the draws came from and what it takes to make the
+very same release again and to prove it: `confide.protect.replay`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,15 +19,14 @@ import polars as pl
 
 import confide
 from confide.errors import InputError
-from confide.frames import atomic_write, to_polars
+from confide.frames import atomic_write
 from confide.frames.columns import I64
-from confide.protect.document import plan_from_dict, read_document
 from confide.protect.plain import Writer
 
 if TYPE_CHECKING:
     from confide.protect.release import Release
 
-FORMAT = "confide-record/1"
+FORMAT = "confide-record/2"
 
 
 def record(release: Release, private: bool = False) -> dict[str, Any]:
@@ -36,7 +34,8 @@ def record(release: Release, private: bool = False) -> dict[str, Any]:
 
     Public: versions, the plan, the kinds of the variables it treats, the released rows and columns, a digest
     of the released content. Parts of a plan that are marked private (rows named one by one) are left out and
-    listed under "withheld". Private: the whole plan, the seed, digests of the original and of the link.
+    listed under "withheld". Private: the whole plan, where the draws came from (the vault's fingerprint, or the secret
+    itself where there is no vault), digests of the original and of the link. The record of a draft says that it is one.
 
     >>> import confide as cf
     >>> release = cf.Plan([cf.Topcode("age", at=85)], identifiers=["id"]).protect(cf.demo("heads"), seed=1)
@@ -49,6 +48,8 @@ def record(release: Release, private: bool = False) -> dict[str, Any]:
     writer = Writer(public=not private)
     plan = None if release.plan is None else writer.table(release.plan)
     out: dict[str, Any] = {"format": FORMAT, "versions": versions(), "plan": plan}
+    if release.origin is not None and not release.origin.public:
+        out["status"] = release.origin.words
     out["variables"] = _kinds(release)
     if writer.withheld:
         out["withheld"] = writer.withheld
@@ -63,7 +64,12 @@ def record(release: Release, private: bool = False) -> dict[str, Any]:
 
 
 def save_record(release: Release, path: str | os.PathLike[str], private: bool = False, overwrite: bool = False) -> Path:
-    """Write the record as JSON, whole or not at all. A private record can be read by its owner only."""
+    """Write the record as JSON, whole or not at all. A private record can be read by its owner only.
+
+    A public record of a release that must not be published is refused.
+    """
+    if not private:
+        check_public(release)
     text = json.dumps(record(release, private), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     with atomic_write(path, overwrite) as temporary:
         if private:
@@ -72,42 +78,10 @@ def save_record(release: Release, path: str | os.PathLike[str], private: bool = 
     return Path(path)
 
 
-def replay(record: Mapping[str, Any] | str | os.PathLike[str], data: Any) -> Release:
-    """Make a recorded release again from the original data, and check that it is the very same.
-
-    `record` is a private record or its file. Refused: a public record, other data than the record was made
-    from, and a result that differs from the one recorded (as other versions of the libraries could make it).
-
-    >>> import confide as cf
-    >>> plan = cf.Plan([cf.Swap("race", rate=0.3)], identifiers=["id"])
-    >>> release = plan.protect(cf.demo("heads"), seed=1)
-    >>> again = cf.replay(release.record(private=True), cf.demo("heads"))
-    >>> again.data.equals(release.data), bool((again.link == release.link).all())
-    (True, True)
-    >>> cf.replay(release.record(), cf.demo("heads"))
-    Traceback (most recent call last):
-    confide.errors.InputError: This record is public and holds no seed; only the private one can be replayed.
-    """
-    found = record if isinstance(record, Mapping) else read_document(record)
-    secret = _checked(found)
-    frame = to_polars(data)
-    if content_digest(frame) != secret["original"]["sha256"]:
-        rows = secret["original"]["rows"]
-        how = "its values, names or types differ" if rows == frame.height else f"that had {rows} rows"
-        raise InputError(f"This is not the file the record was made from: {how} (this has {frame.height} rows).")
-    plan, seed = plan_from_dict(found["plan"], "record"), int(secret["seed"])
-    if "copy" in secret:
-        number, many, linked = secret["copy"]
-        release: Release = plan.protect(data, seed=seed, copies=many, linked=linked)[int(number)]
-    else:
-        release = plan.protect(data, seed=seed)
-    same = content_digest(release.frame) == found["released"]["sha256"]
-    if not same or link_digest(release.link) != secret["link_sha256"]:
-        then, now = found.get("versions", {}), versions()
-        changed = [f"{k} {v} (here {now.get(k)})" for k, v in then.items() if v != now.get(k)]
-        hint = f" It was made with {', '.join(changed)}." if changed else ""
-        raise InputError(f"The release made again is not the one recorded.{hint}")
-    return release
+def check_public(release: Release) -> None:
+    """Refuse what must not be published: drafts, and releases that share their draws."""
+    if release.origin is not None and release.origin.refusal:
+        raise InputError(release.origin.refusal)
 
 
 def versions() -> dict[str, str]:
@@ -160,29 +134,18 @@ def _kinds(release: Release) -> dict[str, str]:
 
 
 def _private(release: Release) -> dict[str, Any]:
-    if release.seed is None:
-        raise InputError("This release was made elsewhere and has no seed: only a public record can be made of it.")
+    origin = release.origin
+    if origin is None:
+        raise InputError("This release was made elsewhere and has no draws: only a public record can be made of it.")
+    drawn = {
+        "from": origin.kind,
+        "vault": origin.vault,
+        "secret": None if origin.secret is None else origin.secret.hex(),
+        "seed": None if origin.seed is None else str(origin.seed),  # text: many readers round numbers above 2^53
+    }
     return {
-        "seed": str(release.seed),  # text: many readers of JSON round whole numbers above 2^53
+        "draws": {k: v for k, v in drawn.items() if v is not None},
         "original": {"rows": release.original.height, "sha256": content_digest(release.original)},
         "link_sha256": link_digest(release.link),
         **({} if release.copy is None else {"copy": list(release.copy)}),
     }
-
-
-def _checked(found: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The private part of a record that can be replayed."""
-    if found.get("format") != FORMAT:
-        raise InputError(f'This is not a record of a release: its "format" must be "{FORMAT}".')
-    secret = found.get("private")
-    if secret is None:
-        raise InputError("This record is public and holds no seed; only the private one can be replayed.")
-    try:
-        parts = {*secret, *secret["original"], *found, *found["released"]}
-        whole = int(secret["seed"]) >= 0 and {"rows", "sha256", "plan", "link_sha256"} <= parts
-    except (KeyError, TypeError, ValueError):
-        whole = False
-    if not whole:
-        raise InputError("This private record is damaged: parts that Release.save_record writes are missing.")
-    assert isinstance(secret, Mapping)
-    return secret

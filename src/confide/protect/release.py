@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from confide.core.origin import Origin
 from confide.errors import InputError, raise_all
 from confide.frames import Schema, attach, give_back, schema, to_polars
 from confide.frames.columns import I64, Records, codes_in, encode, encode_column, encode_like
+from confide.frames.marks import withhold
 from confide.protect.compiled import Compiled, run
 
 if TYPE_CHECKING:
@@ -25,14 +27,14 @@ class Release:
     """The public data of a plan, beside what only the agency holds.
 
     `data`: public, shuffled rows, no identifiers, in the caller's frame type. Private: `link` (the original row,
-    0-based, of each released row; None where unknown, or where rows are made of several people), `seed`, `original`,
-    `compiled` (what each step learnt). `copy`: which of how many copies it is, and whether their rows are in one order;
-    None for one release alone.
+    0-based, of each released row; None where unknown, or where rows are made of several people), `origin` (where its
+    draws come from), `original`, `compiled` (what each step learnt). `copy`: which of how many copies it is, and if their
+    rows are in one order; None for one release alone.
 
     >>> import confide as cf
     >>> release = cf.Plan([cf.Topcode("age", at=85)], identifiers=["id"]).protect(cf.demo("heads"), seed=1)
     >>> release
-    Release: 51,016 rows, 14 variables; 1 step; made with a private seed
+    Release: 51,016 rows, 14 variables; 1 step; a draft, not for publication
     """
 
     plan: Plan | None
@@ -40,14 +42,14 @@ class Release:
     frame: pl.DataFrame
     original: pl.DataFrame = field(repr=False)
     link: I64 | None
-    seed: int | None
+    origin: Origin | None
     compiled: Compiled | None
     copy: tuple[int, int, bool] | None = None
 
     @classmethod
     def made(
         cls, plan: Plan, compiled: Compiled, original: pl.DataFrame, released: pl.DataFrame, link: I64 | None,
-        seed: int, like: Any, copy: tuple[int, int, bool] | None = None,
+        origin: Origin, like: Any, copy: tuple[int, int, bool] | None = None,
     ) -> Release:  # fmt: skip
         """A release that this program made."""
         held = schema(like)
@@ -57,7 +59,9 @@ class Release:
             open_part = public_schema(held, plan, compiled, original, released)
             for frame in (released, public):
                 attach(frame, open_part)
-        return cls(plan, public, released, original, link, seed, compiled, copy)
+        if origin.refusal:
+            released, public = withhold(released, origin.refusal), withhold(public, origin.refusal)
+        return cls(plan, public, released, original, link, origin, compiled, copy)
 
     @classmethod
     def adopt(cls, original: Any, released: Any, plan: Plan | None = None, link: Any = None) -> Release:
@@ -120,13 +124,18 @@ class Release:
         return save_record(self, path, private, overwrite)
 
     @property
+    def seed(self) -> int | None:
+        """The seed that was stated, private."""
+        return None if self.origin is None else self.origin.seed
+
+    @property
     def public_variables(self) -> tuple[str, ...]:
         """The released columns."""
         return tuple(self.frame.columns)
 
     def __repr__(self) -> str:
         steps = 0 if self.plan is None else len(self.plan.steps)
-        how = "made elsewhere" if self.seed is None else "made with a private seed"
+        how = "made elsewhere" if self.origin is None else self.origin.words
         plural = "" if steps == 1 else "s"
         return f"Release: {self.frame.height:,} rows, {self.frame.width} variables; {steps} step{plural}; {how}"
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
+from confide.core.draws import Draws
 from confide.errors import InputError
 from confide.frames.columns import Kind, Records
 from confide.protect.evidence import Evidence
@@ -63,14 +62,13 @@ class Sample:
             raise InputError(f"Sample: a fraction of {self.fraction:g} of {current.n} records is less than one record.")
         return self
 
-    def matrices(self, fitted: Any, original: Records, current: Records, rng: np.random.Generator) -> Parts:
+    def matrices(self, fitted: Any, original: Records, current: Records, draws: Draws) -> Parts:
         """As a matrix mask: A takes the rows of the sample."""
-        return Parts(a=sample_matrix(fitted.apply(original, current, rng).rows, current.n))
+        return Parts(a=sample_matrix(fitted.apply(original, current, draws).rows, current.n))
 
-    def apply(self, original: Records, current: Records, rng: np.random.Generator) -> Applied:  # noqa: ARG002
+    def apply(self, original: Records, current: Records, draws: Draws) -> Applied:  # noqa: ARG002
         size = round(self.fraction * current.n)
-        rows = np.sort(rng.choice(current.n, size=size, replace=False))
-        return Applied(rows=rows.astype(np.int64))
+        return Applied(rows=draws.sample(current.rows, size))
 
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:  # noqa: ARG002
         return Evidence(about=())

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from confide.core.seeds import checked_seed, stream
 from confide.errors import InputError
 from confide.frames import give_back, to_polars
 from confide.protect.compiled import run
-from confide.protect.seeds import checked_seed, stream
 
 if TYPE_CHECKING:
     from confide.protect.plan import Plan

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from confide.core.draws import Draws
 from confide.errors import InputError, raise_all
 from confide.frames.columns import F64, I64, Bools, Column, rounded
 from confide.protect.evidence import log_cell, spread_at
@@ -143,15 +144,15 @@ class Span:
         with np.errstate(divide="ignore"):
             return np.log(np.maximum(area, 0.0))
 
-    def draw(self, y: F64, rng: np.random.Generator) -> F64:
+    def draw(self, y: F64, draws: Draws, rows: I64) -> F64:
         """Noisy values at the variable's precision, drawn again until allowed, shape (n,)."""
         low, high = self.edges()
         sd = self.sd_at(y)
         a, b = ndtr((low - y) / sd), ndtr((high - y) / sd)
         z = np.full(len(y), np.nan)
         todo = np.arange(len(y))
-        for _ in range(10_000):
-            u = rng.random(len(todo))
+        for attempt in range(10_000):
+            u = draws.uniform(rows[todo], attempt)
             drawn = y[todo] + sd[todo] * ndtri(a[todo] + u * (b[todo] - a[todo]))
             drawn = self.rounded(np.clip(drawn, low, high))
             z[todo] = drawn

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from confide.core.draws import Draws
 from confide.engine.local import one_blas_thread
 from confide.frames.columns import F64, I64, Bools, Column, codes_in
 from confide.protect.mechanism import Chain
@@ -88,9 +89,9 @@ class States:
         """Where a value does not stand apart."""
         return np.asarray(self.of_values(column.values) == 0)
 
-    def draw(self, x: F64, rng: np.random.Generator) -> I64:
-        """States of records with these predictors."""
-        u = rng.random(len(x))
+    def draw(self, x: F64, draws: Draws, rows: I64) -> I64:
+        """States of records with these predictors; `rows`: their numbers."""
+        u = draws.of("state").uniform(rows)
         if isinstance(self.model, int):
             return np.full(len(x), self.model, dtype=np.int64)
         with one_blas_thread():

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from confide.core.draws import Draws, Stream
 from confide.errors import InputError, raise_all
 from confide.frames.columns import F64, I64, Bools, Kind, Records
 from confide.protect.evidence import Evidence, Match, Table
@@ -126,10 +127,10 @@ class Swap(OfColumns):
         share = chosen_counts(groups, self.rate, forced) / size
         return _FittedSwap(self, forced, current.select(self.within).take(first), size, share)
 
-    def matrices(self, fitted: Any, original: Records, current: Records, rng: np.random.Generator) -> Parts:
+    def matrices(self, fitted: Any, original: Records, current: Records, draws: Draws) -> Parts:
         """As a matrix mask: A exchanges the rows of every pair. Row numbers are swapped in place of values."""
         places = current.replaced([current[v].with_values(np.arange(current.n)) for v in self.variables])
-        return Parts(a=swap_matrix(fitted.apply(original, places, rng).columns[0].values))
+        return Parts(a=swap_matrix(fitted.apply(original, places, draws).columns[0].values))
 
     def _lost_rows(self, original: Records) -> list[str]:
         """Forced rows that the file does not have; after a `Sample` some may be gone, which is no mistake."""
@@ -164,15 +165,17 @@ class _FittedSwap:
     size: I64
     share: F64
 
-    def apply(self, original: Records, current: Records, rng: np.random.Generator) -> Applied:  # noqa: ARG002
-        partner = self._partners(current, rng)
+    def apply(self, original: Records, current: Records, draws: Draws) -> Applied:  # noqa: ARG002
+        partner = self._partners(current, draws)
         return Applied([current[v].with_values(current[v].values[partner]) for v in self.swap.variables])
 
-    def _partners(self, current: Records, rng: np.random.Generator) -> I64:
+    def _partners(self, current: Records, draws: Draws) -> I64:
         if self.swap.candidates:
-            return TargetedPolicy.of(current, self.swap.keys, self.swap.within).draw(self.swap.rate, rng)
+            return TargetedPolicy.of(current, self.swap.keys, self.swap.within).draw(
+                self.swap.rate, draws, current.rows
+            )
         groups = group_codes(current, self.swap.within)
-        return random_partners(groups, self.share, rng, self.forced)
+        return random_partners(groups, self.share, draws, current.rows, self.forced)
 
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
         code, of, size = joint_codes(view.released, about, view.chain_after)
@@ -230,10 +233,10 @@ class _FittedSwap:
     def _simulated(self, view: View, code: I64, size: int, of: object) -> Table:
         """Print's way (Reiter 2005, 4.2.1): swap the released file again and average the transition matrices."""
         groups, share, _ = self._seen(view)
-        rng = np.random.default_rng(20050)
+        draws, rows = Stream(np.random.default_rng(20050)), view.released.rows
         counts = np.zeros((size, size))
         for _ in range(self.swap.simulate):
-            partner = random_partners(groups, share, rng)
+            partner = random_partners(groups, share, draws, rows)
             counts += np.bincount(code * size + code[partner], minlength=size * size).reshape(size, size)
         with np.errstate(divide="ignore"):
             log_p = np.log(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))
@@ -248,21 +251,21 @@ def chosen_counts(groups: I64, rate: float, forced: Bools) -> F64:
     return np.asarray(2 * np.floor(np.minimum(want, size) / 2))
 
 
-def random_partners(groups: I64, share: F64, rng: np.random.Generator, forced: Bools | None = None) -> I64:
+def random_partners(groups: I64, share: F64, draws: Draws, rows: I64, forced: Bools | None = None) -> I64:
     """Each record's partner (itself where it is not chosen), pairs formed inside groups, shape (n,).
 
-    `share`: the part of each group that is chosen; forced records come first.
+    `share`: the part of each group that is chosen; forced records come first. `rows`: numbers of the records.
     """
     n = len(groups)
     late = np.zeros(n, dtype=bool) if forced is None else ~forced
-    order = np.lexsort((rng.random(n), late, groups))
+    order = np.lexsort((draws.uniform(rows), late, groups))
     size = np.bincount(groups, minlength=len(share))
     start = np.concatenate([[0], np.cumsum(size)[:-1]])
     chosen = 2 * np.round(share * size / 2)
     g = groups[order]
     head = order[np.arange(n) - start[g] < chosen[g]]
     # The head is sorted forced first; pair at random within it.
-    head = head[np.lexsort((rng.random(len(head)), groups[head]))]
+    head = head[np.lexsort((draws.uniform(rows[head], word=1), groups[head]))]
     partner = np.arange(n)
     a, b = head[0::2], head[1::2]
     partner[a], partner[b] = b, a

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from confide.core.draws import Draws, Stream
 from confide.frames.columns import F64, I64, Bools, Records
 from confide.protect.levels import combine_exact, level_codes
 
@@ -47,32 +48,37 @@ class TargetedPolicy:
         right = np.searchsorted(self.key[order], wanted, side="right")
         return [order[a:b] for a, b in zip(left, right, strict=True)]
 
-    def draw(self, rate: float, rng: np.random.Generator) -> I64:
-        """One run: each candidate, in random order, exchanges with probability `rate` with a free record."""
+    def draw(self, rate: float, draws: Draws, numbers: I64) -> I64:
+        """One run: each candidate, in random order, exchanges with probability `rate` with a free record.
+
+        `numbers`: of the records in the file, shape (n,).
+        """
         partner = np.arange(len(self.key))
         for rows in self._members():
-            self._pair(rows, rate, rng, partner)
+            self._pair(rows, rate, draws, numbers, partner)
         return partner
 
-    def _pair(self, rows: I64, rate: float, rng: np.random.Generator, partner: I64) -> None:
+    def _pair(self, rows: I64, rate: float, draws: Draws, numbers: I64, partner: I64) -> None:
         free = dict.fromkeys(rows.tolist())
-        for i in rng.permutation(rows[self.candidate[rows]]).tolist():
-            chosen = rng.random() < rate
+        mine = rows[self.candidate[rows]]
+        for i in mine[draws.order(numbers[mine])].tolist():
+            chosen = draws.uniform(numbers[[i]], word=2)[0] < rate
             if not chosen or i not in free:
                 continue
             pool = [j for j in free if self.area[j] != self.area[i]]
             if not pool:
                 continue
-            j = pool[int(rng.integers(len(pool)))]
+            j = pool[draws.whole(len(pool), int(numbers[i]), word=3)]
             partner[i], partner[j] = j, i
             del free[i], free[j]
 
     def exchange_rates(self, rate: float) -> F64:
         """Each record's chance of being exchanged, from repeated runs of the policy; 0 where it cannot be."""
-        rng, n = np.random.default_rng(200037), len(self.key)
+        draws, n = Stream(np.random.default_rng(200037)), len(self.key)
+        numbers = np.arange(n)
         moved = np.zeros(n)
         for _ in range(SIMULATIONS):
-            moved += self.draw(rate, rng) != np.arange(n)
+            moved += self.draw(rate, draws, numbers) != numbers
         return moved / SIMULATIONS
 
     def shares(self, code: I64, size: int) -> F64:

@@ -9,13 +9,13 @@ from typing import Any
 import polars as pl
 
 from confide.attack.intruder import Intruder, Unsure
+from confide.core.seeds import checked_seed
 from confide.errors import InputError, did_you_mean
 from confide.measure.utility.measure import Measure
 from confide.measure.utility.registry import as_measure
 from confide.protect.copies import checked_copies
 from confide.protect.mechanism import fraction
 from confide.protect.plan import Plan
-from confide.protect.seeds import checked_seed
 from confide.study.sweep import Candidate, Sweep
 
 EVERYTHING = "release everything"

@@ -14,6 +14,7 @@ import polars as pl
 from confide.attack.attack import Attack
 from confide.attack.intruder import Intruder
 from confide.attack.over_copies import Averaged
+from confide.core.seeds import stream
 from confide.errors import InputError
 from confide.frames.columns import F64
 from confide.measure.identification import MARGIN, summarise
@@ -22,7 +23,6 @@ from confide.measure.utility.run import utility
 from confide.protect.copies import Copies
 from confide.protect.plan import Plan
 from confide.protect.release import Release
-from confide.protect.seeds import stream
 from confide.study.checks import RISKS as RISKS
 from confide.study.groups import Groups
 
@@ -75,7 +75,10 @@ def evaluate(
     (500.0, {'means': 0.0})
     """
     began = time.perf_counter()
-    release = plan.protect(data, seed=seed) if copies == 1 else plan.protect(data, seed=seed, copies=copies)
+    if copies == 1:
+        release: Release | Copies = plan.protect(data, seed=seed, draws="shared")
+    else:
+        release = plan.protect(data, seed=seed, draws="shared", copies=copies)
     seconds = {"protect": time.perf_counter() - began}
     began = time.perf_counter()
     risks: dict[str, dict[str, float | None]] = {}

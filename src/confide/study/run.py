@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from confide import __version__
+from confide.core.seeds import checked_seed, fresh_seed
 from confide.engine.local import calm, progress_bar, thread_count
 from confide.errors import InputError, raise_all
-from confide.protect.seeds import checked_seed, fresh_seed
 from confide.study.collect import collected
 from confide.study.evaluate import Evaluated, evaluate
 from confide.study.groups import Groups

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from confide.core.seeds import checked_seed
 from confide.engine.local import one_blas_thread
 from confide.errors import InputError
 from confide.measure.utility.measure import Found, Stated, named
@@ -16,7 +17,6 @@ from confide.measure.utility.propensity_cart import cart_scores, mse, permuted_m
 from confide.measure.utility.propensity_logistic import logistic_scores, terms
 from confide.measure.utility.stacked import Stacked
 from confide.protect.mechanism import fraction
-from confide.protect.seeds import checked_seed
 
 
 @dataclass(frozen=True)

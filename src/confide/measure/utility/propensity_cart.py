@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from confide.core.seeds import stream
 from confide.frames.columns import F64, I64
 from confide.measure.utility.stacked import Stacked
-from confide.protect.seeds import stream
 
 
 def sorted_rows(stacked: Stacked) -> Stacked:

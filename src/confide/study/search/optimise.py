@@ -9,10 +9,10 @@ from typing import Any
 import polars as pl
 
 from confide.attack.intruder import Intruder
+from confide.core.seeds import checked_seed
 from confide.errors import InputError, raise_all
 from confide.measure.utility.measure import Measure
 from confide.protect.plan import Plan
-from confide.protect.seeds import checked_seed
 from confide.study.evaluate import is_random
 from confide.study.search.refine import Space
 from confide.study.search.trials import tried

@@ -1,4 +1,4 @@
-"""Random streams: one per step, keyed by what the step is, so that adding a step moves no other's draws."""
+"""Seeds that a caller states, and streams of numbers that nobody publishes (simulations, comparisons)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,14 @@ def fresh_seed() -> int:
 
 def checked_seed(seed: int | None) -> int:
     """The caller's seed, or a fresh one."""
+    stated = stated_seed(seed)
+    return fresh_seed() if stated is None else stated
+
+
+def stated_seed(seed: int | None) -> int | None:
+    """The caller's seed, None where none was stated."""
     if seed is None:
-        return fresh_seed()
+        return None
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise InputError("seed must be a whole number from 0 upwards, or None for fresh entropy.")
     return int(seed)
@@ -27,7 +33,6 @@ def checked_seed(seed: int | None) -> int:
 def stream(seed: int, key: str, occurrence: int = 0) -> np.random.Generator:
     """The generator of one stream: the same seed, key and occurrence give the same draws on any machine.
 
-    >>> from confide.protect.seeds import stream
     >>> bool(stream(1, "Swap:race").random() == stream(1, "Swap:race").random())
     True
     """

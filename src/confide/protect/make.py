@@ -1,0 +1,92 @@
+"""Make a release: settle where its draws come from, carry the steps out, shuffle, leave out what is not released."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from confide.core.digest import Digest
+from confide.core.origin import Origin, opened
+from confide.core.seeds import checked_seed, stated_seed
+from confide.errors import InputError
+from confide.frames.columns import I64, Records, decode
+from confide.protect.canonical import canonical
+from confide.protect.compiled import Compiled, of_copy, run
+from confide.protect.copies import Copies
+from confide.protect.release import Release
+
+if TYPE_CHECKING:
+    from confide.protect.plan import Plan
+
+DRAWS = ("own", "shared")
+
+
+def origin_of(
+    plan: Plan, frame: pl.DataFrame, seed: int | None, vault: Any, draws: str, copies: tuple[int, bool] | None
+) -> Origin:
+    """Where the draws of a release come from. `copies`: how many, and whether their rows are in one order."""
+    if draws not in DRAWS:
+        raise InputError('draws is "own", or "shared" for comparisons of plans that are never published.')
+    if draws == "shared":
+        if vault is not None:
+            raise InputError('draws="shared" is for comparisons only and takes no vault: leave one of them out.')
+        return Origin.shared(checked_seed(seed))
+    return Origin.of(described(plan, frame, copies), stated_seed(seed), opened(vault))
+
+
+def described(plan: Plan, frame: pl.DataFrame, copies: tuple[int, bool] | None) -> tuple[str, ...]:
+    """What the draws of a release belong to: no other file, plan or number of copies has the same."""
+    how = "one" if copies is None else f"{copies[0]} copies, linked: {copies[1]}"
+    return "release", Digest.of(frame).hex(), canonical(plan), how
+
+
+def make(
+    plan: Plan, frame: pl.DataFrame, original: Records, origin: Origin, like: Any, copies: tuple[int, bool] | None
+) -> Release | Copies:
+    """One release, or several copies."""
+    if copies is None:
+        return _release(plan, frame, original, origin, like)
+    many, linked = copies
+    made = [_release(plan, frame, original, origin, like, (i, many, linked)) for i in range(many)]
+    return Copies(tuple(made), linked)
+
+
+def _release(
+    plan: Plan, frame: pl.DataFrame, original: Records, origin: Origin, like: Any,
+    copy: tuple[int, int, bool] | None = None,
+) -> Release:  # fmt: skip
+    """`copy` says which of how many, and whether their rows are in one order."""
+    number = None if copy is None else copy[0]
+    compiled, current, rows = run(plan.parts, original, origin, number)
+    order = _shuffled(rows, origin, None if copy is None or copy[2] else number)
+    _check_owned(plan, compiled, frame, current)
+    touched = {v: decode(current[v]) for v in compiled.ways}
+    public = [
+        touched.get(v, frame.get_column(v) if len(rows) == frame.height else frame.get_column(v).gather(rows))
+        for v in frame.columns
+        if v not in plan.identifiers and v not in plan.drop
+    ]
+    if not public:
+        raise InputError("Nothing would be released: every column is an identifier or dropped.")
+    released = pl.DataFrame(public)[order]
+    link = None if compiled.nobody else rows[order]
+    return Release.made(plan, compiled, frame, released, link, origin, like=like, copy=copy)
+
+
+def _shuffled(rows: I64, origin: Origin, copy: int | None) -> I64:
+    """A random order of the released rows, from draws of its own; rows of nobody are counted."""
+    owned = bool((rows >= 0).all())
+    return origin.draws(of_copy("shuffle", copy)).order(rows if owned else np.arange(len(rows)))
+
+
+def _check_owned(plan: Plan, compiled: Compiled, frame: pl.DataFrame, current: Records) -> None:
+    """Rows that belong to nobody have no value of a variable that was not made with them."""
+    gone = {*plan.identifiers, *plan.drop}
+    left = [v for v in frame.columns if v not in gone and v not in current] if compiled.nobody else []
+    if left:
+        raise InputError(
+            f"{compiled.nobody} So such rows have no value of {', '.join(left)}: mask every variable that is "
+            "released, or add the others to drop."
+        )

@@ -1,0 +1,136 @@
+"""Make a recorded release again, and prove that it is the very same."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from confide.core.origin import Origin, opened
+from confide.core.vault import Vault, existing
+from confide.errors import InputError
+from confide.frames import to_polars
+from confide.protect.copies import Copies
+from confide.protect.document import plan_from_dict, read_document
+from confide.protect.make import described, make
+from confide.protect.record import FORMAT, content_digest, link_digest, versions
+from confide.protect.release import Release
+
+if TYPE_CHECKING:
+    from confide.protect.plan import Plan
+
+EARLIER = "confide-record/1"
+"""Records with a seed from which streams of numbers were drawn; they are replayed as they were made."""
+
+Place = str | os.PathLike[str]
+
+
+def replay(record: Mapping[str, Any] | Place, data: Any, vault: Vault | Place | None = None) -> Release:
+    """Make a recorded release again from the original data, and check that it is the very same.
+
+    `record` is a private record or its file. What was drawn from a vault needs that `vault`; a record that lies in its
+    vault finds it there. Refused: a public record, other data than the record was made from, another vault, and a result
+    that differs from the one recorded (as other versions of the libraries could make it).
+
+    >>> import confide as cf
+    >>> plan = cf.Plan([cf.Swap("race", rate=0.3)], identifiers=["id"])
+    >>> release = plan.protect(cf.demo("heads"))
+    >>> again = cf.replay(release.record(private=True), cf.demo("heads"))
+    >>> again.data.equals(release.data), bool((again.link == release.link).all())
+    (True, True)
+    >>> cf.replay(release.record(), cf.demo("heads"))
+    Traceback (most recent call last):
+    confide.errors.InputError: This record is public: it does not say where draws came from. Replay the private one.
+    """
+    found = record if isinstance(record, Mapping) else read_document(record)
+    private = _checked(found)
+    frame = to_polars(data)
+    if content_digest(frame) != private["original"]["sha256"]:
+        rows = private["original"]["rows"]
+        how = "its values, names or types differ" if rows == frame.height else f"that had {rows} rows"
+        raise InputError(f"This is not the file the record was made from: {how} (this has {frame.height} rows).")
+    plan = plan_from_dict(found["plan"], "record")
+    number, copies = None, None
+    if "copy" in private:
+        number, copies = int(private["copy"][0]), (int(private["copy"][1]), bool(private["copy"][2]))
+    beside = None if isinstance(record, Mapping) else Path(record).expanduser().parent
+    origin = _origin(found, private, plan, frame, copies, vault, beside)
+    made = make(plan, frame, plan.encode(frame, data), origin, data, copies)
+    release = made[number] if isinstance(made, Copies) and number is not None else made
+    assert isinstance(release, Release)
+    _check_same(found, private, release)
+    return release
+
+
+def _origin(
+    found: Mapping[str, Any], private: Mapping[str, Any], plan: Plan, frame: pl.DataFrame,
+    copies: tuple[int, bool] | None, vault: Vault | Place | None, beside: Path | None,
+) -> Origin:  # fmt: skip
+    """Where the recorded release drew from."""
+    if found["format"] == EARLIER:
+        return Origin.recorded(int(private["seed"]))
+    drawn = private["draws"]
+    seed = None if drawn.get("seed") is None else int(drawn["seed"])
+    if drawn["from"] == "shared":
+        assert seed is not None
+        return Origin.shared(seed)
+    if drawn["from"] == "stream":
+        assert seed is not None
+        return Origin.recorded(seed)
+    what = described(plan, frame, copies)
+    if drawn["from"] != "vault":
+        return Origin.of(what, seed, secret=bytes.fromhex(drawn["secret"]) if "secret" in drawn else None)
+    if vault is None and (beside is None or not existing(beside)):
+        raise InputError("This release was drawn from a vault. Say which: replay(record, data, vault=FOLDER).")
+    held = opened(vault if vault is not None else beside)
+    assert held is not None
+    if held.fingerprint != drawn["vault"]:
+        raise InputError(f"{held.folder} is another vault than the one this release was drawn from.")
+    return Origin.of(what, seed, held)
+
+
+def _check_same(found: Mapping[str, Any], private: Mapping[str, Any], release: Release) -> None:
+    same = content_digest(release.frame) == found["released"]["sha256"]
+    if same and link_digest(release.link) == private["link_sha256"]:
+        return
+    then, now = found.get("versions", {}), versions()
+    changed = [f"{k} {v} (here {now.get(k)})" for k, v in then.items() if v != now.get(k)]
+    hint = f" It was made with {', '.join(changed)}." if changed else ""
+    raise InputError(f"The release made again is not the one recorded.{hint}")
+
+
+def _checked(found: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The private part of a record that can be replayed."""
+    if found.get("format") not in (FORMAT, EARLIER):
+        raise InputError(f'This is not a record of a release: its "format" must be "{FORMAT}".')
+    private = found.get("private")
+    if private is None:
+        raise InputError("This record is public: it does not say where draws came from. Replay the private one.")
+    try:
+        whole = _whole(found, private)
+    except (KeyError, TypeError, ValueError):
+        whole = False
+    if not whole:
+        raise InputError("This private record is damaged: parts that Release.save_record writes are missing.")
+    assert isinstance(private, Mapping)
+    return private
+
+
+def _whole(found: Mapping[str, Any], private: Mapping[str, Any]) -> bool:
+    parts = {*private, *private["original"], *found, *found["released"]}
+    if not {"rows", "sha256", "plan", "link_sha256"} <= parts:
+        return False
+    if "copy" in private:
+        number, many, _ = private["copy"]
+        if not 0 <= int(number) < int(many):
+            return False
+    if found["format"] == EARLIER:
+        return int(private["seed"]) >= 0
+    drawn = private["draws"]
+    bytes.fromhex(drawn.get("secret", ""))
+    seeded = int(drawn.get("seed", 0)) >= 0 and ("seed" in drawn or drawn["from"] in ("vault", "fresh"))
+    needs = {"vault": "vault", "fresh": "secret", "draft": "seed", "shared": "seed", "stream": "seed"}
+    return seeded and needs[drawn["from"]] in drawn
