@@ -39,6 +39,7 @@ rate = 0.3
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with an original, a plan, an intruder and a folder for what is public."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
     cf.write(HEADS, tmp_path / "heads.csv")
     (tmp_path / "plan.toml").write_text(PLAN)
     (tmp_path / "who.toml").write_text('knows = ["sex", "race", "age"]\n')
@@ -60,7 +61,9 @@ def test_protect_then_attack(here: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "  1. recode age (width = 5)" in said.out
     assert "  age: 300 of 300 values changed" in said.out
     assert said.err == ""
-    secret = json.loads((here / "vault" / "record.json").read_text())["private"]["seed"]
+    secret = json.loads((here / "vault" / "record.json").read_text())["private"]["draws"]
+    assert secret == {"from": "vault", "vault": cf.Vault(here / "vault").fingerprint}
+    secret = (here / "vault" / "secret").read_text().split()[1]
     public = (here / "public" / "record.json").read_text() + (here / "public" / "heads.csv").read_text()
     assert secret not in public + said.out
     assert "id" not in pl.read_csv(here / "public" / "heads.csv").columns
@@ -103,7 +106,7 @@ def test_the_same_seed_gives_the_same_file(here: Path) -> None:
 
 
 def test_a_release_made_elsewhere(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    release = cf.Plan([cf.Recode("age", width=5)], identifiers=["id"]).protect(HEADS, seed=1)
+    release = cf.Plan([cf.Recode("age", width=5)], identifiers=["id"]).protect(HEADS)
     cf.write(release.data, here / "other.csv")
     cf.write({"row": release.link}, here / "link.csv")
     (here / "mild.toml").write_text(PLAN.split('[[steps]]\nmethod = "swap"')[0])
@@ -199,6 +202,8 @@ def test_nothing_is_overwritten_unless_asked(here: Path, capsys: pytest.CaptureF
         (here / "vault" / "record.json").read_bytes(),
     )
     assert run(f"{PROTECT} --private vault --force") == 0
+    assert before[1] == (here / "vault" / "record.json").read_bytes()  # one vault, file and plan: one release
+    assert run(f"{PROTECT} --private vault --seed 2 --force") == 0
     assert before[1] != (here / "vault" / "record.json").read_bytes()
 
 
@@ -213,7 +218,7 @@ def test_all_files_or_none(here: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     assert "31" not in err.split("line")[0]
     assert "the data say" not in err
     assert err.count("\n") == 1
-    assert not [p for p in here.rglob("*") if p.is_file() and p.parent != here]
+    assert [p.name for p in here.rglob("*") if p.is_file() and p.parent != here] == ["secret"]
     assert run(f"{PROTECT} --private vault --debug") == 1
     assert "Traceback" in capsys.readouterr().err
 

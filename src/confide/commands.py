@@ -38,7 +38,9 @@ def protect(options: argparse.Namespace) -> Told:
     folder = usual_vault() if options.private is None else options.private
     secret = None if options.private is None else folder / RECORD
     public = [options.out, options.public_record]
-    raise_all([*_apart(options, folder), *unwritable(options, public), *_in_the_way(secret, options.force)])
+    named = options.private is not None
+    beside = apart(folder, {"--out": options.out, "--public-record": options.public_record}, named)
+    raise_all([*beside, *unwritable(options, public), *_in_the_way(secret, options.force)])
     check_suffix(options.out)
     plan, data = load_plan(options.plan), read(options.data)
     release = plan.protect(data, seed=_seed(options), vault=folder)
@@ -154,7 +156,7 @@ def _release(options: argparse.Namespace) -> Release:
     _check_source(options)
     data = read(options.data)
     if options.private is not None:
-        return replay(options.private / RECORD if options.private.is_dir() else options.private, data)
+        return replay(options.private if options.private.suffix == ".json" else options.private / RECORD, data)
     plan = None if options.plan is None else load_plan(options.plan)
     if options.released is not None:
         link = None
@@ -196,14 +198,14 @@ def _inside(folder: str, other: str) -> bool:
     return os.path.commonpath([folder, other]) == other
 
 
-def _apart(options: argparse.Namespace, folder: Path) -> list[str]:
-    """What is private does not lie beside what is public."""
-    vault = os.path.realpath(folder.expanduser())
-    public = {"--out": options.out, "--public-record": options.public_record}
+def apart(vault: Path, public: dict[str, Path | None], named: bool) -> list[str]:
+    """What is private does not lie beside what is public. The usual vault may lie below: a home folder holds both."""
+    place = os.path.realpath(vault.expanduser())
+    folders = {n: os.path.realpath(p.expanduser().parent) for n, p in public.items() if p is not None}
     return [
         f"--private must be a folder outside that of {n}: the secret never lies beside what is published."
-        for n, p in public.items()
-        if p is not None and _inside(vault, os.path.realpath(p.expanduser().parent))
+        for n, folder in folders.items()
+        if (named and _inside(place, folder)) or _inside(folder, place)
     ]
 
 

@@ -26,7 +26,7 @@ DRAW = [  # few quantiles: fitting takes most of the time, and what is tested is
 
 
 def released(y, *steps, seed=1, **options):
-    release = cf.Plan(list(steps), **options).protect(y, seed=seed)
+    release = cf.Plan(list(steps), **options).protect(y, seed=seed, draws="shared")
     return release.data[np.argsort(release.link)]
 
 

@@ -35,7 +35,9 @@ BY_PRODUCT = {
 
 def both(step, frame=HEADS):
     names = [v for v in ("id",) if v in frame.columns]
-    made = [cf.Plan([s], identifiers=names).protect(frame, seed=7) for s in (step, cf.MatrixMask.of(step))]
+    made = [
+        cf.Plan([s], identifiers=names).protect(frame, seed=7, draws="shared") for s in (step, cf.MatrixMask.of(step))
+    ]
     assert np.array_equal(made[0].link, made[1].link)
     return made
 

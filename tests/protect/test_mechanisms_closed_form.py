@@ -354,12 +354,13 @@ def in_order(release):
     return release.frame[np.argsort(release.link)]
 
 
-def test_adding_a_step_moves_no_other_draw():
-    whole = in_order(cf.Plan(STEPS).protect(HEADS, seed=9))
+def test_adding_a_step_moves_no_other_draw_where_draws_are_shared():
+    whole = in_order(cf.Plan(STEPS).protect(HEADS, seed=9, draws="shared"))
     for i, step in enumerate(STEPS):
-        alone = in_order(cf.Plan([step]).protect(HEADS, seed=9))
+        alone = in_order(cf.Plan([step]).protect(HEADS, seed=9, draws="shared"))
         assert alone[step.variables[0]].equals(whole[step.variables[0]])
-        without = in_order(cf.Plan([s for k, s in enumerate(STEPS) if k != i]).protect(HEADS, seed=9))
+        others = cf.Plan([s for k, s in enumerate(STEPS) if k != i])
+        without = in_order(others.protect(HEADS, seed=9, draws="shared"))
         for other in (s for k, s in enumerate(STEPS) if k != i):
             assert without[other.variables[0]].equals(whole[other.variables[0]])
 

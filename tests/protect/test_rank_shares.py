@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
+from confide.core.draws import Counter
 from confide.protect.rank_shares import RankScale, copy_share, draw_copy, draw_exchange, exchange_share
 
 some = settings(max_examples=120, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
@@ -187,12 +188,12 @@ def test_large_ties_against_sums_in_full_precision():
 
 @pytest.mark.parametrize("d", [0, 1, 2, 3, 6, 11, 40])
 def test_draws_follow_the_shares(d):
-    rng = np.random.default_rng(6)
+    draws = Counter(bytes([6]) * 16)
     n, runs = 12, 40_000
     scale = RankScale.of(np.arange(n, dtype=float))
     ranks = np.arange(n)
-    copies = draw_copy(np.tile(ranks, runs), n, d, rng).reshape(runs, n)
-    exchanges = np.array([draw_exchange(n, d, rng) for _ in range(runs // 4)])
+    copies = draw_copy(np.tile(ranks, runs), n, d, draws, np.arange(n * runs)).reshape(runs, n)
+    exchanges = np.array([draw_exchange(n, d, draws.of(str(i))) for i in range(runs // 4)])
     for share, drawn in ((copy_share, copies), (exchange_share, exchanges)):
         count = np.array([np.bincount(drawn[:, q], minlength=n) for q in range(n)])
         expected = table(share, scale, d) * len(drawn)
@@ -206,23 +207,24 @@ def test_draws_follow_the_shares(d):
 @pytest.mark.parametrize("n", [1, 2, 3, 50, 51])
 @pytest.mark.parametrize("d", [0, 1, 4, 100])
 def test_an_exchange_is_between_two_and_within_reach(n, d):
-    rng = np.random.default_rng(7)
-    for _ in range(20):
-        partner = draw_exchange(n, d, rng)
+    draws = Counter(bytes([7]) * 16)
+    for i in range(20):
+        partner = draw_exchange(n, d, draws.of(str(i)))
         assert (partner[partner] == np.arange(n)).all()
         assert (np.abs(partner - np.arange(n)) <= d).all()
-    assert draw_exchange(0, d, rng).shape == (0,)
+    assert draw_exchange(0, d, draws).shape == (0,)
 
 
 def test_tied_files_follow_the_shares():
-    rng = np.random.default_rng(8)
     y = np.array([1, 1, 1, 2, 4, 4, 5, 5, 5, 5, 9], dtype=float)
     scale, d, runs = RankScale.of(y), 3, 6_000
     back = np.repeat(np.arange(len(scale.values)), scale.hi - scale.lo + 1)
     count = np.zeros((2, 5, 5))
-    for _ in range(runs):
-        rank = scale.ranks_of(y, rng)
-        for m, released in enumerate((draw_copy(rank, scale.n, d, rng), draw_exchange(scale.n, d, rng)[rank])):
+    for i in range(runs):
+        draws = Counter(bytes([8]) * 16).of(str(i))
+        rank = scale.ranks_of(y, draws.of("ties"))
+        copied, exchanged = draw_copy(rank, scale.n, d, draws, np.arange(len(y))), draw_exchange(scale.n, d, draws)
+        for m, released in enumerate((copied, exchanged[rank])):
             np.add.at(count[m], (back[rank], back[released]), 1)
     for m, share in enumerate((copy_share, exchange_share)):
         found = count[m] / count[m].sum(axis=1, keepdims=True)
@@ -239,7 +241,7 @@ def test_ends_are_not_piled_up():
     assert released[0] == pytest.approx(math.log(2), rel=0.02)
     assert released.max() < 1.2
     np.testing.assert_allclose(table(exchange_share, scale, d).sum(axis=0), 1, rtol=1e-12)
-    drawn = draw_copy(np.tile(np.arange(n), 400), n, d, np.random.default_rng(9))
+    drawn = draw_copy(np.tile(np.arange(n), 400), n, d, Counter(bytes([9]) * 16), np.arange(400 * n))
     assert (drawn == 0).mean() * n < 1
 
 
@@ -262,22 +264,22 @@ def test_the_scale():
 @given(values=st.lists(st.integers(-3, 3), min_size=1, max_size=40), seed=st.integers(0, 99))
 def test_ranks_of_the_file_are_all_ranks_once(values, seed):
     y = np.array(values, dtype=float)
-    scale, rng = RankScale.of(y), np.random.default_rng(seed)
-    rank = scale.ranks_of(y, rng)
+    scale, draws = RankScale.of(y), Counter(bytes([seed]) * 16)
+    rank = scale.ranks_of(y, draws)
     assert sorted(rank.tolist()) == list(range(len(y)))
     assert (np.sort(y)[rank] == y).all()
-    part = scale.ranks_of(y[::2], rng)
+    part = scale.ranks_of(y[::2], draws)
     assert len(set(part.tolist())) == len(part)
     assert (np.sort(y)[part] == y[::2]).all()
-    other = scale.ranks_of(np.concatenate([y, y, y + 0.25]), rng)
+    other = scale.ranks_of(np.concatenate([y, y, y + 0.25]), draws)
     assert (np.sort(y)[other[: 2 * len(y)]] == np.concatenate([y, y])).all()
     assert ((other >= 0) & (other < len(y))).all()
-    assert scale.ranks_of(y[:0], rng).shape == (0,)
+    assert scale.ranks_of(y[:0], draws).shape == (0,)
 
 
 def test_ties_are_in_random_order():
-    scale, rng = RankScale.of(np.zeros(4)), np.random.default_rng(10)
+    scale, draws = RankScale.of(np.zeros(4)), Counter(bytes([10]) * 16)
     count = np.zeros((4, 4))
-    for _ in range(4000):
-        np.add.at(count, (np.arange(4), scale.ranks_of(np.zeros(4), rng)), 1)
+    for i in range(4000):
+        np.add.at(count, (np.arange(4), scale.ranks_of(np.zeros(4), draws.of(str(i)))), 1)
     assert (((count - 1000) ** 2 / 1000).sum(axis=1) < chi2.ppf(1 - 1e-6, 3)).all()

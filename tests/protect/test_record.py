@@ -91,7 +91,8 @@ def test_other_data_are_refused(other: pl.DataFrame) -> None:
 
 def test_a_result_that_differs_is_refused() -> None:
     record = released().record(private=True)
-    wrong_seed = {**record, "private": {**record["private"], "seed": "7"}}
+    drawn = {**record["private"]["draws"], "seed": "7"}
+    wrong_seed = {**record, "private": {**record["private"], "draws": drawn}}
     with pytest.raises(InputError, match=r"is not the one recorded\.$"):
         cf.replay(wrong_seed, HEADS)
     older = {**wrong_seed, "versions": {**record["versions"], "numpy": "1.0"}}
@@ -107,15 +108,20 @@ def test_a_result_that_differs_is_refused() -> None:
 
 def test_what_cannot_be_replayed() -> None:
     record = released().record(private=True)
-    with pytest.raises(InputError, match="holds no seed"):
+    with pytest.raises(InputError, match="This record is public"):
         cf.replay(released().record(), HEADS)
     with pytest.raises(InputError, match='"format" must be'):
         cf.replay({**record, "format": "other/1"}, HEADS)
     bad: Any
     for bad in (
         {},
-        {"seed": "x"},
-        {**record["private"], "seed": "x"},
+        {"draws": {"from": "draft", "seed": "1"}},
+        {**record["private"], "draws": {"from": "draft", "seed": "x"}},
+        {**record["private"], "draws": {"from": "draft"}},
+        {**record["private"], "draws": {"from": "fresh", "secret": "no"}},
+        {**record["private"], "draws": {"from": "vault"}},
+        {**record["private"], "draws": {"from": "elsewhere", "seed": "1"}},
+        {**record["private"], "copy": [3, 3, True]},
         {**record["private"], "original": 3},
         3,
     ):
@@ -126,7 +132,7 @@ def test_what_cannot_be_replayed() -> None:
 def test_an_adopted_release_has_a_public_record_only() -> None:
     made = cf.Release.adopt(HEADS, HEADS.drop("id"))
     assert made.record()["plan"] is None
-    with pytest.raises(InputError, match="has no seed"):
+    with pytest.raises(InputError, match="has no draws"):
         made.record(private=True)
 
 

@@ -1,7 +1,7 @@
 """The record of a release: what was done, with which versions, to what content.
 
-The public record can go with the data. The private one also says where the draws came from and what it takes to make the
-very same release again and to prove it: `confide.protect.replay`.
+The public record can go with the data. The private one also says where the draws came from and what it takes to make
+the very same release again and to prove it: `confide.protect.replay`.
 """
 
 from __future__ import annotations

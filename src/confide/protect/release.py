@@ -28,8 +28,8 @@ class Release:
 
     `data`: public, shuffled rows, no identifiers, in the caller's frame type. Private: `link` (the original row,
     0-based, of each released row; None where unknown, or where rows are made of several people), `origin` (where its
-    draws come from), `original`, `compiled` (what each step learnt). `copy`: which of how many copies it is, and if their
-    rows are in one order; None for one release alone.
+    draws come from), `original`, `compiled` (what each step learnt). `copy`: which of how many copies it is, and
+    whether their rows are in one order; None for one release alone.
 
     >>> import confide as cf
     >>> release = cf.Plan([cf.Topcode("age", at=85)], identifiers=["id"]).protect(cf.demo("heads"), seed=1)
@@ -98,7 +98,7 @@ class Release:
         return cls(plan, released, z, y, rows, None, compiled)
 
     def record(self, private: bool = False) -> dict[str, Any]:
-        """What was done, with which versions, to what content; with `private=True` the seed as well.
+        """What was done, with which versions, to what content; with `private=True` what it was drawn from as well.
 
         >>> import confide as cf
         >>> release = cf.Plan([cf.Topcode("age", at=85)]).protect(cf.demo("heads"), seed=1)
@@ -114,7 +114,7 @@ class Release:
 
         >>> import tempfile
         >>> import confide as cf
-        >>> release = cf.Plan([cf.Topcode("age", at=85)]).protect(cf.demo("heads"), seed=1)
+        >>> release = cf.Plan([cf.Topcode("age", at=85)]).protect(cf.demo("heads"))
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     release.save_record(f"{folder}/record.json").name
         'record.json'

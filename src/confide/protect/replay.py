@@ -32,8 +32,8 @@ def replay(record: Mapping[str, Any] | Place, data: Any, vault: Vault | Place | 
     """Make a recorded release again from the original data, and check that it is the very same.
 
     `record` is a private record or its file. What was drawn from a vault needs that `vault`; a record that lies in its
-    vault finds it there. Refused: a public record, other data than the record was made from, another vault, and a result
-    that differs from the one recorded (as other versions of the libraries could make it).
+    vault finds it there. Refused: a public record, other data than the record was made from, another vault, and a
+    result that differs from the one recorded (as other versions of the libraries could make it).
 
     >>> import confide as cf
     >>> plan = cf.Plan([cf.Swap("race", rate=0.3)], identifiers=["id"])
