@@ -205,7 +205,7 @@ def apart(vault: Path, public: dict[str, Path | None], named: bool) -> list[str]
     return [
         f"--private must be a folder outside that of {n}: the secret never lies beside what is published."
         for n, folder in folders.items()
-        if (named and _inside(place, folder)) or _inside(folder, place)
+        if (_inside(place, folder) if named else _inside(folder, place))
     ]
 
 
