@@ -89,7 +89,7 @@ class Counter:
 
     def _inside(self, rows: I64, attempt: int = 0, word: int = 0) -> F64:
         """Numbers in (0, 1), never 0 or 1, for distribution functions turned round."""
-        return self.uniform(rows, attempt, word) + 2.0**-54
+        return np.asarray(((self.words(rows, attempt, word) >> np.uint64(12)) + 0.5) * 2.0**-52)
 
     def normal(self, rows: I64, attempt: int = 0, word: int = 0) -> F64:
         return np.asarray(ndtri(self._inside(rows, attempt, word)))
