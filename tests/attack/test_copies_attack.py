@@ -210,7 +210,9 @@ def test_kept_values_that_nobody_shares_link_copies(level):
     """The same posterior as with rows in one order: of each person's record, wherever it stands."""
     file = file_of(40, 16)
     options = {"steps": [cf.Noise("x", sd=5.0)], "numeric": ["x"]}
-    linked, loose = (cf.Plan(**options).protect(file, seed=3, copies=3, linked=flag) for flag in (True, False))
+    linked, loose = (
+        cf.Plan(**options).protect(file, 3, draws="shared", copies=3, linked=flag) for flag in (True, False)
+    )
     assert loose.linkable() == 1.0
     assert not np.array_equal(loose[0].link, loose[1].link)
     who = cf.Intruder.at(level, knows=["x"])

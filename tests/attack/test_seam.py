@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import confide as cf
+from confide.core.draws import Draws
 from confide.frames.columns import Records
 from confide.protect.evidence import Evidence
 from confide.protect.levels import level_codes
@@ -42,9 +43,9 @@ class Flip:
     def fit(self, original: Records, current: Records, after: Mapping[str, Any]) -> "Flip":  # noqa: ARG002
         return self
 
-    def apply(self, original: Records, current: Records, rng: np.random.Generator) -> Applied:  # noqa: ARG002
+    def apply(self, original: Records, current: Records, draws: Draws) -> Applied:  # noqa: ARG002
         column = current[self.variable]
-        moved = (column.values + (rng.random(len(column)) < self.chance)) % len(column.levels)
+        moved = (column.values + (draws.uniform(current.rows) < self.chance)) % len(column.levels)
         return Applied([column.with_values(moved)])
 
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:

@@ -32,7 +32,7 @@ def few() -> cf.Few:
 
 
 def own(plan: cf.Plan, seed: int, name: str) -> np.ndarray:
-    attack = WHO[name].attack(plan.protect(HEADS, seed=seed))
+    attack = WHO[name].attack(plan.protect(HEADS, seed=seed, draws="shared"))
     out = np.zeros(HEADS.height)
     out[attack.truth] = attack.units["p_true"].to_numpy()
     return out
@@ -57,7 +57,7 @@ def test_the_table_holds_means_over_fresh_seeds(few: cf.Few) -> None:
         row = few.table.filter(pl.col("what") == what).row(0, named=True)
         at_risk = [max(float((own(plan, s, n) > 0.1 * (1 + 1e-9)).sum()) for n in WHO) for s in seeds]
         assert row["at_risk"] == pytest.approx(np.mean(at_risk))
-        releases = [plan.protect(HEADS, seed=s) for s in seeds]
+        releases = [plan.protect(HEADS, seed=s, draws="shared") for s in seeds]
         touched = [(r.frame["race"] != HEADS["race"].gather(r.link)).sum() for r in releases]
         assert row["touched"] == pytest.approx(np.mean(touched))
         overlap = [cf.utility(r, UTILITY)["value"][0] for r in releases]

@@ -39,7 +39,7 @@ def test_the_frame_is_one_row_a_plan_intruder_and_repeat(result: cf.StudyResult)
 
 def test_every_number_is_what_protect_attack_and_utility_say(result: cf.StudyResult) -> None:
     for repeat in range(3):
-        release = SWAP.protect(HEADS, seed=repeat_seed(5, repeat))
+        release = SWAP.protect(HEADS, seed=repeat_seed(5, repeat), draws="shared")
         loss = cf.utility(release, ["hellinger", cf.Means("hh_income")])["value"].to_list()
         for name, who in WHO.items():
             row = result.frame.row(
@@ -237,7 +237,7 @@ def test_copies_are_attacked_and_measured_together() -> None:
     plan = cf.Plan([cf.NormalSynthesis("hh_income", given=["sex", "age"])], identifiers=["id"])
     made = study(plans={"synthetic": plan}, copies={"synthetic": 2}, repeats=1, utility=[cf.Means("hh_income")])
     row = made.run().frame.filter(plan="synthetic", intruder="near")
-    copies = plan.protect(HEADS, seed=repeat_seed(5, 0), copies=2)
+    copies = plan.protect(HEADS, seed=repeat_seed(5, 0), draws="shared", copies=2)
     assert row["means"][0] == pytest.approx(cf.utility(copies, cf.Means("hh_income"))["value"][0])
     assert row["expected_matches"][0] == WHO["near"].attack(copies).summary().expected_matches
 
