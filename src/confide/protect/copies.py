@@ -29,7 +29,7 @@ class Copies(Sequence[Release]):
     >>> plan = cf.Plan([cf.NormalSynthesis("hh_income", given=["sex", "age"])], identifiers=["id"])
     >>> copies = plan.protect(cf.demo("heads"), seed=1, copies=3)
     >>> copies
-    Copies: 3 of 51,016 rows; row by row the same people
+    Copies: 3 of 51,016 rows; row by row the same people; a draft, not for publication
     >>> cf.combine_frames(copies.data, lambda f: (f["hh_income"].mean(), f["hh_income"].var() / f.height)).copies
     3
     """
@@ -109,7 +109,9 @@ class Copies(Sequence[Release]):
     def __repr__(self) -> str:
         rows = self.releases[0].frame.height
         how = "row by row the same people" if self.linked else "rows in orders of their own"
-        return f"Copies: {len(self)} of {rows:,} rows; {how}"
+        origin = self.releases[0].origin
+        drawn = "" if origin is None else f"; {origin.words}"
+        return f"Copies: {len(self)} of {rows:,} rows; {how}{drawn}"
 
 
 def checked_copies(copies: Any) -> int:
