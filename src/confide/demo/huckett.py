@@ -221,7 +221,7 @@ def run_demo(
         "Who finds the own wage in the own record": reproduced_text(tables["reproduced.csv"]),
     }
     text = "\n\n".join(f"{head}\n\n{body}" for head, body in parts.items())
-    write(done.release.data, files["released.parquet"], overwrite=overwrite)
+    write(done.release.data, files["released.parquet"], overwrite=overwrite, draft=True)
     for name, frame in tables.items():
         write_text(files[name], frame.write_csv(), overwrite)
     _draw(done, tables, files, overwrite)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 KEYS = ("sex", "race", "marital", "age")
 MONEY = "property_value"
 
-SEED = 16
+SEED = 178
 """The first seed that does to the four people what Table 2 shows: the swap leaves R and M of Everyman and
 Big I as they were and changes M of Unique and Big P. One seed for all strategies: they share their swaps."""
 
