@@ -195,6 +195,12 @@ def test_without_a_published_file_a_seed_makes_a_draft(here: Path, capsys: pytes
     assert not (here / "home").exists()
 
 
+def test_nothing_is_published_into_the_usual_vault(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    published(here, "--small 3")
+    assert run("sap counts.csv --small 3 --known 1 --published home/confide/vault/table.csv") == 2
+    assert "--vault must be a folder outside that of --published" in capsys.readouterr().err
+
+
 def test_a_scheme_that_draws_nothing_needs_no_vault(here: Path) -> None:
     published(here, "--round 3 --seed 1")
     assert not (here / "home").exists()

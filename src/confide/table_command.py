@@ -34,8 +34,8 @@ ONE_OF_MANY = (
     "not for publication."
 )
 FROM_VAULT = (
-    "The scheme is random, and its draws are keyed by the secret in the vault {}. Keep it private, and keep a copy: with "
-    "it the same command makes the same release again, and nobody can without it."
+    "The scheme is random, and its draws are keyed by the secret in the vault {}. Keep it private, and keep a copy: "
+    "with it the same command makes the same release again, and nobody can without it."
 )
 
 
