@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -304,6 +305,40 @@ GOLDEN = {
 def test_texts_of_schemes_are_frozen() -> None:
     assert {text: scheme_text(s) for text, s in GOLDEN.items()} == {text: text for text in GOLDEN}
     assert OLD_NAMES == {}
+
+
+class Upwards:
+    """A scheme of somebody's own, no dataclass: rounds up to the steps of an array, at random."""
+
+    random, sharp, keyed = True, True, False
+
+    def __init__(self, steps: Any) -> None:
+        self.steps = np.asarray(steps)
+
+    def apply(self, counts: Any, draws: Any) -> Any:
+        return counts + self.steps[(draws * len(self.steps)).astype(int)]
+
+    def interval(self, published: Any) -> Any:
+        return np.maximum(published - self.steps.max(), 0), published
+
+    def outcomes(self, count: int) -> Any:
+        return {count + int(s): 1 / len(self.steps) for s in self.steps}
+
+
+@dataclass(frozen=True)
+class Stated(Upwards):
+    steps: Any = field(default_factory=lambda: np.array([0, 2]))
+
+
+def test_schemes_of_somebodys_own(vault: cf.Vault) -> None:
+    assert scheme_text(Upwards([0, 1])) == '{"scheme":"Upwards","steps":[0,1]}'
+    assert scheme_text(Stated()) == '{"scheme":"Stated"}'
+    assert scheme_text(Stated(np.array([0, 3]))) == '{"scheme":"Stated","steps":[0,3]}'
+    table = cf.Table(MANY)
+    first, again = (table.publish(Upwards([0, 1]), vault=vault).values.tolist() for _ in range(2))
+    assert first == again
+    other = noise(table.publish(Upwards([0, 2]), vault=vault))
+    assert not alike(np.array(first) - MANY, other)
 
 
 def test_texts_of_publications_are_frozen() -> None:

@@ -60,13 +60,14 @@ def _reading(reading: Any) -> list[Any]:
 def _settings(statement: Any) -> dict[str, Any]:
     """What a statement says beyond its defaults."""
     if not is_dataclass(statement):
-        return {_frozen(k): _plain(v) for k, v in sorted(vars(statement).items())}
+        held = getattr(statement, "__dict__", None)
+        return {"repr": repr(statement)} if held is None else {_frozen(k): _plain(v) for k, v in held.items()}
     out = {}
     for f in fields(statement):
-        value = getattr(statement, f.name)
+        value = _plain(getattr(statement, f.name))
         default = f.default_factory() if f.default_factory is not MISSING else f.default
-        if f.init and (default is MISSING or value != default):
-            out[_frozen(f.name)] = _plain(value)
+        if f.init and (default is MISSING or value != _plain(default)):
+            out[_frozen(f.name)] = value
     return out
 
 
