@@ -18,6 +18,8 @@ COUNTS = "sex,age,count\nm,young,2\nm,old,1\nf,young,3\nf,old,7\n"
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    (tmp_path / "public").mkdir()
     (tmp_path / "counts.csv").write_text(COUNTS)
     people = ["sex,age"] + ["m,young"] * 2 + ["m,old"] + ["f,young"] * 3 + ["f,old"] * 7
     (tmp_path / "people.csv").write_text("\n".join(people) + "\n")
@@ -134,6 +136,15 @@ def test_files_are_not_overwritten(here: Path, capsys: pytest.CaptureFixture[str
         ("sap counts.csv --summed --margins-only --margins all", "cells=False"),
         ("sap nothing.csv", "nothing.csv"),
         ("sap counts.csv --chart picture.pdf", ".png"),
+        ("sap counts.csv --small 3 --vault known.csv", "is a file; give the name of a folder"),
+        (
+            "sap counts.csv --small 3 --vault v --published t.csv",
+            "--vault must be a folder outside that of --published",
+        ),
+        ("sap counts.csv --small 3 --vault public --published public/t.csv", "--vault must be a folder outside"),
+        ("sap counts.csv --cell-key 1 0.5 --key sex", "--key names what identifies a person"),
+        ("sap people.csv --records --small 3 --key sex", "--key names what identifies a person"),
+        ("sap people.csv --records --cell-key 1 0.5 --key id", 'no column "id" of identifiers'),
     ],
 )
 def test_mistakes(capsys: pytest.CaptureFixture[str], line: str, says: str) -> None:
@@ -144,11 +155,70 @@ def test_mistakes(capsys: pytest.CaptureFixture[str], line: str, says: str) -> N
 
 
 def test_the_published_table_is_written_for_the_public(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("sap counts.csv --round 3 --random --margins total --known 1 --seed 2 --published public.csv") == 0
-    assert "one of the releases it may make" in capsys.readouterr().out
-    written = pl.read_csv(here / "public.csv")
+    line = "sap counts.csv --round 3 --random --margins total --known 1 --seed 2 --published public/table.csv"
+    assert run(line) == 0
+    said = capsys.readouterr().out
+    assert f"keyed by the secret in the vault {here / 'home' / 'confide' / 'vault'}." in said
+    assert "draft" not in said
+    written = pl.read_csv(here / "public" / "table.csv")
     assert written.columns == ["margin", "sex", "age", "published"]
     assert (written["published"] % 3 == 0).all()
+
+
+def published(here: Path, options: str, data: str = "counts.csv") -> list[int]:
+    assert run(f"sap {data} --known 1 --published public/table.csv --force {options}") == 0
+    return pl.read_csv(here / "public" / "table.csv")["published"].to_list()
+
+
+def test_what_is_published_comes_from_a_vault(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same again with the same vault; with a stated seed it is no draft, and 200 seeds do not make it."""
+    wide = "area,count\n" + "".join(f"{k},{k % 7 + 1}\n" for k in range(60))
+    (here / "wide.csv").write_text(wide)
+    line = "--round 3 --random --seed 5"
+    first = published(here, f"{line} --vault mine", "wide.csv")
+    assert published(here, f"{line} --vault mine", "wide.csv") == first
+    assert first not in (published(here, f"{line} --vault other", "wide.csv"), published(here, line, "wide.csv"))
+    assert published(here, "--round 3 --random --vault mine", "wide.csv") != first
+    assert "draft" not in capsys.readouterr().out
+    table = cf.Table.from_counts(pl.read_csv(here / "wide.csv"))
+    for seed in range(200):
+        assert table.publish(cf.RoundCells(3, how="random"), seed=seed).values.tolist() != first
+
+
+def test_without_a_published_file_a_seed_makes_a_draft(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("sap counts.csv --small 3 --known 1 --seed 2") == 0
+    said = capsys.readouterr().out
+    assert "by SmallCounts(base=3); a draft, not for publication" in said
+    assert "--seed N makes the same one again, a draft" in said
+    assert run("sap counts.csv --small 3 --known 1 --seed 2 --vault mine") == 0
+    assert "draft" not in capsys.readouterr().out
+    assert not (here / "home").exists()
+
+
+def test_nothing_is_published_into_the_usual_vault(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    published(here, "--small 3")
+    assert run("sap counts.csv --small 3 --known 1 --published home/confide/vault/table.csv") == 2
+    assert "--vault must be a folder outside that of --published" in capsys.readouterr().err
+
+
+def test_a_scheme_that_draws_nothing_needs_no_vault(here: Path) -> None:
+    published(here, "--round 3 --seed 1")
+    assert not (here / "home").exists()
+
+
+def test_the_same_people_have_the_same_noise(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    people = pl.DataFrame({"id": range(300), "sex": ["m", "f", "f"] * 100, "age": [k % 7 for k in range(300)]})
+    people.write_csv(here / "many.csv")
+    for key in ("--key id ", ""):
+        line = f"--records --cell-key 3 2 {key}--by"
+        one = published(here, f"{line} sex --margins total", "many.csv")
+        two = published(here, f"{line} age,sex --margins sex;total", "many.csv")
+        assert one == two[-3:]
+        areas = published(here, f"{line} age --area sex --margins total", "many.csv")
+        assert [areas[7], areas[15]] == one[:2]
+    capsys.readouterr()
+    assert run("sap many.csv --records --known 1 --by sex --cell-key 3 2 --key id --json") == 0
+    assert json.loads(capsys.readouterr().out)["vault"] == str(here / "home" / "confide" / "vault")
 
 
 def test_what_people_by_name_recover(capsys: pytest.CaptureFixture[str]) -> None:

@@ -210,7 +210,11 @@ def _sap(commands: Any) -> None:
     who.add_argument("--known", metavar="N", help="people known: 5, 0:24 (both ends count) or 1,5,10; default 0:20")
     who.add_argument("--people", type=Path, metavar="FILE", help="the people known, one row each")
     p.add_argument("--fractions", action="store_true", help="exact fractions as well")
-    p.add_argument("--seed", type=int, metavar="N", help="of a random scheme; default: fresh entropy")
+    p.add_argument("--seed", type=int, metavar="N", help="of a random scheme; without a vault it makes a draft")
+    vault = "a private folder whose secret keys the draws; default with --published: the one in your home folder"
+    p.add_argument("--vault", type=Path, metavar="DIR", help=vault)
+    keys = "with --records and --cell-key: what identifies a person, so that the same people have the same noise"
+    p.add_argument("--key", metavar="A,B", help=keys)
     p.add_argument("--out", type=Path, metavar="FILE", help="write the probabilities")
     p.add_argument("--chart", type=Path, metavar="FILE", help="draw them: png, svg or html")
     p.add_argument("--published", type=Path, metavar="FILE", help="write the published table, as the public sees it")

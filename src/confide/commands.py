@@ -198,12 +198,12 @@ def _inside(folder: str, other: str) -> bool:
     return os.path.commonpath([folder, other]) == other
 
 
-def apart(vault: Path, public: dict[str, Path | None], named: bool) -> list[str]:
+def apart(vault: Path, public: dict[str, Path | None], named: bool, option: str = "--private") -> list[str]:
     """What is private does not lie beside what is public. The usual vault may lie below: a home folder holds both."""
     place = os.path.realpath(vault.expanduser())
     folders = {n: os.path.realpath(p.expanduser().parent) for n, p in public.items() if p is not None}
     return [
-        f"--private must be a folder outside that of {n}: the secret never lies beside what is published."
+        f"{option} must be a folder outside that of {n}: the secret never lies beside what is published."
         for n, folder in folders.items()
         if (_inside(place, folder) if named else _inside(folder, place))
     ]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from confide.commands import Told, check_suffix, unwritable
+from confide.commands import Told, apart, check_suffix, unwritable
+from confide.core.vault import usual_vault
 from confide.errors import InputError, raise_all
 from confide.frames import atomic_write, read, write
 from confide.show.drawing import check_picture
@@ -17,14 +19,24 @@ from confide.tables.areas_attack import TablesAttack
 from confide.tables.attack_result import TableAttack
 from confide.tables.cellkey import CellKey
 from confide.tables.controlled import ControlledRounding
+from confide.tables.drafts import marked
 from confide.tables.exact import Exact
+from confide.tables.published import Published
+from confide.tables.published_areas import PublishedTables
 from confide.tables.rounding import RoundCells
 from confide.tables.scheme import Scheme
 from confide.tables.smallcounts import SmallCounts
 from confide.tables.suppress import Suppress
 from confide.tables.table import Table
 
-ONE_OF_MANY = "The scheme is random: this is one of the releases it may make. --seed N makes the same one again."
+ONE_OF_MANY = (
+    "The scheme is random: this is one of the releases it may make. --seed N makes the same one again, a draft that is "
+    "not for publication."
+)
+FROM_VAULT = (
+    "The scheme is random, and its draws are keyed by the secret in the vault {}. Keep it private, and keep a copy: "
+    "with it the same command makes the same release again, and nobody can without it."
+)
 
 
 def run(options: argparse.Namespace) -> Told:
@@ -36,23 +48,25 @@ def run(options: argparse.Namespace) -> Told:
     if options.chart is not None:
         check_picture(options.chart)
     scheme = _scheme(options)
+    vault = _vault(options, scheme)
     margins = _margins(options.margins)
-    table = _table(options)
+    table = _table(options, scheme, vault)
     published = table.publish(
         scheme,
         margins,
         cells=not options.margins_only,
         totals="summed" if options.summed else "separate",
         seed=options.seed,
+        vault=vault,
     )
     known = _known(options)
     more = {"fractions": True} if options.fractions else {}
     attack: TableAttack | TablesAttack = published.attack(known, **more)
     text = f"{table!r}\n{published!r}\n\n{_result(attack)}"
     if scheme.random:
-        text += f"\n\n{ONE_OF_MANY}"
+        text += f"\n\n{ONE_OF_MANY if vault is None else FROM_VAULT.format(vault)}"
     plain: dict[str, Any] = {"table": repr(table), "published": repr(published), "method": attack.method}
-    plain["one_of_many"] = scheme.random
+    plain |= {"one_of_many": scheme.random, "vault": None if vault is None else str(vault)}
     if isinstance(attack, TablesAttack):
         plain |= {"areas": len(attack.published), "bands": attack.bands().to_dicts()}
     elif attack.people is not None:
@@ -63,7 +77,7 @@ def run(options: argparse.Namespace) -> Told:
         if path is not None:
             plain[what] = str(path)
             text += f"\n\nWritten: {path}"
-    _write(options, attack, published.frame())
+    _write(options, attack, published)
     return text, plain
 
 
@@ -97,10 +111,13 @@ def plain_table(frame: pl.DataFrame) -> str:
     return "\n".join("  ".join(x.rjust(w) for x, w in zip(r, widths, strict=True)) for r in rows)
 
 
-def _write(options: argparse.Namespace, attack: TableAttack | TablesAttack, published: pl.DataFrame) -> None:
+def _write(
+    options: argparse.Namespace, attack: TableAttack | TablesAttack, published: Published | PublishedTables
+) -> None:
     if options.published is not None:  # for the public: what can be stated of it is not in it
+        seen = published.frame().drop("entry", "lower", "upper")
         with atomic_write(options.published, overwrite=options.force) as temporary:
-            write(published.drop("entry", "lower", "upper"), temporary, overwrite=True)
+            write(marked(seen, published.origin), temporary, overwrite=True)
     if options.chart is not None:
         from confide.show.drawing import save_chart
 
@@ -111,13 +128,33 @@ def _write(options: argparse.Namespace, attack: TableAttack | TablesAttack, publ
             write(attack.frame, temporary, overwrite=True)
 
 
-def _table(options: argparse.Namespace) -> Table | Tables:
+def _vault(options: argparse.Namespace, scheme: Scheme) -> Path | None:
+    """The vault that was named; for what is published at random, or by keys of people, there is always one."""
+    if options.key is not None and not (options.records and getattr(scheme, "keyed", False)):
+        raise InputError("--key names what identifies a person: it goes with --records and --cell-key D V.")
+    if not scheme.random:
+        return None
+    folder: Path | None = options.vault
+    if folder is None and (options.key is not None or options.published is not None):
+        folder = usual_vault()
+    if folder is not None:
+        raise_all(apart(folder, {"--published": options.published}, options.vault is not None, "--vault"))
+    return folder
+
+
+def _names(text: str | None) -> list[str] | None:
+    return None if text is None else [v.strip() for v in text.split(",") if v.strip()]
+
+
+def _table(options: argparse.Namespace, scheme: Scheme, vault: Path | None) -> Table | Tables:
     data = read(options.data)
-    by = None if options.by is None else [v.strip() for v in options.by.split(",") if v.strip()]
+    by, key = _names(options.by), _names(options.key)
     if options.records:
-        others = [c for c in data.columns if c != options.area]
-        names = others if by is None else by
-        return Table.of(data, names) if options.area is None else Tables.of(data, names, options.area)
+        names = [c for c in data.columns if c not in (options.area, *(key or ()))] if by is None else by
+        keys: dict[str, Any] = {"key": key, "vault": vault} if getattr(scheme, "keyed", False) else {}
+        if options.area is None:
+            return Table.of(data, names, **keys)
+        return Tables.of(data, names, options.area, **keys)
     if options.count not in data.columns:
         raise InputError(
             f'{options.data} has no column "{options.count}" of counts. Name it with --count COLUMN, '

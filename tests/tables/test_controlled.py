@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import confide.tables.controlled as controlled
+from confide.core.draws import Counter
 from confide.errors import InputError
 from confide.tables.controlled import ControlledRounding
 from confide.tables.layout import Layout, Part
@@ -35,7 +36,7 @@ def nearest(layout, counts, free, base, steps):
 
 def settle(scheme, layout, counts, free=None, seed=0):
     free = np.ones(layout.cells, dtype=bool) if free is None else free
-    return scheme.settle(layout, np.asarray(counts, dtype=np.int64), free, np.random.default_rng(seed))
+    return scheme.settle(layout, np.asarray(counts, dtype=np.int64), free, Counter(seed.to_bytes(16)))
 
 
 def check(scheme, layout, counts, free, done):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy.optimize import OptimizeResult
 
 import confide.tables.suppress as suppress
+from confide.core.draws import Counter
 from confide.errors import ConfideError, InputError
 from confide.tables.audit import _Ranges, audit
 from confide.tables.layout import UNBOUNDED, Layout, Part
@@ -62,7 +63,7 @@ def ranges(layout, lower, upper, free):
 
 def settle(scheme, layout, counts, free=None):
     free = np.ones(layout.cells, dtype=bool) if free is None else free
-    return scheme.settle(layout, np.asarray(counts, dtype=np.int64), free, np.random.default_rng(0))
+    return scheme.settle(layout, np.asarray(counts, dtype=np.int64), free, Counter(bytes(16)))
 
 
 def known(scheme, layout, counts, hidden):

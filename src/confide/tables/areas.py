@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from confide.engine.local import progress_bar
-from confide.errors import ConfideError, InputError, did_you_mean, raise_all
+from confide.errors import InputError, did_you_mean, raise_all
 from confide.tables.axes import Axes, Hierarchies, Margins, axes_of
-from confide.tables.checks import check_no_totals, checked_counts, checked_structural, text_of
+from confide.tables.cell_keys import record_keys
+from confide.tables.checks import check_no_totals, checked_counts, checked_keys, checked_structural, text_of
 from confide.tables.counting import checked_by, checked_levels, coded_column, count_column, crossed, records
 from confide.tables.layout import Bools, Ints
-from confide.tables.publish import by_cells, check_totals, checked_scheme, generator
-from confide.tables.published_areas import PublishedTables
-from confide.tables.scheme import Scheme, TableScheme
+from confide.tables.scheme import Floats, Scheme
 from confide.tables.table import Table
+
+if TYPE_CHECKING:
+    from confide.tables.published_areas import PublishedTables
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,6 +39,7 @@ class Tables:
     areas: tuple[str, ...]
     axes: Axes
     structural: Bools
+    keys: Floats | None = None
 
     def __init__(
         self,
@@ -47,6 +49,7 @@ class Tables:
         levels: Sequence[Sequence[object]] | None = None,
         structural: ArrayLike | None = None,
         hierarchies: Hierarchies | None = None,
+        keys: ArrayLike | None = None,
     ) -> None:
         array = checked_counts(counts, "A batch of tables")
         if array.ndim < 2:
@@ -60,10 +63,15 @@ class Tables:
             raise InputError("An area is named twice; every area has one table.")
         axes = axes_of(array.shape[1:], names, levels, hierarchies)
         check_no_totals(array.sum(axis=0), axes.names, axes.levels)
-        self._set(array, labels, axes, checked_structural(structural, array, array.shape[1:]))
+        impossible = checked_structural(structural, array, array.shape[1:])
+        self._set(array, labels, axes, impossible, checked_keys(keys, array.shape))
 
-    def _set(self, counts: Ints, areas: tuple[str, ...], axes: Axes, structural: Bools) -> None:
-        for name, value in (("counts", counts), ("areas", areas), ("axes", axes), ("structural", structural)):
+    def _set(
+        self, counts: Ints, areas: tuple[str, ...], axes: Axes, structural: Bools, keys: Floats | None = None
+    ) -> None:
+        for name, value in (
+            ("counts", counts), ("areas", areas), ("axes", axes), ("structural", structural), ("keys", keys),
+        ):  # fmt: skip
             object.__setattr__(self, name, value)
 
     @classmethod
@@ -83,8 +91,10 @@ class Tables:
         levels: Mapping[str, Sequence[object]] | None = None,
         structural: ArrayLike | None = None,
         hierarchies: Hierarchies | None = None,
+        key: str | Sequence[str] | None = None,
+        vault: Any = None,
     ) -> Tables:
-        """Cross-classify the records of a frame within each area; see `Table.of`.
+        """Cross-classify the records of a frame within each area; see `Table.of`, also for `key` and `vault`.
 
         >>> people = {"ward": ["a", "a", "b"], "sex": ["m", "f", "f"]}
         >>> Tables.of(people, by=["sex"], area="ward").counts
@@ -92,7 +102,7 @@ class Tables:
                [1, 0]])
         """
         data = records(frame)
-        return cls._counted(data, by, area, None, levels, structural, hierarchies)
+        return cls._counted(data, by, area, None, levels, structural, hierarchies, key, vault)
 
     @classmethod
     def from_counts(
@@ -119,8 +129,9 @@ class Tables:
 
     @classmethod
     def _counted(
-        cls, data: pl.DataFrame, by: Any, area: str, count: str | None, levels: Any, structural: Any, hierarchies: Any
-    ) -> Tables:
+        cls, data: pl.DataFrame, by: Any, area: str, count: str | None, levels: Any, structural: Any, hierarchies: Any,
+        key: Any = None, vault: Any = None,
+    ) -> Tables:  # fmt: skip
         if area not in data.columns:
             raise InputError(f'There is no column "{area}" of areas.{did_you_mean(area, data.columns)}')
         names = checked_by(by, data.columns)
@@ -134,7 +145,8 @@ class Tables:
         shape, flat = crossed(coded, every)
         counts = np.bincount(flat, weights=weights, minlength=int(np.prod(shape))).reshape(shape)
         labels = [v for v, _ in coded]
-        return cls(np.round(counts).astype(np.int64), labels[0], names, labels[1:], structural, hierarchies)
+        keys = record_keys(data, key, vault, flat, shape)
+        return cls(np.round(counts).astype(np.int64), labels[0], names, labels[1:], structural, hierarchies, keys)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -151,13 +163,18 @@ class Tables:
 
     def together(self) -> Table:
         """All areas added up."""
-        return Table._made(self.counts.sum(axis=0), self.axes, self.structural)
+        keys = None if self.keys is None else self.keys.sum(axis=0) % 1.0
+        return Table._made(self.counts.sum(axis=0), self.axes, self.structural, keys)
 
     def __len__(self) -> int:
         return len(self.areas)
 
     def __getitem__(self, area: str | int) -> Table:
-        return Table._made(self.counts[self.place(area)], self.axes, self.structural)
+        return self._at(self.place(area))
+
+    def _at(self, k: int) -> Table:
+        keys = None if self.keys is None else self.keys[k]
+        return Table._made(self.counts[k], self.axes, self.structural, keys)
 
     def place(self, area: str | int) -> int:
         """The position of an area, by its name; a number that is no area's name is a position."""
@@ -173,7 +190,7 @@ class Tables:
         return {a: k for k, a in enumerate(self.areas)}
 
     def __iter__(self) -> Iterator[Table]:
-        return (Table._made(c, self.axes, self.structural) for c in self.counts)
+        return (self._at(k) for k in range(len(self)))
 
     def publish(
         self,
@@ -183,34 +200,17 @@ class Tables:
         cells: bool = True,
         totals: str = "separate",
         seed: int | None = None,
+        vault: Any = None,
         progress: bool | None = None,
     ) -> PublishedTables:
-        """Publish every area's table by the same scheme; options as in `Table.publish`."""
-        scheme = checked_scheme(scheme)
-        layout = self.axes.layout(margins, cells)
-        check_totals(totals, scheme, cells)
-        rng = generator(seed)
-        flat = self.counts.reshape(len(self), -1)
-        if not isinstance(scheme, TableScheme):
-            values, lower, upper = by_cells(scheme, layout, flat, None, totals, rng, ~self.structural.ravel())
-            shown = np.ones(values.shape, dtype=bool)
-            return PublishedTables(self, layout, values, shown, lower, upper, scheme, scheme.sharp)
-        free = ~self.structural.ravel()
-        settled = []
-        with progress_bar("publishing", len(self), progress) as done:
-            for area, counts in zip(self.areas, flat, strict=True):
-                try:
-                    settled.append(scheme.settle(layout, counts, free, rng))
-                except ConfideError as e:
-                    raise type(e)(f'Area "{area}": {e}') from None
-                done(1)
+        """Publish every area's table by the same scheme; options as in `Table.publish`.
 
-        def stacked(name: str) -> Any:
-            return np.stack([getattr(s, name) for s in settled])
+        An area's draws belong to its name and its counts: they are the same whichever other areas are published with
+        it, in whatever order.
+        """
+        from confide.tables.publish_areas import publish_areas
 
-        return PublishedTables(
-            self, layout, stacked("values"), stacked("shown"), stacked("lower"), stacked("upper"), scheme, True
-        )
+        return publish_areas(self, scheme, margins, cells, totals, seed, vault, progress)
 
     def __repr__(self) -> str:
         shape = " x ".join(f"{n} ({len(v)})" for n, v in zip(self.names, self.levels, strict=True))

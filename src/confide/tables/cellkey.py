@@ -17,8 +17,9 @@ class CellKey:
     r"""Add noise from a table of probabilities :math:`p(c \to x)`, chosen by the cell's key.
 
     Every person has a random key in [0, 1); a cell's key is the fractional part of the sum of its people's keys. The
-    same cell has the same noise wherever it appears. `Table.of(..., key=...)` takes keys from the file; otherwise
-    they are drawn from `seed`. An intruder can state the support: all counts c with :math:`p(c \to x) > 0`.
+    same cell has the same noise wherever it appears. `Table.of(..., key="id", vault=...)` derives the keys of people
+    from a vault's secret. A table of mere counts, published with a vault, has a key for each cell, by its levels and
+    its count. An intruder can state the support: all counts c with :math:`p(c \to x) > 0`.
 
     >>> import confide as cf
     >>> scheme = cf.CellKey.of(largest=2, variance=1.0)

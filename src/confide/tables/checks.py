@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from confide.errors import InputError
 from confide.tables.layout import Bools, Ints
@@ -112,3 +113,16 @@ def crosstab_labels(frame: Any, names: Any, levels: Any) -> tuple[Any, Any]:
     if levels is None:
         levels = [[text_of(v) for v in side] for side in sides]
     return names, levels
+
+
+def checked_keys(keys: Any, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
+    """Keys of cells as they come from a user."""
+    if keys is None:
+        return None
+    try:
+        values = np.asarray(keys, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.zeros(0)
+    if values.shape != shape or np.any(~(values >= 0)) or np.any(values >= 1):
+        raise InputError(f"keys is an array of shape {shape} with numbers in [0, 1), one a cell.")
+    return values

@@ -15,6 +15,7 @@ from confide.tables.axes import Margins
 from confide.tables.bounds import propagated
 from confide.tables.known import numbers
 from confide.tables.publish import checked_scheme
+from confide.tables.publish_areas import simulated
 from confide.tables.published import Published
 from confide.tables.published_areas import PublishedTables
 from confide.tables.scheme import Floats, Scheme
@@ -116,11 +117,11 @@ def _row(
     tables: Tables, name: str, what: dict[str, Any], n: int, repeats: int, seed: int, options: dict[str, Any]
 ) -> dict[str, Any]:
     scheme = what["scheme"]
-    publish = {k: v for k, v in what.items() if k != "scheme"}
+    cells, totals = what.get("cells", True), what.get("totals", "separate")
     means, worst, at_risk, errors, hidden, additive = [], [], [], [], [], True
     for r in range(repeats if scheme.random else 1):
         try:
-            published = tables.publish(scheme, seed=seed + r, **publish)
+            published = simulated(tables, scheme, what["margins"], cells, totals, seed + r)
         except ConfideError as e:
             raise InputError(f'The candidate "{name}" cannot be published: {e}') from None
         risk = published.attack(known=n, **options).frame["sap"].drop_nulls().to_numpy()

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from confide.core.draws import Draws
 from confide.errors import InputError
 from confide.tables.layout import UNBOUNDED, Bools, Ints, Layout
 from confide.tables.programme import NEAR, Answer, Floats, Programme, whole
@@ -33,8 +34,8 @@ class ControlledRounding:
 
     Of all such tables the one that minimises :math:`\sum_q |x_q - c_q|` over the published quantities q, subject to
     :math:`|x_q - c_q| < (\mathrm{steps} + 1)\,\mathrm{base}`: with `steps=0` each goes to one of the two multiples
-    around it, and a multiple stays (zero-restricted; Cox 1987). Where several tables are equally near, the
-    seed chooses. Structural zeros stay 0. Where cells are not published, margins add up to some table of
+    around it, and a multiple stays (zero-restricted; Cox 1987). Where several tables are equally near, chance
+    decides. Structural zeros stay 0. Where cells are not published, margins add up to some table of
     multiples from 0 upwards.
 
     A two-way table with any of its margins, also with nested groupings on one side, always has a solution. Tables with
@@ -65,7 +66,7 @@ class ControlledRounding:
     def random(self) -> bool:
         return True
 
-    def settle(self, layout: Layout, counts: Ints, free: Bools, rng: np.random.Generator) -> Settled:
+    def settle(self, layout: Layout, counts: Ints, free: Bools, draws: Draws) -> Settled:
         """Round a table of `counts` (m).
 
         The audit has one row: how far the published counts moved in all, the least distance that is proven possible,
@@ -73,7 +74,7 @@ class ControlledRounding:
         """
         true = layout.sums(counts)
         rounding = _Rounding.of(layout, counts, free, self.base, self.steps)
-        answer = self._solve(rounding, rng)
+        answer = self._solve(rounding, draws)
         values = self._checked(layout, counts, free, answer)
         distance = int(np.abs(values - true).sum())
         nearest = answer.status == "optimal"
@@ -89,16 +90,17 @@ class ControlledRounding:
             additive=True,
         )
 
-    def _solve(self, rounding: _Rounding, rng: np.random.Generator) -> Answer:
-        """The nearest rounding in z; among equals, the seed chooses.
+    def _solve(self, rounding: _Rounding, draws: Draws) -> Answer:
+        """The nearest rounding in z; among equals, the draws choose.
 
         Two families of sets: a vertex is whole, and c / b itself shows that there is one; small random weights pick it.
         Otherwise weights would slow the proof down, and the order in which the search takes the cells is random.
         """
         layout = rounding.layout
         flow = layout.families is not None
-        weights = rng.random(layout.quantities) * (flow / (2.0 * (2 * self.steps + 1) * max(layout.quantities, 1)))
-        order = np.arange(layout.cells) if flow else rng.permutation(layout.cells)
+        each = draws.of("weights").uniform(np.arange(layout.quantities))
+        weights = each * (flow / (2.0 * (2 * self.steps + 1) * max(layout.quantities, 1)))
+        order = np.arange(layout.cells) if flow else draws.of("order").order(np.arange(layout.cells))
         for integer, presolve in [(False, True), (True, True)] if flow else [(True, True), (True, False)]:
             answer = rounding.nearest(weights, order, integer, presolve)
             if answer.found and whole(answer.x) is not None:

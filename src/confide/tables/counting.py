@@ -1,4 +1,4 @@
-"""From the columns of a frame to cells: levels, positions, counts, keys; checked here."""
+"""From the columns of a frame to cells: levels, positions, counts; checked here."""
 
 from __future__ import annotations
 
@@ -132,18 +132,3 @@ def count_column(data: pl.DataFrame, count: str) -> NDArray[np.float64]:
     if column.null_count():
         raise InputError(f'{column.null_count():,} counts in "{count}" are missing; write 0 where nobody is.')
     return checked_counts(column.to_numpy(), f'The column "{count}"').astype(np.float64)
-
-
-def record_keys(data: pl.DataFrame, key: str, flat: Ints, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Cell keys: fractional parts of the sums of record keys."""
-    if key not in data.columns:
-        raise InputError(f'There is no column "{key}" of record keys.{did_you_mean(key, data.columns)}')
-    if not data[key].dtype.is_numeric() or data[key].null_count():
-        raise InputError(f'The record keys in "{key}" must be numbers in [0, 1), none missing.')
-    values = data[key].cast(pl.Float64).to_numpy()
-    if np.any(~(values >= 0)) or np.any(values >= 1):
-        raise InputError(f'The record keys in "{key}" must lie in [0, 1).')
-    # Whole numbers add up without rounding: the same people give the same key in any table.
-    whole = np.zeros(int(np.prod(shape)), dtype=np.uint64)
-    np.add.at(whole, flat, np.round(values * 2.0**32).astype(np.uint64))
-    return ((whole % 2**32) / 2.0**32).reshape(shape)

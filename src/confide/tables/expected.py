@@ -18,6 +18,7 @@ from confide.tables.known import is_frame, numbers
 from confide.tables.layout import Bools, Ints, Layout
 from confide.tables.nested import Nest, nested_fractions, nested_risk
 from confide.tables.publish import check_totals, checked_scheme
+from confide.tables.publish_areas import simulated
 from confide.tables.routes import ESTIMATE, EXACT
 from confide.tables.scheme import CellScheme, Scheme
 from confide.tables.table import Table
@@ -123,7 +124,7 @@ def _simulated(
     if isinstance(draws, bool) or not isinstance(draws, (int, np.integer)) or draws < 2:
         raise InputError("draws is a whole number from 2 upwards.")
     many = Tables._made(np.broadcast_to(table.counts, (int(draws), *table.counts.shape)), table.axes, table.structural)
-    published = many.publish(scheme, margins, cells=cells, totals=totals, seed=seed)
+    published = simulated(many, scheme, margins, cells, totals, seed)
     found = attack_tables(published, ns, targets=targets, threads=thread_count(None), progress=False).frame
     grouped = found.group_by("n", maintain_order=True).agg(
         sap=pl.col("sap").mean(), standard_error=pl.col("sap").std() / pl.len().sqrt()

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import Any
 
 import numpy as np
 
+from confide.core.draws import Counter, Draws
 from confide.errors import InputError
 from confide.tables.axes import Margins
+from confide.tables.cell_keys import UNITS
 from confide.tables.exact import Exact
 from confide.tables.layout import UNBOUNDED, Bools, Ints, Layout
+from confide.tables.numbers import ByArea, Numbers, origin_of
 from confide.tables.published import Published
 from confide.tables.scheme import CellScheme, Floats, Scheme, TableScheme
 from confide.tables.table import Table
@@ -18,22 +22,24 @@ TOTALS = ("separate", "summed")
 
 
 def publish(
-    table: Table, scheme: Scheme | None, margins: Margins, cells: bool, totals: str, seed: int | None
+    table: Table, scheme: Scheme | None, margins: Margins, cells: bool, totals: str, seed: int | None, vault: Any
 ) -> Published:
     """One table; see `Table.publish`."""
     scheme = checked_scheme(scheme)
     layout = table.axes.layout(margins, cells)
     check_totals(totals, scheme, cells)
-    rng = generator(seed)
-    counts = table.counts.ravel()
+    origin = origin_of(scheme, table.axes, table.structural, layout, totals, seed, vault, keyed=table.keys is not None)
+    counts, free = table.counts.ravel(), ~table.structural.ravel()
+    numbers = None if origin is None else ByArea(origin, table.axes, ("",), counts[None])
     if isinstance(scheme, TableScheme):
-        done = scheme.settle(layout, counts, ~table.structural.ravel(), rng)
-        return Published(table, layout, done.values, done.shown, done.lower, done.upper, scheme, True, done.audit)
-    keys = None if table.keys is None else table.keys.reshape(1, -1)
-    values, lower, upper = by_cells(scheme, layout, counts[None], keys, totals, rng, ~table.structural.ravel())
-    return Published(
-        table, layout, values[0], np.ones(layout.quantities, bool), lower[0], upper[0], scheme, scheme.sharp
-    )
+        done = scheme.settle(layout, counts, free, area_draws(numbers, 0))
+        return Published(
+            table, layout, done.values, done.shown, done.lower, done.upper, scheme, True, done.audit, origin
+        )
+    keys = table.keys.reshape(1, -1) if table.keys is not None else None
+    values, lower, upper = by_cells(scheme, layout, counts[None], keys, totals, numbers, free)
+    shown = np.ones(layout.quantities, bool)
+    return Published(table, layout, values[0], shown, lower[0], upper[0], scheme, scheme.sharp, origin=origin)
 
 
 def by_cells(
@@ -42,11 +48,12 @@ def by_cells(
     counts: Ints,
     keys: Floats | None,
     totals: str,
-    rng: np.random.Generator,
+    numbers: Numbers | None,
     free: Bools,
 ) -> tuple[Ints, Ints, Ints]:
-    """Values and intervals (areas x Q) of tables of counts (areas x m). `free` is False at structural zeros."""
-    values = scheme.apply(layout.sums(counts), _draws(scheme, layout, counts, keys, rng))
+    """Values and intervals (areas x Q) of tables of counts (areas x m). `free` is False at structural zeros; `numbers`
+    is None where nothing is drawn."""
+    values = scheme.apply(layout.sums(counts), _draws(scheme, layout, counts, keys, numbers))
     lower, upper = scheme.interval(values)
     impossible = layout.sums(free.astype(np.int64)) == 0
     lower, upper = np.where(impossible, 0, lower), np.where(impossible, 0, upper)
@@ -57,16 +64,24 @@ def by_cells(
     return values, lower, upper
 
 
-def _draws(scheme: CellScheme, layout: Layout, counts: Ints, keys: Floats | None, rng: np.random.Generator) -> Floats:
+def _draws(scheme: CellScheme, layout: Layout, counts: Ints, keys: Floats | None, numbers: Numbers | None) -> Floats:
     """One number in [0, 1) a quantity. Keyed schemes: a margin's key is the fractional part of its cells' sum."""
     if not scheme.random:
         return np.zeros((len(counts), layout.quantities))
-    if not scheme.keyed:
-        return rng.random((len(counts), layout.quantities))
-    units = 2**32  # whole numbers add up without rounding
-    whole = rng.integers(0, units, counts.shape) if keys is None else np.round(keys * units).astype(np.int64)
+    if scheme.keyed and keys is not None:
+        whole = np.round(keys * UNITS).astype(np.int64)
+    else:
+        assert numbers is not None
+        if not scheme.keyed:
+            return numbers.uniform(layout.quantities)
+        whole = numbers.cell_keys()
     whole = np.where(counts > 0, whole, 0)  # nobody's key is 0
-    return np.asarray((layout.sums(whole) % units) / units, dtype=np.float64)
+    return np.asarray((layout.sums(whole) % UNITS) / UNITS, dtype=np.float64)
+
+
+def area_draws(numbers: Numbers | None, k: int) -> Draws:
+    """Draws for a scheme that sees the whole table of an area; for one that should draw nothing, ones of its own."""
+    return Counter(secrets.token_bytes(16)) if numbers is None else numbers.of_area(k)
 
 
 def checked_scheme(scheme: Any) -> Scheme:
@@ -92,10 +107,3 @@ def check_totals(totals: Any, scheme: Scheme, cells: bool) -> None:
         raise InputError('totals="summed" adds up published cells, but cells=False publishes none.')
     if totals == "summed" and isinstance(scheme, TableScheme):
         raise InputError(f'{type(scheme).__name__} decides cells and margins together; leave totals at "separate".')
-
-
-def generator(seed: int | None) -> np.random.Generator:
-    """Random numbers; None takes fresh entropy."""
-    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
-        raise InputError("seed is a whole number from 0 upwards, or None for fresh entropy.")
-    return np.random.default_rng(seed)

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from confide.core.origin import Origin
 from confide.errors import InputError, raise_all
 from confide.tables.axes import Axes
+from confide.tables.drafts import draft_text, marked, refusal_of
 from confide.tables.layout import UNBOUNDED, Bools, Ints, Layout, Part
 from confide.tables.table import Table, cell_frame
 
@@ -28,6 +30,7 @@ class Published:
 
     `values` are published where `shown`; `lower` and `upper` are what somebody who knows the scheme can state of each
     quantity by itself. `sharp`: every whole number between them is possible. `audit`: what a scheme checked.
+    `origin`: where its draws come from, private; None where nothing was drawn.
 
     >>> import confide as cf
     >>> published = cf.Table([[1, 3], [4, 0]]).publish(cf.RoundCells(3), margins="total")
@@ -44,6 +47,7 @@ class Published:
     scheme: Any = None
     sharp: bool = True
     audit: pl.DataFrame | None = None
+    origin: Origin | None = None
 
     @classmethod
     def of(cls, table: Table, constraints: Sequence[Constraint]) -> Published:
@@ -72,6 +76,16 @@ class Published:
         layout = Layout(counts.size, tuple(parts))
         return cls(table, layout, np.where(low_ == high_, low_, -1), low_ == high_, low_, high_)
 
+    @property
+    def refusal(self) -> str:
+        """Why it may not be published; empty where it may be.
+
+        >>> import confide as cf
+        >>> cf.Table([1, 2]).publish(cf.SmallCounts(3), seed=1)
+        Published: 2 cells of v1, by SmallCounts(base=3); a draft, not for publication
+        """
+        return refusal_of(self.origin)
+
     @cached_property
     def truth(self) -> Ints:
         """The true value of each quantity. Private."""
@@ -88,7 +102,7 @@ class Published:
         return lower, upper
 
     def beside(self, other: Published) -> Published:
-        """Two releases of the same table, seen together: say rounded cells and exact margins.
+        """Two releases of the same table, seen together: say rounded cells and exact margins. A draft makes a draft.
 
         >>> import confide as cf
         >>> table = cf.Table([[1, 2], [3, 1]])
@@ -113,6 +127,7 @@ class Published:
             joined("lower"),
             joined("upper"),
             sharp=self.sharp and other.sharp,
+            origin=self.origin if self.refusal else other.origin,
         )
 
     def bounds(self, sharp: bool = True, progress: bool | None = None) -> pl.DataFrame:
@@ -160,12 +175,11 @@ class Published:
         frame = pl.DataFrame(
             {"margin": names, "entry": entries, **levels}, schema_overrides=dict.fromkeys(levels, pl.String)
         )
-        return frame.with_columns(*stated(self.values, self.shown, self.lower, self.upper))
+        return marked(frame.with_columns(*stated(self.values, self.shown, self.lower, self.upper)), self.origin)
 
     def __repr__(self) -> str:
-        return f"Published: {parts_text(self.layout, self.table.names)}" + (
-            f", by {self.scheme}" if self.scheme else ""
-        )
+        by = f", by {self.scheme}" if self.scheme else ""
+        return f"Published: {parts_text(self.layout, self.table.names)}{by}{draft_text(self.origin)}"
 
 
 def stated(values: Ints, shown: Bools, lower: Ints, upper: Ints) -> tuple[pl.Expr, pl.Expr, pl.Expr]:

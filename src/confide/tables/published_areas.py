@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from confide.core.origin import Origin
 from confide.engine.local import progress_bar
+from confide.tables.drafts import draft_text, marked, refusal_of
 from confide.tables.layout import Bools, Ints, Layout
 from confide.tables.published import Published, parts_text, stated
-from confide.tables.table import Table
 
 if TYPE_CHECKING:
     from confide.tables.areas import Tables
@@ -30,6 +31,7 @@ class PublishedTables:
     upper: Ints
     scheme: Any
     sharp: bool
+    origin: Origin | None = None
 
     def __len__(self) -> int:
         return len(self.tables)
@@ -43,10 +45,20 @@ class PublishedTables:
         """
         return self.at(self.tables.place(area))
 
+    @property
+    def refusal(self) -> str:
+        """Why it may not be published; empty where it may be.
+
+        >>> import confide as cf
+        >>> cf.Tables([[2, 1], [0, 3]]).publish(cf.RoundCells(3)).refusal
+        ''
+        """
+        return refusal_of(self.origin)
+
     def at(self, k: int) -> Published:
         """The published table of the area at a position."""
         one = Published(
-            Table._made(self.tables.counts[k], self.tables.axes, self.tables.structural),
+            self.tables._at(k),
             self.layout,
             self.values[k],
             self.shown[k],
@@ -54,17 +66,18 @@ class PublishedTables:
             self.upper[k],
             self.scheme,
         )
-        return replace(one, sharp=self.sharp)
+        return replace(one, sharp=self.sharp, origin=self.origin)
 
     def frame(self) -> pl.DataFrame:
         """All areas' published tables, one row a quantity: area, and the columns of `Published.frame`."""
         one = self.at(0).frame().drop("published", "lower", "upper")
         areas = np.repeat(np.array(self.tables.areas, dtype=object), one.height)
-        return pl.concat([one] * len(self)).select(
+        frame = pl.concat([one] * len(self)).select(
             pl.Series("area", areas, dtype=pl.String),
             pl.all(),
             *stated(self.values.ravel(), self.shown.ravel(), self.lower.ravel(), self.upper.ravel()),
         )
+        return marked(frame, self.origin)
 
     def bounds(self, sharp: bool = True, progress: bool | None = None) -> pl.DataFrame:
         """The tightest whole numbers for each cell of each area: area, and the columns of `Published.bounds`.
@@ -90,6 +103,5 @@ class PublishedTables:
         return attack_tables(self, known, **options)
 
     def __repr__(self) -> str:
-        return (
-            f"Published in each of {len(self):,} areas: {parts_text(self.layout, self.tables.names)}, by {self.scheme}"
-        )
+        said = f"{parts_text(self.layout, self.tables.names)}, by {self.scheme}{draft_text(self.origin)}"
+        return f"Published in each of {len(self):,} areas: {said}"

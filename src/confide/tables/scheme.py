@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from confide.core.draws import Draws
 from confide.tables.layout import Bools, Ints, Layout
 
 Floats = NDArray[np.float64]
@@ -65,8 +66,8 @@ class TableScheme(Protocol):
     def random(self) -> bool:
         """Whether the same table can come out differently."""
 
-    def settle(self, layout: Layout, counts: Ints, free: Bools, rng: np.random.Generator) -> Settled:
-        """Publish a table of `counts` (m). `free` is False at structural zeros."""
+    def settle(self, layout: Layout, counts: Ints, free: Bools, draws: Draws) -> Settled:
+        """Publish a table of `counts` (m). `free` is False at structural zeros; whatever is random is in `draws`."""
 
 
 Scheme = CellScheme | TableScheme

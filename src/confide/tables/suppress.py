@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from confide.core.draws import Draws
 from confide.errors import ConfideError, InputError
 from confide.tables.audit import audit
 from confide.tables.layout import UNBOUNDED, Bools, Ints, Layout
@@ -72,7 +73,7 @@ class Suppress:
     def random(self) -> bool:
         return False
 
-    def settle(self, layout: Layout, counts: Ints, free: Bools, rng: np.random.Generator) -> Settled:  # noqa: ARG002
+    def settle(self, layout: Layout, counts: Ints, free: Bools, draws: Draws) -> Settled:  # noqa: ARG002
         """Hide counts of a table of `counts` (m). The audit has one row a primary count; see `audit.audit`."""
         true = layout.sums(counts)
         may = (layout.sums(free.astype(np.int64)) > 0) & (true >= self.least)

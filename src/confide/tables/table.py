@@ -13,16 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from confide.errors import InputError, did_you_mean
 from confide.tables.axes import Axes, Hierarchies, Margins, axes_of
-from confide.tables.checks import check_no_totals, checked_counts, checked_structural, crosstab_labels, text_of
-from confide.tables.counting import (
-    checked_by,
-    checked_levels,
-    coded_column,
-    count_column,
-    crossed,
-    record_keys,
-    records,
+from confide.tables.cell_keys import record_keys
+from confide.tables.checks import (
+    check_no_totals,
+    checked_counts,
+    checked_keys,
+    checked_structural,
+    crosstab_labels,
+    text_of,
 )
+from confide.tables.counting import checked_by, checked_levels, coded_column, count_column, crossed, records
 from confide.tables.layout import Bools, Ints
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Table:
             array = array.reshape(1)
         axes = axes_of(array.shape, names, levels, hierarchies)
         check_no_totals(array, axes.names, axes.levels)
-        self._set(array, axes, checked_structural(structural, array, array.shape), _keys(keys, array.shape))
+        self._set(array, axes, checked_structural(structural, array, array.shape), checked_keys(keys, array.shape))
 
     def _set(self, counts: Ints, axes: Axes, structural: Bools, keys: NDArray[np.float64] | None) -> None:
         for name, value in (
@@ -99,14 +99,19 @@ class Table:
         levels: Mapping[str, Sequence[object]] | None = None,
         structural: ArrayLike | None = None,
         hierarchies: Hierarchies | None = None,
-        key: str | None = None,
+        key: str | Sequence[str] | None = None,
+        vault: Any = None,
     ) -> Table:
         """Cross-classify the records of a frame. Combinations that nobody has are there, with a count of 0.
 
         Levels are those of an Enum (an ordered or unordered pandas Categorical) in their order, else the values that
         occur, sorted; `levels` names them for a variable, also ones that nobody has. Missing values form a level of
-        their own. `key`: a column of record keys in [0, 1) for `CellKey`; the key of a cell is the fractional part of
-        their sum.
+        their own.
+
+        Keys of people, for `CellKey`; the key of a cell is the fractional part of their sum. With a `vault`, `key`
+        names the columns that identify a person ("id", or ["house", "person"]), and keys are derived from the vault's
+        secret: the same people have the same noise in every table of every file that is counted with this vault.
+        Without `key` they are derived from whole records. Without a vault, `key` is a column of numbers in [0, 1).
 
         >>> people = {"county": ["A", "A", "B"], "race": ["white", "black", "black"]}
         >>> Table.of(people, by=["county", "race"]).counts
@@ -119,7 +124,7 @@ class Table:
         coded = [coded_column(data[n], given.get(n), n) for n in names]
         shape, flat = crossed(coded, names)
         counts = np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape)
-        keys = None if key is None else record_keys(data, key, flat, shape)
+        keys = record_keys(data, key, vault, flat, shape)
         return cls(counts, names, [v for v, _ in coded], structural, hierarchies, keys)
 
     @classmethod
@@ -195,12 +200,17 @@ class Table:
         cells: bool = True,
         totals: str = "separate",
         seed: int | None = None,
+        vault: Any = None,
     ) -> Published:
         """Publish the table by a scheme (default: exact counts).
 
         `margins`: "none", "total", "all", or a list of lists of variables or groupings ([] is the total).
         `cells=False`: margins only. `totals`: "separate" (each margin goes through the scheme) or "summed" (margins
-        are sums of published cells, and tell an intruder nothing more). `seed`: None takes fresh entropy.
+        are sums of published cells, and tell an intruder nothing more).
+
+        A random scheme draws from fresh entropy, or with a `vault` (a private folder) from its secret, the table, the
+        scheme, the margins and the `seed`, so that the same release can be made again and nobody outside can. A seed
+        without a vault makes a draft, not for publication: anybody can try seeds out.
 
         >>> import confide as cf
         >>> Table([2, 1, 3]).publish(cf.RoundCells(5), margins="total").frame()["published"].to_list()
@@ -208,7 +218,7 @@ class Table:
         """
         from confide.tables.publish import publish
 
-        return publish(self, scheme, margins, cells, totals, seed)
+        return publish(self, scheme, margins, cells, totals, seed, vault)
 
     def frame(self) -> pl.DataFrame:
         """One row a cell: the levels, and the count.
@@ -244,15 +254,3 @@ def place_of(axes: Axes, name: str, level: object) -> tuple[int, int]:
     if text not in reading.levels:
         raise InputError(f'"{name}" has no such level.{did_you_mean(text, reading.levels)}')
     return axis, reading.levels.index(text)
-
-
-def _keys(keys: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
-    if keys is None:
-        return None
-    try:
-        values = np.asarray(keys, dtype=np.float64)
-    except (TypeError, ValueError):
-        values = np.zeros(0)
-    if values.shape != shape or np.any(~(values >= 0)) or np.any(values >= 1):
-        raise InputError(f"keys is an array of shape {shape} with numbers in [0, 1), one a cell.")
-    return values
