@@ -99,8 +99,8 @@ def _bits(s: pl.Series) -> tuple[U64, U64]:
     if s.dtype.is_float():
         return _twice(_real(s))
     codes, texts = _distinct(s)
-    table = np.array([[_of_text(t, lane) for t in texts] for lane in range(2)], dtype=np.uint64).reshape(2, -1)
-    return table[0][codes], table[1][codes]
+    table = np.array([_of_text(t) for t in texts], dtype=np.uint64).reshape(-1, 2)
+    return table[codes, 0], table[codes, 1]
 
 
 def _twice(x: U64) -> tuple[U64, U64]:
@@ -156,10 +156,12 @@ def _of_number(x: float | int) -> int:
     return bits ^ (bits >> 31)
 
 
-def _of_text(text: str | None, lane: int) -> int:
+def _of_text(text: str | None) -> tuple[int, int]:
+    """For either lane; a number in words is the number."""
     if text is None or text in ("", "NA"):
-        return NULL
+        return NULL, NULL
     if NUMBER.fullmatch(text) and abs(float(text)) < 2.0**63:
-        return _of_number(float(text) if "." in text else int(text))
-    data = LANES[lane] + b"|text|" + text.encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.sha256(data).digest()[:8], "little")
+        bits = _of_number(float(text) if "." in text else int(text))
+        return bits, bits
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:16], "little")
