@@ -134,11 +134,11 @@ def _write_whole(path: str | os.PathLike[str], overwrite: bool, save: Callable[[
             save(temporary)
     except (InputError, MemoryError):
         raise
-    except (OSError, pl.exceptions.PolarsError) as cause:
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as cause:
         raise InputError(f"{path} cannot be written: {_why(cause)}. No unfinished file is left behind.") from None
 
 
-def _why(cause: Exception) -> str:
+def _why(cause: BaseException) -> str:
     """The system's own words; nothing else that a writer says, which may quote a value."""
     found = re.search(r"os error (\d+)", str(cause))
     number = getattr(cause, "errno", None) or (int(found[1]) if found else None)
@@ -155,8 +155,12 @@ def _suffix(path: str | os.PathLike[str]) -> str:
 
 def _source(path: str | os.PathLike[str]) -> tuple[Path, str]:
     """The file to read and its suffix; refused unless it is there, a file, and not empty."""
-    source = Path(path).expanduser()
-    if not source.exists():
+    try:
+        source = Path(path).expanduser()
+        there = source.exists()
+    except (OSError, RuntimeError, ValueError):  # too long, a home that is not there, a NUL
+        raise InputError(f"{str(path)[:200]!r} cannot be the name of a file.") from None
+    if not there:
         raise InputError(f"{path} does not exist.{_near(source)}")
     if source.is_dir():
         raise InputError(f"{path} is a folder; give one file.")
@@ -203,7 +207,7 @@ def _load(source: Path, suffix: str, wanted: list[str] | None) -> tuple[pl.DataF
         return _values(source, suffix, wanted)
     except (InputError, MemoryError):
         raise
-    except Exception as cause:
+    except (Exception, pl.exceptions.PanicException) as cause:  # a panic in polars is no Exception
         what = f"{source} cannot be read as {FORMATS[suffix]}; it may be damaged or in another format."
         if suffix in TEXT:  # what polars says of a line it cannot parse quotes the line
             raise InputError(what) from None

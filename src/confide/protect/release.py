@@ -16,6 +16,7 @@ from confide.errors import InputError, raise_all
 from confide.frames import Schema, attach, give_back, schema, to_polars
 from confide.frames.buffers import rebuilt
 from confide.frames.columns import I64, Records, codes_in, encode, encode_column, encode_like
+from confide.frames.door import array_of
 from confide.frames.marks import withhold
 from confide.protect.codebook import only_occurring, schema_of_occurring
 from confide.protect.compiled import Compiled, run
@@ -160,7 +161,7 @@ def public_schema(
 def _checked_link(link: Any, n: int, r: int) -> I64 | None:
     if link is None:
         return None
-    rows = np.asarray(link)
+    rows = array_of(link)
     if rows.shape != (r,) or not np.issubdtype(rows.dtype, np.integer):
         raise InputError(f"link must give one original row number for each of the {r} released rows.")
     if len(rows) and (rows.min() < 0 or rows.max() >= n):
