@@ -31,7 +31,7 @@ def rank_table(attack: Attack, top: int = 10) -> pl.DataFrame:
     each with its standard deviation. Records tied with the own one do not push it back.
     """
     if isinstance(top, bool) or not isinstance(top, (int, np.integer)) or not 1 <= top <= MOST:
-        raise InputError(f"top must be a whole number from 1 to {MOST:,}.")
+        raise InputError(f"top must be a whole number from 1 upwards, at most {MOST:,}.")
     if attack.units["hit"].null_count():
         raise InputError("Ranks need the truth: give link= to Release.adopt, or truth= to attack.")
     units = attack.units.select("rank", "p_true").with_columns(p_top=pl.Series(top_sums(attack, int(top))))
