@@ -40,7 +40,7 @@ def test_a_wrong_type_is_told_in_a_sentence(make, sentence):
 def test_methods_of_results_are_guarded_too():
     release = cf.Plan([cf.Sample(0.9)]).protect(HEADS, seed=1)
     with pytest.raises(InputError, match=r"Release\.save_record: path must be text or a path, not a table"):
-        release.save_record({"a": 1})
+        release.save_record({"a": 1}, private=True)
 
 
 def test_a_fault_with_fitting_arguments_stays_one():

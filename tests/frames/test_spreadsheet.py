@@ -64,33 +64,35 @@ def test_formula_columns_counts_names_and_text_only():
 @pytest.fixture
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    (tmp_path / "public").mkdir()
     (tmp_path / "people.csv").write_text("id,job,age\n1,=cmd|secret,30\n2,baker,41\n")
     (tmp_path / "plan.toml").write_text('identifiers = ["id"]\n')
     return tmp_path
 
 
 def test_protect_says_how_many_columns_hold_formulas_and_guards_them(here, capsys):
-    assert run("protect people.csv --plan plan.toml --out a.csv") == 0
+    assert run("protect people.csv --plan plan.toml --out public/a.csv") == 0
     said = capsys.readouterr().out
     assert "text in 1 of the columns for a formula" in said
     assert "--spreadsheet" in said
     assert "secret" not in said
-    assert "=cmd|secret" in [r[0] for r in _cells(here / "a.csv")]
-    assert run("protect people.csv --plan plan.toml --out b.csv --spreadsheet --json") == 0
+    assert "=cmd|secret" in [r[0] for r in _cells(here / "public" / "a.csv")]
+    assert run("protect people.csv --plan plan.toml --out public/b.csv --spreadsheet --json") == 0
     assert json.loads(capsys.readouterr().out)["formula_columns"] == 1
-    assert "'=cmd|secret" in [r[0] for r in _cells(here / "b.csv")]
-    assert run("protect people.csv --plan plan.toml --out b.parquet --spreadsheet") == 2
+    assert "'=cmd|secret" in [r[0] for r in _cells(here / "public" / "b.csv")]
+    assert run("protect people.csv --plan plan.toml --out public/b.parquet --spreadsheet") == 2
     assert "--spreadsheet goes with an --out that ends in .csv or .tsv" in capsys.readouterr().err
-    assert run("protect people.csv --plan plan.toml --out c.parquet") == 0
+    assert run("protect people.csv --plan plan.toml --out public/c.parquet") == 0
     assert "spreadsheet" not in capsys.readouterr().out
 
 
 def test_a_plan_without_steps_is_carried_out(here, capsys):
     """Identifiers only: leave them out and shuffle."""
-    assert run("protect people.csv --plan plan.toml --out a.csv") == 0
+    assert run("protect people.csv --plan plan.toml --out public/a.csv") == 0
     assert "Released 2 of 2 rows and 2 of 3 variables" in capsys.readouterr().out
     (here / "empty.json").write_text("{}")
-    assert run("protect people.csv --plan empty.json --out b.csv --json") == 0
+    assert run("protect people.csv --plan empty.json --out public/b.csv --json") == 0
     assert json.loads(capsys.readouterr().out)["changed"] == {}
 
 
@@ -99,5 +101,5 @@ def test_rows_that_belong_to_nobody_have_no_changes_to_count(here, capsys):
     lines = ["[[steps]]", 'method = "matrix_mask"', 'variables = ["a", "b"]']
     rows = [[0.5 if j // 2 == i else 0.0 for j in range(40)] for i in range(20)]  # 20 rows, each of two people
     (here / "mask.toml").write_text("\n".join([*lines, f"A = {rows}"]))
-    assert run("protect n.csv --plan mask.toml --out m.csv --json") == 0
+    assert run("protect n.csv --plan mask.toml --out public/m.csv --json") == 0
     assert json.loads(capsys.readouterr().out)["changed"] == {}

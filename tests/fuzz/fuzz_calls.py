@@ -157,8 +157,9 @@ def _others() -> dict[str, Call]:
         "Release.adopt with a link": Call(
             cf.Release.adopt, {"original": file, "released": made.data, "plan": RANDOM_PLAN, "link": made.link}
         ),
-        "Release.save_record": Call(made.save_record, {"path": "record.json", "overwrite": True}),
+        "Release.save_record": Call(made.save_record, {"path": "record.json", "private": True, "overwrite": True}),
         "replay": Call(cf.replay, {"record": made.record(private=True), "data": file}),
+        "Vault": Call(cf.Vault, {"folder": "vault"}, lambda v, r: RANDOM_PLAN.protect(frame(r)[1], vault=v)),
         "Copies": Call(cf.Copies, {"releases": (made, made)}),
         "utility": Call(cf.utility, {"release": made, "measures": ["means", "hellinger"]}),
         "exposure": Call(cf.exposure, {"file": file, "plan": RANDOM_PLAN, "knows": ["age"], "shares": [1.0]}),

@@ -209,7 +209,7 @@ def _plan(path: Path, rng: random.Random) -> None:
     if rng.random() < 0.5:
         load_plan(path).protect(people(), seed=1)
     else:
-        _command(f"protect people.csv --plan {path} --out public.csv --force")
+        _command(f"protect people.csv --plan {path} --out public/a.csv --force")
 
 
 def _intruder(path: Path, rng: random.Random) -> None:
@@ -238,7 +238,7 @@ def _data(path: Path, rng: random.Random) -> None:
         found = cf.read(path, labels=rng.random() < 0.5)
         cf.write(found, f"copy{rng.choice(['.csv', '.parquet', '.sav', '.dta'])}", overwrite=True)
     else:
-        _command(f"protect {path} --plan plan.toml --out public.parquet --force")
+        _command(f"protect {path} --plan plan.toml --out public/a.parquet --force")
 
 
 def _counts(path: Path, rng: random.Random) -> None:

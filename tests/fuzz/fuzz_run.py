@@ -96,6 +96,8 @@ def main(kind: str, first: int, last: int, out: Path) -> None:
     folder = out.resolve().parent
     with tempfile.TemporaryDirectory() as here:
         os.chdir(here)
+        os.environ["XDG_DATA_HOME"] = f"{here}/private"
+        os.mkdir("public")
         people().write_csv("people.csv")
         found = [one(kind, i, folder) for i in range(first, last)]
     (folder / out.name).write_text(json.dumps(found, indent=1))

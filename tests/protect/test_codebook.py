@@ -14,8 +14,11 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import confide as cf
+from confide.core.origin import Origin
 from confide.errors import InputError
 from confide.protect.document import plan_from_dict, plan_to_dict
+from confide.protect.make import make
+from confide.protect.replay import EARLIER
 
 RARE = "RarelyAnsweredByAnybodyAtAll"
 TEXT = "a remark that nobody who was selected ever made: PLANTEDREMARK"
@@ -25,7 +28,7 @@ FORMATS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".ipc", ".sav", ".z
 
 
 def _original() -> pl.DataFrame:
-    """One person has the rare category, the rare code and the rare remark; the sample with seed 4 leaves them out."""
+    """One person, whom samples leave out, has the rare category, the rare code and the rare remark."""
     rng = np.random.default_rng(1)
     region = rng.choice(["north", "south"], N).tolist()
     answer = rng.choice([1, 2, 3], N).tolist()
@@ -54,12 +57,11 @@ def _original() -> pl.DataFrame:
 
 
 ORIGINAL = _original()
-SEED = 4
 PLANTED = (RARE.encode(), b"PLANTEDREMARK", b"A4321")
 
 
-def _without(plan: cf.Plan, data: object = ORIGINAL) -> cf.Release:
-    release = next(r for r in (plan.protect(data, seed=s) for s in range(SEED, 400)) if 7 not in r.link)
+def _without(plan: cf.Plan, data: object = ORIGINAL, **how: str) -> cf.Release:
+    release = next(r for r in (plan.protect(data, seed=s, **how) for s in range(1, 400)) if 7 not in r.link)
     assert release.frame.height > 0.9 * N  # most text is kept, so that polars shares its memory
     return release
 
@@ -93,7 +95,7 @@ def _content(path) -> bytes:
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_no_file_names_what_nobody_released_has(suffix, tmp_path):
     release = _without(cf.Plan([SAMPLE]))
-    content = _content(cf.write(release.data, tmp_path / f"public{suffix}"))
+    content = _content(cf.write(release.data, tmp_path / f"public{suffix}", draft=True))
     assert [p for p in PLANTED if p in content] == []
     whole = _content(cf.write(ORIGINAL, tmp_path / f"original{suffix}"))
     assert RARE.encode() in whole
@@ -129,7 +131,9 @@ def test_a_codebook_that_is_public_is_named_in_full(tmp_path):
         assert cf.schema(release.data).variable("answer") == cf.schema(ORIGINAL).variable("answer")
         assert RARE in json.dumps(release.record())
         for suffix in (".parquet", ".sav", ".dta"):
-            assert RARE.encode() in _content(cf.write(release.data, tmp_path / f"p{suffix}", overwrite=True))
+            assert RARE.encode() in _content(
+                cf.write(release.data, tmp_path / f"p{suffix}", overwrite=True, draft=True)
+            )
     one = _without(cf.Plan([SAMPLE], public_codebook="answer"))
     assert one.data["region"].dtype == pl.Enum(["south", "north"])
     assert 98 in cf.schema(one.data).variable("answer").value_labels
@@ -189,8 +193,8 @@ ATTACKED = {
 @pytest.mark.parametrize("steps", ATTACKED.values(), ids=ATTACKED)
 def test_attack_adopt_and_replay_agree_whether_or_not_all_categories_are_named(steps):
     narrow, wide = (cf.Plan(steps, public_codebook=b) for b in (False, True))
-    release = _without(narrow)
-    full = wide.protect(ORIGINAL, seed=release.seed)
+    release = _without(narrow, draws="shared")
+    full = wide.protect(ORIGINAL, seed=release.origin.seed, draws="shared")
     intruder = cf.Intruder(knows=["region", "age"])
     if isinstance(steps[0], cf.Recode):
         assert len(full.frame["age"].dtype.categories) > len(release.frame["age"].dtype.categories)
@@ -204,12 +208,13 @@ def test_attack_adopt_and_replay_agree_whether_or_not_all_categories_are_named(s
 
 
 def test_records_of_releases_that_named_every_category_still_replay():
-    plan = cf.Plan([SAMPLE])
-    wide = replace(plan, public_codebook=True).protect(ORIGINAL, seed=SEED)
-    old = wide.record(private=True)
+    origin = Origin.recorded(4)
+    wide = cf.Plan([SAMPLE], public_codebook=True)
+    release = make(wide, ORIGINAL, wide.encode(ORIGINAL), origin, ORIGINAL, None)
+    old = release.record(private=True) | {"format": EARLIER}
+    old["private"]["seed"] = old["private"].pop("draws")["seed"]
     del old["plan"]["public_codebook"]  # as it was written when every release did so
-    again = cf.replay(old, ORIGINAL)
-    assert again.data.schema == wide.data.schema
+    assert cf.replay(old, ORIGINAL).data.schema == ORIGINAL.schema
 
 
 def test_categories_inside_lists_and_structures():
@@ -244,7 +249,7 @@ def test_files_hold_no_index_no_notes_and_no_order_of_the_original(tmp_path):
     data = ORIGINAL.with_row_index("row").to_pandas().set_index("row")
     release = cf.Plan([cf.Topcode("age", at=50)]).protect(data, seed=1)
     assert list(release.data.index) == list(range(N))
-    path = cf.write(release.data, tmp_path / "a.parquet")
+    path = cf.write(release.data, tmp_path / "a.parquet", draft=True)
     assert b"pandas" not in path.read_bytes()
     statistics = pq.ParquetFile(path).metadata.row_group(0).column(4).statistics
     assert (statistics.min, statistics.max) == (20, 50)
