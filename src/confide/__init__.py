@@ -202,7 +202,9 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'confide' has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(_HOMES[name]), name)
+    from confide.arguments import guarded
+
+    value = guarded(getattr(import_module(_HOMES[name]), name))
     globals()[name] = value
     return value
 

@@ -142,6 +142,8 @@ def _protect(commands: Any) -> None:
     p.add_argument("--private", "--vault", type=Path, metavar="DIR", help=vault)
     p.add_argument("--public-record", type=Path, metavar="FILE", help="a record, without secrets, to go with the data")
     _add_seed(p)
+    guard = "csv and tsv: an apostrophe before text that a spreadsheet would take for a formula"
+    p.add_argument("--spreadsheet", action="store_true", help=guard)
     p.add_argument("--force", action="store_true", help="replace existing files")
 
 

@@ -15,7 +15,8 @@ from confide.attack.document import load_intruder
 from confide.core.vault import usual_vault
 from confide.errors import InputError, raise_all
 from confide.frames import atomic_write, read, write
-from confide.frames.files import FORMATS
+from confide.frames.files import FORMATS, TEXT
+from confide.frames.spreadsheet import formula_columns, formula_text
 from confide.protect.document import load_plan, plan_to_dict
 from confide.protect.record import content_digest, save_record
 from confide.protect.release import Release
@@ -42,6 +43,8 @@ def protect(options: argparse.Namespace) -> Told:
     beside = apart(folder, {"--out": options.out, "--public-record": options.public_record}, named)
     raise_all([*beside, *unwritable(options, public), *_in_the_way(secret, options.force)])
     check_suffix(options.out)
+    if options.spreadsheet and options.out.suffix.lower() not in TEXT:
+        raise InputError(f"--spreadsheet goes with an --out that ends in {' or '.join(TEXT)}.")
     plan, data = load_plan(options.plan), read(options.data)
     release = plan.protect(data, seed=_seed(options), vault=folder)
     if secret is None:
@@ -52,7 +55,7 @@ def protect(options: argparse.Namespace) -> Told:
         def opened(path: Path) -> Path:
             return stack.enter_context(atomic_write(path, overwrite=options.force))
 
-        write(release.data, opened(options.out), overwrite=True)
+        write(release.data, opened(options.out), overwrite=True, spreadsheet=options.spreadsheet)
         if options.public_record is not None:
             save_record(release, opened(options.public_record), overwrite=True)
         again = options.private is None or options.force
@@ -63,12 +66,14 @@ def protect(options: argparse.Namespace) -> Told:
 def _protect_told(options: argparse.Namespace, release: Release, vault: Path, secret: Path) -> Told:
     assert release.plan is not None
     steps, changed = plan_to_dict(release.plan).get("steps", []), _changed(release)
+    formulas = len(formula_columns(release.frame)) if options.out.suffix.lower() in TEXT else 0
     plain = {
         "rows": release.frame.height,
         "original_rows": release.original.height,
         "variables": list(release.frame.columns),
         "steps": steps,
         "changed": changed,
+        "formula_columns": formulas,
         "files": {
             "public": str(options.out),
             "public_record": options.public_record and str(options.public_record),
@@ -82,6 +87,8 @@ def _protect_told(options: argparse.Namespace, release: Release, vault: Path, se
         *(f"  {i}. {_step_text(s)}" for i, s in enumerate(steps, start=1)),
         *(f"  {v}: {n:,} of {release.frame.height:,} values changed" for v, n in changed.items()),
     ]
+    if formulas:
+        lines.append(formula_text(formulas, options.spreadsheet))
     lines.append(f"Private, never to be published, to be kept in two places: the vault {vault}")
     lines.append(f"  its record makes this release again, and `confide attack` works on it: {secret.name}")
     return "\n".join(lines), plain
@@ -99,10 +106,14 @@ def _brief(value: Any) -> str:
 
 
 def _changed(release: Release) -> dict[str, int]:
-    """For each variable that the plan alters, the released values that are not the original ones."""
+    """For each variable that the plan alters, the released values that are not the original ones.
+
+    Rows that belong to nobody have no original to compare with.
+    """
     assert release.plan is not None
-    names = list(dict.fromkeys(v for s in release.plan.parts for v in s.variables))
-    assert release.link is not None
+    names = list(dict.fromkeys(v for s in release.plan.parts for v in s.variables if v in release.frame.columns))
+    if release.link is None or not names:
+        return {}
     original = release.original.select(names)[release.link]
     return {v: _differing(original[v], release.frame[v]) for v in names}
 

@@ -28,6 +28,21 @@ def raise_all(problems: Iterable[str], heading: str = "") -> None:
     raise InputError(f"{heading or 'Several things are wrong:'}\n{lines}")
 
 
+def is_text(value: object) -> bool:
+    """Whether a value is text that a file can hold: not empty, no half of a letter.
+
+    >>> is_text("race"), is_text(""), is_text("\\ud800"), is_text(3)
+    (True, False, False, False)
+    """
+    if not isinstance(value, str) or not value:
+        return False
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A hint such as ' Did you mean "race"?', or the names there are, or nothing."""
     names = [str(k) for k in known]

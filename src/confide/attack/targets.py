@@ -14,6 +14,7 @@ from confide.attack.intruder import Intruder
 from confide.errors import InputError, did_you_mean, raise_all
 from confide.frames import to_polars
 from confide.frames.columns import F64, I64, Records, encode_column, encode_like
+from confide.frames.door import array_of
 
 if TYPE_CHECKING:
     from confide.protect.release import Release
@@ -94,7 +95,7 @@ def _truth(release: Release, frame: pl.DataFrame, truth: Any) -> I64:
     n = release.original.height
     if truth is None:
         return _by_identifiers(release, frame)
-    rows = np.asarray(truth.to_numpy() if hasattr(truth, "to_numpy") else truth)
+    rows = array_of(truth.to_numpy() if hasattr(truth, "to_numpy") else truth)
     if not rows.size:
         rows = rows.astype(np.int64)  # an empty list has no type of its own
     if rows.shape != (frame.height,) or not np.issubdtype(rows.dtype, np.integer):

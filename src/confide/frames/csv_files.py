@@ -10,6 +10,7 @@ import polars as pl
 
 from confide.errors import InputError
 from confide.frames.door import check_names
+from confide.frames.spreadsheet import guarded
 
 _NULLS = ["", "NA"]
 _CODE = r"^[+-]?(0[0-9]|[0-9]{19,}$)"  # a leading zero, or more digits than a number should have
@@ -64,8 +65,11 @@ def load(source: Path, columns: list[str] | None = None) -> pl.DataFrame:
     )
 
 
-def save(frame: pl.DataFrame, target: Path, suffix: str) -> None:
+def save(frame: pl.DataFrame, target: Path, suffix: str, spreadsheet: bool = False) -> None:
     """Write text; NaN becomes an empty cell, since `NaN` would turn a column of numbers into text.
+
+    For a `spreadsheet`, text that would be a formula has an apostrophe before it, and all text is in quotes, so that no
+    other separator of cells can cut a formula out of it.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -78,7 +82,9 @@ def save(frame: pl.DataFrame, target: Path, suffix: str) -> None:
     if nested:
         raise InputError(f'Column "{nested[0]}" ({frame.schema[nested[0]]}) cannot be written as text; drop it.')
     floats = [n for n, t in frame.schema.items() if t.is_float()]
-    frame.with_columns(pl.col(floats).fill_nan(None)).write_csv(target, separator=separator(suffix))
+    out = frame.with_columns(pl.col(floats).fill_nan(None))
+    style: Any = "non_numeric" if spreadsheet else "necessary"
+    (guarded(out) if spreadsheet else out).write_csv(target, separator=separator(suffix), quote_style=style)
 
 
 def separator(suffix: str) -> str:

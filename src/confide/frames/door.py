@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 import polars as pl
 from narwhals.dependencies import is_pandas_dataframe, is_pyarrow_table
+from numpy.typing import NDArray
 
 from confide.errors import InputError
 from confide.frames.schema import Frame, Schema, attach, schema
@@ -92,6 +94,18 @@ def check_names(names: list[Any], what: str = "data") -> None:
     if twice:
         shown = ", ".join(f'"{n}"' for n in twice)
         raise InputError(f"{what} has more than one column named {shown}; rename or drop all but one.")
+
+
+def array_of(given: Any, dtype: Any = None) -> NDArray[Any]:
+    """What a user gave as an array; one of a shape that nobody asks for where it is none.
+
+    >>> array_of([1, 2]).shape, array_of([[1], [2, 3]]).shape, array_of("x", float).shape
+    ((2,), (0, 0, 0), (0, 0, 0))
+    """
+    try:
+        return np.asarray(given, dtype=dtype)
+    except (ValueError, TypeError, OverflowError):  # rows of different lengths, text for numbers
+        return np.zeros((0, 0, 0))
 
 
 def _checked(frame: pl.DataFrame, what: str) -> pl.DataFrame:

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ import polars as pl
 from confide.errors import InputError, did_you_mean
 from confide.frames import csv_files, statistical
 from confide.frames.atomic import atomic_write
+from confide.frames.buffers import rebuilt
 from confide.frames.door import to_polars
 from confide.frames.marks import why_withheld
 from confide.frames.schema import Schema, attach, schema_from_dict, schema_to_dict
@@ -40,6 +42,7 @@ FORMATS = {
     ".dta": "Stata",
     ".sas7bdat": "SAS",
 }
+TEXT = (".csv", ".tsv")
 _METADATA = "confide.schema"
 
 
@@ -80,6 +83,7 @@ def write(
     schema: Schema | None = None,
     overwrite: bool = False,
     draft: bool = False,
+    spreadsheet: bool = False,
 ) -> Path:
     """Write a frame; the file appears whole or not at all. Returns its path.
 
@@ -91,7 +95,9 @@ def write(
     Categorical becomes whole numbers with value labels: the schema's codes where they cover every level,
     otherwise 1 to k. NaN is written as missing, except in Parquet and Arrow, which can tell the two apart.
 
-    An existing file is refused unless `overwrite` is true.
+    An existing file is refused unless `overwrite` is true. `spreadsheet=True`, for CSV and TSV that people will open
+    in a spreadsheet program, puts an apostrophe before text and names that such a program would take for a formula
+    (``=``, ``+``, ``-``, ``@``), and text in quotes; numbers stay numbers. It alters values, so it is off by default.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -108,12 +114,35 @@ def write(
     suffix = _suffix(path)
     if suffix == ".sas7bdat":
         raise InputError("SAS files (.sas7bdat) can be read but not written; write .sav, .dta or .parquet.")
-    with atomic_write(path, overwrite) as temporary:
+    if spreadsheet and suffix not in TEXT:
+        raise InputError(f"spreadsheet=True goes with {' and '.join(TEXT)}; {FORMATS[suffix]} files hold no formulas.")
+
+    def save(target: Path) -> None:
         if draft:
-            temporary.touch()
-            temporary.chmod(0o600)
-        _save(data, temporary, suffix, found)
+            target.touch()
+            target.chmod(0o600)
+        _save(data, target, suffix, found, spreadsheet)
+
+    _write_whole(path, overwrite, save)
     return Path(path)
+
+
+def _write_whole(path: str | os.PathLike[str], overwrite: bool, save: Callable[[Path], None]) -> None:
+    """Write by way of a temporary file, with every failure (a full disk) told in terms of the file."""
+    try:
+        with atomic_write(path, overwrite) as temporary:
+            save(temporary)
+    except (InputError, MemoryError):
+        raise
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as cause:
+        raise InputError(f"{path} cannot be written: {_why(cause)}. No unfinished file is left behind.") from None
+
+
+def _why(cause: BaseException) -> str:
+    """The system's own words; nothing else that a writer says, which may quote a value."""
+    found = re.search(r"os error (\d+)", str(cause))
+    number = getattr(cause, "errno", None) or (int(found[1]) if found else None)
+    return os.strerror(number) if number else f"a column cannot be held, or the disk is full ({type(cause).__name__})"
 
 
 def _suffix(path: str | os.PathLike[str]) -> str:
@@ -126,8 +155,12 @@ def _suffix(path: str | os.PathLike[str]) -> str:
 
 def _source(path: str | os.PathLike[str]) -> tuple[Path, str]:
     """The file to read and its suffix; refused unless it is there, a file, and not empty."""
-    source = Path(path).expanduser()
-    if not source.exists():
+    try:
+        source = Path(path).expanduser()
+        there = source.exists()
+    except (OSError, RuntimeError, ValueError):  # too long, a home that is not there, a NUL
+        raise InputError(f"{str(path)[:200]!r} cannot be the name of a file.") from None
+    if not there:
         raise InputError(f"{path} does not exist.{_near(source)}")
     if source.is_dir():
         raise InputError(f"{path} is a folder; give one file.")
@@ -174,15 +207,15 @@ def _load(source: Path, suffix: str, wanted: list[str] | None) -> tuple[pl.DataF
         return _values(source, suffix, wanted)
     except (InputError, MemoryError):
         raise
-    except Exception as cause:
+    except (Exception, pl.exceptions.PanicException) as cause:  # a panic in polars is no Exception
         what = f"{source} cannot be read as {FORMATS[suffix]}; it may be damaged or in another format."
-        if suffix in (".csv", ".tsv"):  # what polars says of a line it cannot parse quotes the line
+        if suffix in TEXT:  # what polars says of a line it cannot parse quotes the line
             raise InputError(what) from None
         raise InputError(what) from cause
 
 
 def _names(source: Path, suffix: str) -> list[str]:
-    if suffix in (".csv", ".tsv"):
+    if suffix in TEXT:
         return csv_files.header(source)
     if suffix == ".parquet":
         return list(pl.scan_parquet(source, glob=False, hive_partitioning=False).collect_schema())
@@ -192,7 +225,7 @@ def _names(source: Path, suffix: str) -> list[str]:
 
 
 def _values(source: Path, suffix: str, wanted: list[str] | None) -> tuple[pl.DataFrame, Schema]:
-    if suffix in (".csv", ".tsv"):
+    if suffix in TEXT:
         return csv_files.load(source, wanted), Schema()
     if suffix == ".parquet":
         stored = pl.read_parquet_metadata(source).get(_METADATA)
@@ -204,13 +237,13 @@ def _values(source: Path, suffix: str, wanted: list[str] | None) -> tuple[pl.Dat
     return statistical.load(source, suffix, wanted)
 
 
-def _save(frame: pl.DataFrame, target: Path, suffix: str, found: Schema) -> None:
-    if suffix in (".csv", ".tsv"):
-        csv_files.save(frame, target, suffix)
+def _save(frame: pl.DataFrame, target: Path, suffix: str, found: Schema, spreadsheet: bool) -> None:
+    if suffix in TEXT:
+        csv_files.save(frame, target, suffix, spreadsheet)
     elif suffix == ".parquet":
         extra: Any = {_METADATA: json.dumps(schema_to_dict(found))} if found != Schema() else None
         frame.write_parquet(target, metadata=extra)
     elif FORMATS[suffix] == "Arrow":
-        frame.write_ipc(target, compression="zstd")
+        rebuilt(frame).write_ipc(target, compression="zstd")
     else:
         statistical.save(frame, target, suffix, found)

@@ -44,6 +44,26 @@ class VariableSchema:
     measure: str | None = None
     format: str | None = None
 
+    def __post_init__(self) -> None:
+        text = (self.label, self.measure, self.format)
+        labels = self.value_labels.items() if isinstance(self.value_labels, Mapping) else [(None, None)]
+        if (
+            not isinstance(self.name, str)
+            or not all(t is None or isinstance(t, str) for t in text)
+            or not all(isinstance(c, (int, float, str)) and isinstance(t, str) for c, t in labels)
+            or not isinstance(self.missing, tuple)
+            or not all(_is_missing(m) for m in self.missing)
+        ):
+            raise InputError(
+                "VariableSchema: name, label, measure and format are text, value_labels is a dict of codes and their "
+                "labels, missing a tuple of codes and of ranges (low, high)."
+            )
+
+
+def _is_missing(code: object) -> bool:
+    ends = code if isinstance(code, tuple) and len(code) == 2 else None
+    return isinstance(code, (int, float, str)) or (ends is not None and all(isinstance(e, (int, float)) for e in ends))
+
 
 @dataclass(frozen=True)
 class Schema:
@@ -59,6 +79,18 @@ class Schema:
     variables: Mapping[str, VariableSchema] = field(default_factory=dict)
     file_label: str | None = None
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        variables = self.variables.items() if isinstance(self.variables, Mapping) else [(None, None)]
+        if (
+            not all(isinstance(v, VariableSchema) and isinstance(n, str) for n, v in variables)
+            or not (self.file_label is None or isinstance(self.file_label, str))
+            or not (isinstance(self.notes, tuple) and all(isinstance(n, str) for n in self.notes))
+        ):
+            raise InputError(
+                "Schema: variables is a dict of names and their VariableSchema, file_label is text, notes a tuple of "
+                "texts."
+            )
 
     def variable(self, name: str) -> VariableSchema:
         """What is known of one variable; an empty `VariableSchema` if nothing is.

@@ -46,7 +46,8 @@ def save(frame: pl.DataFrame, target: Path, suffix: str, schema: Schema) -> None
         _write(out, target, suffix, schema, variables)
     except Exception as cause:
         kind = type(cause).__name__  # its message may quote a value
-        raise InputError(f"The data could not be written for {program} ({kind}).") from None
+        why = f"a value cannot be held, or the disk is full ({kind})"
+        raise InputError(f"The data could not be written for {program}: {why}. No unfinished file is left.") from None
 
 
 def _write(frame: pl.DataFrame, target: Path, suffix: str, schema: Schema, variables: list[VariableSchema]) -> None:

@@ -45,9 +45,11 @@ def calibrate(units: pl.DataFrame | list[pl.DataFrame], bins: int = 10) -> Calib
     A target counts as one observation however many candidates it has. Its pick is right with probability p_max and
     then counts 1/n_max of a match on average, so its variance is p/n_max - p^2.
     """
-    if isinstance(bins, bool) or not isinstance(bins, int) or bins < 1:
-        raise InputError("bins must be a whole number from 1 upwards.")
+    if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or not 1 <= bins <= 1000:
+        raise InputError("bins must be a whole number from 1 upwards, at most 1,000.")
     frame = pl.concat(units) if isinstance(units, list) else units
+    if not {"hit", "n_max", "p_max"} <= set(frame.columns):
+        raise InputError("units must be the units of an attack (attack.units), or a list of such.")
     if frame["hit"].null_count():
         raise InputError("Calibration needs the truth: for some targets it is not known which record is theirs.")
     frame = frame.filter(pl.col("n_max") > 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from confide.attack.attack import Attack
 
 
+MOST = 10_000
+"""Ranks that a table lists."""
+
+
 def rank_table(attack: Attack, top: int = 10) -> pl.DataFrame:
     """Targets by the rank of their own record (Fienberg, Makov and Sanil 1997, Tables 4.3 to 4.6).
 
@@ -26,8 +30,8 @@ def rank_table(attack: Attack, top: int = 10) -> pl.DataFrame:
     no candidate. `p_true`: mean probability of the own record; `p_top`: mean sum of the `top` largest probabilities;
     each with its standard deviation. Records tied with the own one do not push it back.
     """
-    if isinstance(top, bool) or not isinstance(top, (int, np.integer)) or top < 1:
-        raise InputError("top must be a whole number from 1 upwards.")
+    if isinstance(top, bool) or not isinstance(top, (int, np.integer)) or not 1 <= top <= MOST:
+        raise InputError(f"top must be a whole number from 1 upwards, at most {MOST:,}.")
     if attack.units["hit"].null_count():
         raise InputError("Ranks need the truth: give link= to Release.adopt, or truth= to attack.")
     units = attack.units.select("rank", "p_true").with_columns(p_top=pl.Series(top_sums(attack, int(top))))
@@ -63,7 +67,7 @@ def declare_table(units: pl.DataFrame, thresholds: float | Sequence[float]) -> p
     `right`, `wrong`: how many are (one of several equally likely records is picked at random); `share_right`: of those
     declared, None where there are none; `found`: right ones as a share of all targets.
     """
-    given = [thresholds] if isinstance(thresholds, (int, float)) else list(thresholds)
+    given: list[Any] = [thresholds] if np.ndim(thresholds) == 0 else list(np.ravel(thresholds))
     if not given:
         raise InputError("threshold is a probability, or a list of them.")
     known = not units["hit"].null_count()

@@ -15,6 +15,8 @@ from confide.protect.plan import Plan
 
 SECTIONS = ("plan", "intruder")
 """Tables that may share one file."""
+DEEPEST = 40
+TOO_DEEP = f"has lists or tables more than {DEEPEST} deep inside of each other."
 
 
 def plan_to_dict(plan: Plan) -> dict[str, Any]:
@@ -66,18 +68,38 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
     """A TOML file, or a JSON file where the name ends in .json, as a dict."""
     source = Path(path).expanduser()
     form = "JSON" if source.suffix.lower() == ".json" else "TOML"
+    text = _text(source, path, form)
     try:
-        text = source.read_text(encoding="utf-8-sig")
         doc = json.loads(text) if form == "JSON" else tomllib.loads(text)
-    except OSError as cause:
-        raise InputError(f"{path} cannot be read: {cause.strerror}.") from cause
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is not UTF-8 text; a document is {form}.") from None
     except (tomllib.TOMLDecodeError, json.JSONDecodeError) as cause:
         raise InputError(f"{path} is not {form}: {cause}.") from cause
+    except ValueError:
+        raise InputError(f"{path} holds a number with too many digits.") from None
+    except RecursionError:
+        raise InputError(f"{path} {TOO_DEEP}") from None
+    if _deeper(doc, DEEPEST):
+        raise InputError(f"{path} {TOO_DEEP}")
     if not isinstance(doc, dict):
         raise InputError(f"{path} must hold a table of keys and values.")
     return doc
+
+
+def _text(source: Path, path: str | os.PathLike[str], form: str) -> str:
+    try:
+        return source.read_text(encoding="utf-8-sig")
+    except OSError as cause:
+        raise InputError(f"{str(path)[:200]} cannot be read: {cause.strerror}.") from cause
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not UTF-8 text; a document is {form}.") from None
+    except ValueError:  # a NUL, half a letter
+        raise InputError(f"{str(path)!r} cannot be the name of a file.") from None
+
+
+def _deeper(part: Any, levels: int) -> bool:
+    if not isinstance(part, (dict, list)):
+        return False
+    inside = part.values() if isinstance(part, dict) else part
+    return levels == 0 or any(_deeper(p, levels - 1) for p in inside)
 
 
 def section(reader: Reader, doc: Any, kind: str, name: str | None = None) -> tuple[Any, str]:

@@ -239,7 +239,7 @@ class _FittedMask:
         for name in ("A", "B", "C"):
             given = getattr(self.step, name)
             if callable(given) and not hasattr(given, "shape"):
-                given = checked_matrix(given(x.copy(), rng), f"{where}: {name}")
+                given = checked_matrix(_asked(given, x, rng, f"{where}: the function for {name}"), f"{where}: {name}")
                 if given is not None and not hasattr(given, "shape"):
                     raise InputError(f"{where}: the function for {name} must return a matrix.")
             made[name] = given
@@ -310,6 +310,16 @@ class _FittedMask:
             return np.where(known[place] == whole, place, -1).astype(np.int64)
 
         return Labels(of, released.reshape(-1).astype(np.int64), len(known))
+
+
+def _asked(function: Any, x: F64, rng: np.random.Generator, where: str) -> Any:
+    """What a user's function makes; what it raises may quote values."""
+    try:
+        return function(x.copy(), rng)
+    except InputError:
+        raise
+    except Exception as cause:
+        raise InputError(f"{where} failed with {type(cause).__name__} when it was given the values and rng.") from None
 
 
 def nobody(where: str) -> str:

@@ -7,7 +7,9 @@ file knows its name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+import sys
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -213,12 +215,20 @@ def registered(cls: type[Any]) -> type[Any]:
 
 def names_of(value: str | Sequence[str], what: str) -> tuple[str, ...]:
     """One name or several, as a tuple; refused when empty, repeated or not text."""
-    names = (value,) if isinstance(value, str) else tuple(value)
+    no_list = isinstance(value, (Mapping, Set)) or not isinstance(value, Iterable) or getattr(value, "ndim", 1) != 1
+    names = (value,) if isinstance(value, str) else () if no_list else tuple(value)
     if not names or not all(isinstance(v, str) and v for v in names):
         raise InputError(f"{what} takes the name of a column, or a list of names.")
     if len(set(names)) < len(names):
         raise InputError(f"{what} names a column twice: {', '.join(sorted({v for v in names if names.count(v) > 1}))}.")
     return names
+
+
+def name_of(value: str, what: str) -> str:
+    """One name; refused when it is a list, empty or not text."""
+    if not isinstance(value, str):
+        raise InputError(f"{what} takes the name of one column; give a step for each.")
+    return names_of(value, what)[0]
 
 
 def fraction(value: float, what: str) -> float:
@@ -235,7 +245,9 @@ def finite(value: float, what: str) -> float:
     """A finite number."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise InputError(f"{what} must be a number, not {type(value).__name__}.")
-    if not np.isfinite(value):
+    if isinstance(value, int) and abs(value) > sys.float_info.max:
+        raise InputError(f"{what} has more than 308 digits; give a smaller number.")
+    if not math.isfinite(value):
         raise InputError(f"{what} must be a finite number, not {value}.")
     return float(value)
 

@@ -11,6 +11,7 @@ import numpy as np
 from confide.core.draws import Draws
 from confide.errors import InputError, did_you_mean
 from confide.frames.columns import F64, I64, Bools, Column, Kind, Records
+from confide.frames.door import array_of
 from confide.protect.correlated import CorrelatedNormal
 from confide.protect.evidence import Evidence, Labels, Normal
 from confide.protect.mask_matrices import Parts, noise_matrices
@@ -161,7 +162,7 @@ class Noise(OfColumns):
 
 
 def _correlation(given: Any, d: int, where: str) -> tuple[tuple[float, ...], ...]:
-    rho = np.asarray(given, dtype=float)
+    rho = array_of(given, float)
     if rho.ndim == 0:
         rho = np.where(np.eye(d, dtype=bool), 1.0, float(rho))
     if rho.shape != (d, d) or not np.allclose(rho, rho.T) or not np.allclose(np.diag(rho), 1):

@@ -1,7 +1,8 @@
 """Statements as plain data: a frozen dataclass as a table of text, numbers and lists, and back.
 
 Keys are a dataclass's fields and types come from its annotations, so a new method needs nothing here. A field
-whose metadata says ``{"private": True}`` is left out of what is meant for the public.
+whose metadata says ``{"private": True}`` is left out of what is meant for the public; so is one with
+``{"categories": True}``, which names categories, unless the codebook of the step's variables is public.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 import pkgutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from importlib import import_module
 from typing import Any, get_type_hints
@@ -55,9 +56,13 @@ def _subject(cls: type[Any]) -> str | None:
 
 @dataclass
 class Writer:
-    """Turns statements into plain data. `public` leaves private fields out and lists them in `withheld`."""
+    """Turns statements into plain data. `public` leaves private fields out and lists them in `withheld`.
+
+    `codebooks`: variables whose categories may be named to the public.
+    """
 
     public: bool = False
+    codebooks: Collection[str] = ()
     withheld: list[str] = field(default_factory=list)
 
     def table(self, statement: Any, where: str = "") -> dict[str, Any]:
@@ -70,13 +75,17 @@ class Writer:
             required = f.default is MISSING and f.default_factory is MISSING
             if not required and value == self.plain(_default(f), hint, path):
                 continue
-            if self.public and f.metadata.get("private"):
+            if self.public and self._hidden(statement, f):
                 self.withheld.append(path)
                 continue
             if name == _subject(cls):
                 name, value = _named_subject(value)
             out[name] = value
         return out
+
+    def _hidden(self, statement: Any, f: Field[Any]) -> bool:
+        named = f.metadata.get("categories") and not set(statement.variables) <= set(self.codebooks)
+        return bool(f.metadata.get("private") or named)
 
     def plain(self, value: Any, hint: Any, where: str) -> Any:
         """A value as text, number, true or false, list or table."""

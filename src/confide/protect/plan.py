@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal, overload
@@ -27,7 +27,8 @@ class Plan:
 
     `identifiers` and `drop` are left out of the release; identifiers also link outside targets to the truth.
     `weight` names the survey weight, which is released like any variable. `categorical` and `numeric` fix the
-    kind of variables whose type misleads (categories coded as numbers).
+    kind of variables whose type misleads (categories coded as numbers). A release names only categories that occur in
+    it, unless `public_codebook` says that anybody may know the list: names of variables, or True for all.
 
     >>> import confide as cf
     >>> plan = cf.Plan([cf.Recode("age", width=5), cf.Swap("race", rate=0.3)], identifiers=["id"])
@@ -42,6 +43,7 @@ class Plan:
     drop: str | Sequence[str] = ()
     categorical: str | Sequence[str] = ()
     numeric: str | Sequence[str] = ()
+    public_codebook: bool | str | Sequence[str] = ()
 
     def __post_init__(self) -> None:
         steps = tuple(self.steps) if isinstance(self.steps, (list, tuple)) else (self.steps,)
@@ -52,6 +54,8 @@ class Plan:
         for name in ("identifiers", "drop", "categorical", "numeric"):
             given = getattr(self, name)
             object.__setattr__(self, name, names_of(given, f"Plan: {name}") if given else ())
+        if (given := self.public_codebook) is not True:
+            object.__setattr__(self, "public_codebook", names_of(given, "Plan: public_codebook") if given else ())
         raise_all(self._problems(), "This plan cannot be carried out:")
 
     def _problems(self) -> list[str]:
@@ -78,6 +82,7 @@ class Plan:
             problems.append(
                 f'The weight "{self.weight}" is {gone[self.weight]}; a weight is released like any variable.'
             )
+        problems += [f'public_codebook: "{v}" is {gone[v]}.' for v in self.open_codebooks(()) if v in gone]
         problems += [f'"{v}" is named both categorical and numeric.' for v in set(self.categorical) & set(self.numeric)]
         return problems
 
@@ -91,6 +96,11 @@ class Plan:
         """Kinds that the user named."""
         kinds: dict[str, Kind] = dict.fromkeys(self.categorical, "categorical")
         return kinds | dict.fromkeys(self.numeric, "numeric")
+
+    def open_codebooks(self, variables: Iterable[str]) -> tuple[str, ...]:
+        """The variables whose list of categories anybody may know: those named, or with True all that are given."""
+        given = self.public_codebook
+        return tuple(variables if given else ()) if isinstance(given, bool) else tuple(given)
 
     @overload
     def protect(
@@ -143,7 +153,8 @@ class Plan:
         problems = []
         named = {
             "identifiers": self.identifiers, "drop": self.drop, "categorical": self.categorical,
-            "numeric": self.numeric, "weight": (self.weight,) if self.weight else (),
+            "numeric": self.numeric, "public_codebook": self.open_codebooks(()),
+            "weight": (self.weight,) if self.weight else (),
         }  # fmt: skip
         for step in self.parts:
             named[type(step).__name__] = (*named.get(type(step).__name__, ()), *step.variables, *step.needs)

@@ -12,7 +12,7 @@ import polars as pl
 
 from confide.errors import InputError
 from confide.frames.columns import F64, Column, Kind, Records
-from confide.protect.mechanism import Chain, Mechanism, finite, names_of, positive, registered
+from confide.protect.mechanism import Chain, Mechanism, finite, name_of, positive, registered
 
 
 @registered
@@ -34,15 +34,15 @@ class Recode:
     variable: str
     width: float | None = None
     breaks: Sequence[float] | None = None
-    mapping: Mapping[Any, Any] | None = field(default=None, hash=False)
+    mapping: Mapping[Any, Any] | None = field(default=None, hash=False, metadata={"categories": True})
     start: float = 0
-    labels: Sequence[str] | None = None
+    labels: Sequence[str] | None = field(default=None, metadata={"categories": True})
 
     method: ClassVar[str] = "recode"
     role: ClassVar[str] = "coarsen"
 
     def __post_init__(self) -> None:
-        names_of(self.variable, "Recode")
+        name_of(self.variable, "Recode")
         given = [n for n in ("width", "breaks", "mapping") if getattr(self, n) is not None]
         where = f'Recode("{self.variable}")'
         if len(given) != 1:
@@ -135,7 +135,7 @@ class _Intervals:
         first, last = (bins[present].min(), bins[present].max()) if present.any() else (0.0, -1.0)
         if last - first > 100_000:
             raise InputError(f'Recode("{column.name}"): width makes over 100,000 categories; give a larger width.')
-        all_bins = np.arange(first, last + 1)
+        all_bins = first + np.arange(last - first + 1)
         names = self._names(all_bins, column.step)
         codes = np.full(len(bins), -1, dtype=np.int64)
         codes[present] = (bins[present] - first).astype(np.int64)

@@ -14,8 +14,11 @@ import polars as pl
 from confide.core.origin import Origin
 from confide.errors import InputError, raise_all
 from confide.frames import Schema, attach, give_back, schema, to_polars
+from confide.frames.buffers import rebuilt
 from confide.frames.columns import I64, Records, codes_in, encode, encode_column, encode_like
+from confide.frames.door import array_of
 from confide.frames.marks import withhold
+from confide.protect.codebook import only_occurring, schema_of_occurring
 from confide.protect.compiled import Compiled, run
 
 if TYPE_CHECKING:
@@ -26,10 +29,11 @@ if TYPE_CHECKING:
 class Release:
     """The public data of a plan, beside what only the agency holds.
 
-    `data`: public, shuffled rows, no identifiers, in the caller's frame type. Private: `link` (the original row,
-    0-based, of each released row; None where unknown, or where rows are made of several people), `origin` (where its
-    draws come from), `original`, `compiled` (what each step learnt). `copy`: which of how many copies it is, and
-    whether their rows are in one order; None for one release alone.
+    `data`: public, shuffled rows, no identifiers, only categories that occur (unless the plan's `public_codebook` says
+    otherwise), in the caller's frame type. Private: `link` (the original row, 0-based, of each released row; None where
+    unknown, or where rows are made of several people), `origin` (where its draws come from), `original`, `compiled`
+    (what each step learnt). `copy`: which of how many copies it is, and whether their rows are in one order; None for
+    one release alone.
 
     >>> import confide as cf
     >>> release = cf.Plan([cf.Topcode("age", at=85)], identifiers=["id"]).protect(cf.demo("heads"), seed=1)
@@ -52,11 +56,12 @@ class Release:
         origin: Origin, like: Any, copy: tuple[int, int, bool] | None = None,
     ) -> Release:  # fmt: skip
         """A release that this program made."""
-        held = schema(like)
+        held, named = schema(like), plan.open_codebooks(released.columns)
         attach(original, held)
+        released = rebuilt(only_occurring(released, named))
         public = give_back(released.clone(), like)
         if held.variables:
-            open_part = public_schema(held, plan, compiled, original, released)
+            open_part = schema_of_occurring(public_schema(held, plan, compiled, original, released), released, named)
             for frame in (released, public):
                 attach(frame, open_part)
         if origin.refusal:
@@ -156,7 +161,7 @@ def public_schema(
 def _checked_link(link: Any, n: int, r: int) -> I64 | None:
     if link is None:
         return None
-    rows = np.asarray(link)
+    rows = array_of(link)
     if rows.shape != (r,) or not np.issubdtype(rows.dtype, np.integer):
         raise InputError(f"link must give one original row number for each of the {r} released rows.")
     if len(rows) and (rows.min() < 0 or rows.max() >= n):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +54,8 @@ def replay(record: Mapping[str, Any] | Place, data: Any, vault: Vault | Place | 
         how = "its values, names or types differ" if rows == frame.height else f"that had {rows} rows"
         raise InputError(f"This is not the file the record was made from: {how} (this has {frame.height} rows).")
     plan = plan_from_dict(found["plan"], "record")
+    if found["format"] == EARLIER:  # every category was named then
+        plan = replace(plan, public_codebook=True)
     number, copies = None, None
     if "copy" in private:
         number, copies = int(private["copy"][0]), (int(private["copy"][1]), bool(private["copy"][2]))
@@ -120,8 +123,10 @@ def _checked(found: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _whole(found: Mapping[str, Any], private: Mapping[str, Any]) -> bool:
-    parts = {*private, *private["original"], *found, *found["released"]}
-    if not {"rows", "sha256", "plan", "link_sha256"} <= parts:
+    digests = [part["sha256"] for part in (private["original"], found["released"])]
+    if not all(isinstance(d, str) for d in digests) or not isinstance(private["original"]["rows"], int):
+        return False
+    if "plan" not in found or "link_sha256" not in private:
         return False
     if "copy" in private:
         number, many, _ = private["copy"]

@@ -10,7 +10,7 @@ import numpy as np
 
 from confide.errors import InputError
 from confide.frames.columns import F64, Column, Kind, Records
-from confide.protect.mechanism import Chain, Mechanism, names_of, positive, registered
+from confide.protect.mechanism import Chain, Mechanism, name_of, positive, registered
 
 
 @registered
@@ -33,7 +33,7 @@ class Round:
     role: ClassVar[str] = "coarsen"
 
     def __post_init__(self) -> None:
-        names_of(self.variable, "Round")
+        name_of(self.variable, "Round")
         positive(self.base, f'Round("{self.variable}"): base')
 
     @property

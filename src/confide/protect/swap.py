@@ -80,6 +80,8 @@ class Swap(OfColumns):
             object.__setattr__(self, "force", tuple(int(i) for i in self.force))
             if min(self.force, default=0) < 0:
                 raise InputError(f"{where}: force takes row positions from 0 upwards.")
+        if not isinstance(self.jointly, bool):
+            raise InputError(f"{where}: jointly is true (whole groups of values are exchanged) or false.")
         if isinstance(self.simulate, bool) or not isinstance(self.simulate, int) or self.simulate < 0:
             raise InputError(f"{where}: simulate is a number of repetitions, 0 for the closed form.")
         if self.candidates not in (None, "unique"):

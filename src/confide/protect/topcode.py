@@ -10,7 +10,7 @@ import numpy as np
 
 from confide.errors import InputError
 from confide.frames.columns import F64, Column, Kind, Records
-from confide.protect.mechanism import Chain, Mechanism, finite, names_of, registered
+from confide.protect.mechanism import Chain, Mechanism, finite, name_of, registered
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class _Limit:
     role: ClassVar[str] = "coarsen"
 
     def __post_init__(self) -> None:
-        names_of(self.variable, type(self).__name__)
+        name_of(self.variable, type(self).__name__)
         finite(self.at, f'{type(self).__name__}("{self.variable}"): at')
 
     @property

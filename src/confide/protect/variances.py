@@ -61,6 +61,8 @@ class Gamma:
                 f"Gamma: with a shape of {shape:g} the variance is so likely to be nearly zero that two equal values "
                 "would be proof. Give a shape above 0.5."
             )
+        if not 1e-100 <= shape / rate <= 1e100:
+            raise InputError("Gamma: the mean, shape / rate, must lie between 1e-100 and 1e100.")
         object.__setattr__(self, "shape", int(shape) if shape == int(shape) else shape)
         object.__setattr__(self, "rate", int(rate) if rate == int(rate) else rate)
 

@@ -182,6 +182,8 @@ class Tables:
             return self._places[text_of(area)]
         if isinstance(area, (int, np.integer)) and not isinstance(area, bool) and -len(self) <= area < len(self):
             return int(area)
+        if not isinstance(area, (str, int, np.integer)):
+            raise InputError(f"An area is named by text or by its position, not by {type(area).__name__}.")
         near = did_you_mean(text_of(area), self.areas) if len(self.areas) <= 1000 else ""
         raise InputError(f'There is no area "{area}".{near}')
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from confide.errors import InputError, raise_all
 from confide.frames import to_polars
+from confide.frames.door import array_of
 from confide.tables.ptable_entropy import check_settings, check_variance, largest_entropy
 from confide.tables.ptable_reading import as_pairs, as_rows, flat, is_whole, problems, read_columns, whole_array
 
@@ -122,7 +123,7 @@ class PTable:
         array([0, 0, 1, 8])
         """
         c = whole_array(counts, "counts")
-        u = np.asarray(keys)
+        u = array_of(keys)
         if u.shape != c.shape:
             raise InputError(f"counts and keys must have the same shape, not {c.shape} and {u.shape}.")
         if u.dtype.kind not in "fiu" or not bool(((u >= 0) & (u < 1)).all()):

@@ -136,7 +136,10 @@ def is_whole(value: Any) -> bool:
 
 
 def whole_array(values: Any, what: str) -> I64:
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise InputError(f"{what} must hold whole numbers; it has rows of different lengths.") from None
     if not array.size:
         return array.astype(np.int64)
     if array.dtype.kind not in "iu" or (array.dtype.kind == "u" and int(array.max()) > np.iinfo(np.int64).max):

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from confide.errors import InputError
+from confide.errors import InputError, is_text
 from confide.measure.utility.pair import Pair
 from confide.protect.mechanism import names_of
 
@@ -73,7 +73,7 @@ class Stated:
     needs_link: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if self.label is not None and not (isinstance(self.label, str) and self.label):
+        if self.label is not None and not (isinstance(self.label, str) and is_text(self.label)):
             raise InputError(f'{type(self).__name__}: label is the name in results, text such as "by race".')
 
     @property

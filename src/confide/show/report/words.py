@@ -48,7 +48,7 @@ def plan_words(plan: Plan, outside: bool, columns: frozenset[str]) -> dict[str, 
 def _stated(step: Mechanism) -> tuple[tuple[str, ...], Mapping[str, Any]]:
     """The variables of a step and its parameters; those of a step that no document can hold are not looked into."""
     try:
-        table = Writer(public=True).table(step)
+        table = Writer(public=True, codebooks=step.variables).table(step)
     except InputError:
         return tuple(step.variables), SCRIPT
     return _names(table.pop("variable", None) or table.pop("variables", ())), table

@@ -19,6 +19,8 @@ def chosen_intruders(known: Sequence[str], intruder: str | None) -> tuple[str, .
     """All intruders, or the one that is named."""
     if intruder is None:
         return tuple(known)
+    if not isinstance(intruder, str):
+        raise InputError(f"intruder is the name of one ({', '.join(known)}), not {type(intruder).__name__}.")
     if intruder not in known:
         raise InputError(f'There is no intruder named "{intruder}".{did_you_mean(intruder, known)}')
     return (intruder,)

@@ -1,0 +1,83 @@
+"""What a release names: the categories that occur in it, and the others only where the codebook is public.
+
+A list of categories is data too. After `Sample`, or after a swap out of a small file, it may name an answer that
+nobody released has, and so tell that somebody in the original gave it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from confide.frames.schema import Code, Missing, Schema, VariableSchema
+
+
+def only_occurring(frame: pl.DataFrame, public: Collection[str] = ()) -> pl.DataFrame:
+    """Each Enum with the categories that occur, in their order; as they are in variables whose codebook is public.
+
+    >>> kind = pl.Enum(["north", "east", "south"])
+    >>> frame = pl.DataFrame({"region": pl.Series(["south", "north", None], dtype=kind)})
+    >>> only_occurring(frame)["region"].dtype.categories.to_list()
+    ['north', 'south']
+    >>> only_occurring(frame, ["region"])["region"].dtype.categories.to_list()
+    ['north', 'east', 'south']
+    """
+    return pl.DataFrame([s if s.name in public else s.cast(_occurring(s)) for s in frame])
+
+
+def _occurring(values: pl.Series) -> pl.DataType:
+    """The type with fewer categories, also inside lists and structures."""
+    kind = values.dtype
+    if isinstance(kind, pl.Enum):
+        found = set(values.drop_nulls().unique().cast(pl.String).to_list())
+        return pl.Enum([c for c in kind.categories.to_list() if c in found])
+    if isinstance(kind, pl.List):
+        return pl.List(_occurring(values.explode()))
+    if isinstance(kind, pl.Array):
+        return pl.Array(_occurring(values.explode()), kind.size)
+    if isinstance(kind, pl.Struct):
+        return pl.Struct({s.name: _occurring(s) for s in values.struct.unnest()})
+    return kind
+
+
+def schema_of_occurring(held: Schema, frame: pl.DataFrame, public: Collection[str] = ()) -> Schema:
+    """Labels and missing codes of values that occur; as they are in variables whose codebook is public.
+
+    A code, or its label where the column holds labels, must be in the data. A range of missing codes stays where a
+    value lies in it; Stata's letters, which stand for nothing in the data, go.
+
+    >>> region = VariableSchema("region", value_labels={1: "north", 2: "east"}, missing=(9, (90, 99)))
+    >>> found = schema_of_occurring(Schema({"region": region}), pl.DataFrame({"region": [1, 95]}))
+    >>> dict(found.variable("region").value_labels), found.variable("region").missing
+    ({1: 'north'}, ((90, 99),))
+    """
+    kept = {
+        n: v if n in public or n not in frame.columns else _variable(v, frame.get_column(n))
+        for n, v in held.variables.items()
+    }
+    return replace(held, variables=kept)
+
+
+def _variable(held: VariableSchema, values: pl.Series) -> VariableSchema:
+    shown = held.format if values.dtype.is_numeric() else None  # that of text is the length of the longest
+    if values.dtype.is_nested() or not (held.value_labels or held.missing):
+        return replace(held, format=shown)
+    present = set(values.drop_nulls().unique().to_list())
+    named = isinstance(values.dtype, (pl.Enum, pl.Categorical))
+    labels: dict[Code, str] = {
+        c: t
+        for c, t in held.value_labels.items()
+        if c in present or ((named or not isinstance(c, str)) and t in present)
+    }
+    missing: tuple[Missing, ...] = tuple(m for m in held.missing if _occurs(m, present))
+    return replace(held, value_labels=labels, missing=missing, format=shown)
+
+
+def _occurs(missing: Missing, present: set[Any]) -> bool:
+    if not isinstance(missing, tuple):
+        return missing in present
+    low, high = missing
+    return any(isinstance(v, (int, float)) and low <= v <= high for v in present)

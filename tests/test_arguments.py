@@ -1,0 +1,88 @@
+"""Arguments of a wrong type: told at the public door, and nothing else is hidden there."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+import confide as cf
+from confide.arguments import fits, guarded
+from confide.errors import InputError
+from confide.protect.document import load_plan
+
+HEADS = cf.demo("heads").head(60)
+
+MISTAKES = {
+    "a number for names": (lambda: cf.Plan(identifiers=3), "list of names"),
+    "a set of names": (lambda: cf.Swap({"race", "sex"}, rate=0.1), "list of names"),
+    "a list for one name": (lambda: cf.Recode(["age"], width=5), "name of one column"),
+    "ranges as a list": (lambda: cf.Uniform(ranges=[[1, 2]]), "ranges must be a table"),
+    "no path": (lambda: cf.read(["a.csv"]), "path must be text or a path, not a list"),
+    "NUL in a path": (lambda: cf.write(HEADS, "a\0.csv"), "no file could have as its name"),
+    "half a letter in a path": (lambda: cf.replay("\ud800", HEADS), "cannot be the name of a file"),
+    "a long path": (lambda: cf.read("y" * 5000 + ".csv"), "cannot be the name of a file"),
+    "more digits than a number has": (lambda: cf.Topcode("age", at=10**400), "more than 308 digits"),
+    "a variable's schema as text": (lambda: cf.VariableSchema("a", value_labels="x"), "value_labels is a dict"),
+    "a schema of nothing": (lambda: cf.Schema({"a": 1}), "VariableSchema"),
+    "another frame's units": (lambda: cf.calibrate(HEADS), "units of an attack"),
+}
+
+
+@pytest.mark.parametrize(("make", "sentence"), MISTAKES.values(), ids=MISTAKES)
+def test_a_wrong_type_is_told_in_a_sentence(make, sentence):
+    with pytest.raises(InputError, match=sentence):
+        make()
+
+
+def test_methods_of_results_are_guarded_too():
+    release = cf.Plan([cf.Sample(0.9)]).protect(HEADS, seed=1)
+    with pytest.raises(InputError, match=r"Release\.save_record: path must be text or a path, not a table"):
+        release.save_record({"a": 1}, private=True)
+
+
+def test_a_fault_with_fitting_arguments_stays_one():
+    def broken(size: float) -> float:
+        raise KeyError(size)
+
+    with pytest.raises(KeyError):
+        guarded(broken)(1.0)
+    with pytest.raises(InputError, match="size must be a number, not text"):
+        guarded(broken)("1.0")
+    with pytest.raises(TypeError, match="unexpected keyword argument"):
+        cf.Swap("race", rate=0.1, rat=0.2)
+
+
+def test_what_was_foreseen_keeps_its_own_sentence():
+    with pytest.raises(InputError, match=r"for 30 percent write 0\.3"):
+        cf.Swap("race", rate=30)
+
+
+@pytest.mark.parametrize("value", [3, 3.5, np.int64(3), np.float32(0.5)])
+def test_numbers_of_numpy_are_numbers(value):
+    assert fits(value, float)
+    assert not fits(value, str)
+    assert not fits(True, float)
+    assert fits(pl.Series([1.0]), object)
+
+
+def test_documents_nested_without_end_are_refused(tmp_path):
+    path = tmp_path / "plan.json"
+    for depth in (60, 5000, 200_000):
+        path.write_text('{"steps": ' + "[" * depth + "]" * depth + "}")
+        with pytest.raises(InputError, match="deep inside of each other"):
+            load_plan(path)
+    path.write_text('{"weight": ' + "9" * 5000 + "}")
+    with pytest.raises(InputError, match="too many digits"):
+        load_plan(path)
+
+
+def test_a_record_without_a_digest_is_damaged():
+    record = cf.Plan([cf.Sample(0.9)]).protect(HEADS, seed=1).record(private=True)
+    for part in (lambda r: r["private"]["original"], lambda r: r["released"]):
+        spoiled = json.loads(json.dumps(record))
+        del part(spoiled)["sha256"]
+        with pytest.raises(InputError, match="damaged"):
+            cf.replay(spoiled, HEADS)
