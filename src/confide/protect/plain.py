@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import pkgutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from importlib import import_module
 from typing import Any, get_type_hints
@@ -22,6 +22,10 @@ from confide.protect.mechanism import REGISTRY, Mechanism
 
 SUBJECT = ("variable", "variables", "what")
 """Spellings of the field that says which columns a step changes; a document may use any of them."""
+
+
+LEFT_OUT = object()
+"""Stands for a value of which nothing is told."""
 
 
 def methods() -> dict[str, type[Any]]:
@@ -55,10 +59,14 @@ def _subject(cls: type[Any]) -> str | None:
 
 @dataclass
 class Writer:
-    """Turns statements into plain data. `public` leaves private fields out and lists them in `withheld`."""
+    """Turns statements into plain data. `public` leaves private fields out and lists them in `withheld`.
+
+    `trim`, given a statement, a field, its value, its place and `withheld`, gives the value as it may be told.
+    """
 
     public: bool = False
     withheld: list[str] = field(default_factory=list)
+    trim: Callable[[Any, str, Any, str, list[str]], Any] | None = None
 
     def table(self, statement: Any, where: str = "") -> dict[str, Any]:
         """The fields that differ from their defaults."""
@@ -73,6 +81,12 @@ class Writer:
             if self.public and f.metadata.get("private"):
                 self.withheld.append(path)
                 continue
+            if self.trim is not None:
+                given = getattr(statement, name)
+                told = self.trim(statement, name, given, path, self.withheld)
+                if told is LEFT_OUT:
+                    continue
+                value = value if told is given else self.plain(told, hint, path)
             if name == _subject(cls):
                 name, value = _named_subject(value)
             out[name] = value

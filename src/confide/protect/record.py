@@ -22,6 +22,7 @@ from confide.errors import InputError
 from confide.frames import atomic_write
 from confide.frames.columns import I64
 from confide.protect.plain import Writer
+from confide.protect.quoted import Trimmer
 
 if TYPE_CHECKING:
     from confide.protect.release import Release
@@ -34,8 +35,10 @@ def record(release: Release, private: bool = False) -> dict[str, Any]:
 
     Public: versions, the plan, the kinds of the variables it treats, the released rows and columns, a digest
     of the released content. Parts of a plan that are marked private (rows named one by one) are left out and
-    listed under "withheld". Private: the whole plan, where the draws came from (the vault's fingerprint, or the secret
-    itself where there is no vault), digests of the original and of the link. The record of a draft says that it is one.
+    listed under "withheld"; so is what it names that fewer than 10 people have and the release does not show (a
+    category that is merged away, the largest value as a limit). Private: the whole plan, where the draws came from (the
+    vault's fingerprint, or the secret itself where there is no vault), digests of the original and of the link. The
+    record of a draft says that it is one.
 
     >>> import confide as cf
     >>> release = cf.Plan([cf.Topcode("age", at=85)], identifiers=["id"]).protect(cf.demo("heads"), seed=1)
@@ -45,7 +48,7 @@ def record(release: Release, private: bool = False) -> dict[str, Any]:
     >>> sorted(set(private) - set(public))
     ['private']
     """
-    writer = Writer(public=not private)
+    writer = Writer(public=not private, trim=None if private else Trimmer(release))
     plan = None if release.plan is None else writer.table(release.plan)
     out: dict[str, Any] = {"format": FORMAT, "versions": versions(), "plan": plan}
     if release.origin is not None and not release.origin.public:
@@ -55,7 +58,7 @@ def record(release: Release, private: bool = False) -> dict[str, Any]:
         out["withheld"] = writer.withheld
     out["released"] = {
         "rows": release.frame.height,
-        "columns": [{"name": n, "type": type_text(t)} for n, t in release.frame.schema.items()],
+        "columns": [{"name": c.name, "type": type_text(c.dtype, c)} for c in release.frame.get_columns()],
         "sha256": content_digest(release.frame),
     }
     if private:
@@ -114,10 +117,12 @@ def content_digest(frame: pl.DataFrame) -> str:
     return digest.hexdigest()
 
 
-def type_text(dtype: pl.DataType) -> str:
-    """A column's type as text; categories are listed, since they are part of what is released."""
+def type_text(dtype: pl.DataType, column: pl.Series | None = None) -> str:
+    """A column's type as text; categories are listed, since they are part of what is released. Given the column, only
+    those that it holds: another one may be that of somebody who is not released."""
     if isinstance(dtype, pl.Enum):
-        return "Enum" + json.dumps(dtype.categories.to_list(), ensure_ascii=False)
+        held = dtype.categories.to_list() if column is None else set(column.cast(pl.String).unique().to_list())
+        return "Enum" + json.dumps([c for c in dtype.categories.to_list() if c in held], ensure_ascii=False)
     return "Categorical" if isinstance(dtype, pl.Categorical) else str(dtype)
 
 
