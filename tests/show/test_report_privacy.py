@@ -26,10 +26,13 @@ from planted import (
     tables,
 )  # fmt: skip
 
-from confide.show.report.groups import shown_groups, small_name
-from confide.show.report.treatment import BASE, DRAWN, Treatment
+from confide.show.report.groups import shown_groups
+from confide.show.report.treatment import BASE, Treatment
 from confide.show.report.view import View
 from confide.study.checks import EVERYTHING
+from confide.study.outside import small_name
+
+DRAWN = BASE / 2
 
 
 @pytest.mark.parametrize("name", ["inside.html", "outside.html"])

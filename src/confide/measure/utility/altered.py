@@ -1,4 +1,4 @@
-"""Which records a release altered, and the original with a few of them as if they had been left alone."""
+"""Which records a release altered; and both files as if a few people had been left alone, or had not been asked."""
 
 from __future__ import annotations
 
@@ -81,34 +81,36 @@ def unreleased(pair: Pair) -> I64:
     return np.setdiff1d(np.arange(pair.original.height), pair.link)
 
 
-def left_out(pair: Pair, gone: I64, variables: Sequence[str], most: int) -> list[Pair]:
-    """The pair without the `most` unreleased rows whose numbers are furthest out, and without those whose categories
-    are rarest; nothing where all rows are released."""
-    if not len(gone):
-        return []
-    far, rare = np.zeros(len(gone)), np.zeros(len(gone))
+def oddest(pair: Pair, among: I64, variables: Sequence[str], most: int) -> I64:
+    """Of some original rows, the `most` whose numbers are furthest out, and as many whose categories are rarest."""
+    far, rare = np.zeros(len(among)), np.zeros(len(among))
     for v in variables:
         values = pair.original.get_column(v)
         odd = _unlikely(values)
         if _number(values.dtype):
-            far = np.maximum(far, odd[gone] / (odd.std() or 1.0))
+            far = np.maximum(far, odd[among] / (odd.std() or 1.0))
         else:
-            rare += odd[gone]
-    w = pair.weights(0)[gone]
-    return [without_rows(pair, gone[np.argsort(-x * w, kind="stable")[:most]]) for x in (far, rare) if x.any()]
+            rare += odd[among]
+    w = pair.weights(0)[among]
+    found = [among[np.argsort(-x * w, kind="stable")[:most]] for x in (far, rare) if x.any()]
+    return np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *found]))
 
 
-def without_rows(pair: Pair, rows: I64) -> Pair:
-    """The pair whose original lacks some rows."""
+def without(pair: Pair, rows: I64) -> Pair:
+    """The pair as if some people had never been asked: without their rows in either file."""
     assert pair.link is not None
     kept = np.setdiff1d(np.arange(pair.original.height), rows)
     place = np.full(pair.original.height, -1, dtype=np.int64)
     place[kept] = np.arange(len(kept))
-    original = pair.original[kept]
-    attach(original, schema(pair.original))
-    images = {v: replace(c, values=c.values[kept]) for v, c in pair.images.items()}
-    kinds = {**pair.kinds, **{v: pair.kind(v) for v in pair.shared}}
-    return replace(pair, original=original, link=place[pair.link], images=images, kinds=kinds, _memory={}, reads=set())
+    there = place[pair.link] >= 0
+    original, released = pair.original[kept], pair.released.filter(there)
+    for frame, held in ((original, pair.original), (released, pair.released)):
+        attach(frame, schema(held))
+    return replace(
+        pair, original=original, released=released, link=place[pair.link][there],
+        images={v: replace(c, values=c.values[kept]) for v, c in pair.images.items()},
+        kinds={**pair.kinds, **{v: pair.kind(v) for v in pair.shared}}, _memory={}, reads=set(),
+    )  # fmt: skip
 
 
 def treated(release: Release) -> set[str]:

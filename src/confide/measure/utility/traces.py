@@ -7,14 +7,14 @@ measure is asked again with the most altered records as if they had been left al
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from math import isinf, isnan
+from math import inf, isinf, isnan
 from typing import Any
 
 import numpy as np
 
-from confide.measure.utility.altered import Altered, left_out, treated, unreleased
+from confide.measure.utility.altered import Altered, oddest, treated, unreleased, without
 from confide.measure.utility.measure import Found, Measure
 from confide.measure.utility.pair import Pair
 from confide.measure.utility.run import measured_value, pairs_of
@@ -31,8 +31,8 @@ class Trace:
 
     `differ`: how many people differ in the variables that the figure depends on; None where the plan leaves these
     alone, so that everybody can work the figure out. `effect`: how far the figure would move if the most altered
-    `FEWEST` - 1 records of each variable had been left alone, the moves of all variables added up; None where that
-    cannot be said. `carried`: the share of the loss that would go with them.
+    `FEWEST` - 1 records of each variable had been left alone (the moves of all variables added up), or without the
+    people who stand out most; None where that cannot be said. `carried`: the share of the loss that would go.
     """
 
     differ: int | None
@@ -68,9 +68,9 @@ class _Some:
         self.gone = unreleased(pairs[0])
 
     def trace(self, measure: Measure) -> tuple[Found | str, Trace]:
-        """Ask the measure as it is, then with few people left alone in each variable that it reads."""
-        first = self.pairs[0]
-        value, detail, read = self._asked(measure, first)
+        """Ask the measure as it is, then with few people left alone in each variable that it reads, then without the
+        people who stand out most: another plan of the report may hide them."""
+        value, detail, read = self._asked(measure, self.pairs)
         found = detail if value is None else Found(value, detail)
         touched = [self._of(v) for v in sorted(read & self.may_differ)]
         if not touched and not len(self.gone):
@@ -78,16 +78,32 @@ class _Some:
         differ = len(np.unique(np.concatenate([self.gone, *(a.rows for a in touched)])))
         if differ < FEWEST or value is None or isnan(value):
             return found, Trace(differ, None, 1.0)
-        others = [a.undone(first, FEWEST - 1) for a in touched if len(a.rows)]
-        others += left_out(first, self.gone, sorted(read), FEWEST - 1)
-        return found, _trace(measure, differ, value, [self._asked(measure, p)[0] for p in others])
+        alone, away = ([self._asked(measure, each)[0] for each in others]
+                       for others in (self._left_alone(touched), self._away(sorted(read))))  # fmt: skip
+        return found, _trace(measure, differ, value, alone, away)
 
-    def _asked(self, measure: Measure, first: Pair) -> tuple[float | None, str, set[str]]:
-        """Value and remark with this original, and the variables that were read; all of them where none was."""
-        first.reads.clear()
-        mine = [first, *(_beside(first, p) for p in self.pairs[1:])]
-        value, detail = measured_value(measure, mine, strict=False)
-        read = {v for p in mine for v in p.reads} or set(first.shared)
+    def _left_alone(self, touched: Sequence[Altered]) -> Iterator[list[Pair]]:
+        for a in touched:
+            if len(a.rows):
+                other = a.undone(self.pairs[0], FEWEST - 1)
+                yield [_beside(other, p) for p in self.pairs]
+
+    def _away(self, read: Sequence[str]) -> Iterator[list[Pair]]:
+        first = self.pairs[0]
+        if first.link is None:
+            return
+        for among in (self.gone, first.link):
+            rows = oddest(first, among, read, FEWEST - 1)
+            if 0 < len(rows) < len(first.link):
+                yield [without(p, rows) for p in self.pairs]
+
+    def _asked(self, measure: Measure, pairs: Sequence[Pair]) -> tuple[float | None, str, set[str]]:
+        """Value and remark, and the variables that were read; all of them where none was."""
+        first = pairs[0]
+        for p in pairs:
+            p.reads.clear()
+        value, detail = measured_value(measure, pairs, strict=False)
+        read = {v for p in pairs for v in p.reads} or set(first.shared)
         return value, detail, read | ({first.weight} if first.weight else set())
 
     def _of(self, variable: str) -> Altered:
@@ -96,24 +112,26 @@ class _Some:
         return self.altered[variable]
 
 
-def _beside(first: Pair, copy: Pair) -> Pair:
-    """Another copy beside the original of the first. A copy's link is its own, unless rows of the original are gone:
-    copies release the same rows, but nothing says in which order."""
-    same = first.original.height == copy.original.height
-    memory = {k: x for k, x in copy._memory.items() if k[-1] == 1}
-    return replace(first, released=copy.released, link=copy.link if same else None, _memory=memory, reads=set())
+def _beside(other: Pair, copy: Pair) -> Pair:
+    """A copy beside another original."""
+    memory = {**other._memory, **{k: x for k, x in copy._memory.items() if k[-1] == 1}}
+    return replace(other, released=copy.released, link=copy.link, _memory=memory, reads=set())
 
 
-def _trace(measure: Measure, differ: int, value: float, others: Sequence[float | None]) -> Trace:
-    """How far the figure moves, and how much of the loss goes, where few people are left alone."""
-    known = [v for v in others if v is not None and not isnan(v)]
-    effect = sum(0.0 if v == value else abs(v - value) for v in known)
-    if len(known) < len(others) or isinf(effect):
-        return Trace(differ, None, 1.0)
+def _trace(
+    measure: Measure, differ: int, value: float, alone: Sequence[float | None], away: Sequence[float | None]
+) -> Trace:
+    """How far the figure moves, and how much of the loss goes, where few people are left alone, or away."""
     loss = _loss(measure, value)
-    certain = loss > 0 and not isinf(loss)
-    carried = sum(max(0.0, 1 - _loss(measure, v) / loss) for v in known) if certain else 0.0
-    return Trace(differ, effect, min(1.0, carried))
+
+    def moved(v: float | None) -> float:
+        return inf if v is None or isnan(v) else 0.0 if v == value else abs(v - value)
+
+    def share(v: float | None) -> float:
+        return 0.0 if v is None or not loss > 0 or isinf(loss) else max(0.0, 1 - _loss(measure, v) / loss)
+
+    effect, carried = (float(max(sum(map(of, alone)), *map(of, away), 0.0)) for of in (moved, share))
+    return Trace(differ, None, 1.0) if isinf(effect) else Trace(differ, effect, min(1.0, carried))
 
 
 def _loss(measure: Measure, value: float) -> float:
