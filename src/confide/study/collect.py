@@ -91,7 +91,7 @@ def _details(pieces: Sequence[tuple[Piece, Evaluated]]) -> pl.DataFrame:
 
 
 def _audit(pieces: Sequence[tuple[Piece, Evaluated]]) -> pl.DataFrame:
-    rows = [(p.candidate.name, m, *(t[k] for k in ("differ", "effect", "carried"))) for p, found in pieces
+    rows = [(p.candidate.name, m, p.repeat, *(t[k] for k in list(AUDIT)[3:])) for p, found in pieces
             for m, t in found.traces.items()]  # fmt: skip
     return pl.DataFrame(rows, schema=AUDIT, orient="row")
 

@@ -63,7 +63,7 @@ def published(result: StudyResult, fewest: int = FEWEST) -> Published:
     if isinstance(fewest, bool) or not isinstance(fewest, int) or not LEAST <= fewest <= MOST:
         raise InputError(f"fewest is the smallest number of people that a number may tell about, {LEAST} or more.")
     rows, withheld, near = [], set(), set()
-    traces = {(p, m): Trace(d, e, c) for p, m, d, e, c in result.audit.iter_rows()}
+    traces = pooled(result)
     for row in result.summary().iter_rows(named=True):
         key, ends = (row["plan"], row["measure"]), (row["mean"], row["low"], row["high"])
         if row["kind"] == "risk":
@@ -87,6 +87,25 @@ def published(result: StudyResult, fewest: int = FEWEST) -> Published:
         "quoted": {p: frozenset((i, f) for i, f, n in each if n < fewest) for p, each in result.statements.items()},
         "statements": {},
     })  # fmt: skip
+
+
+def pooled(result: StudyResult) -> dict[tuple[str, str], Trace]:
+    """By plan and measure, one trace of its mean over repeats; none where a repeat has not been audited.
+
+    Few people move a mean over repeats by at most the mean of their moves; the first repeat was looked at most
+    thoroughly and counts by itself too.
+    """
+    repeats = dict(result.frame.group_by("plan").agg(pl.col("repeat").n_unique()).iter_rows())
+    out: dict[tuple[str, str], Trace] = {}
+    for (plan, measure), rows in result.audit.sort("repeat").group_by("plan", "measure"):
+        if rows.height < repeats.get(plan, 1):
+            continue
+        effects, differ = rows["effect"], rows["differ"]
+        known = effects.null_count() == 0
+        effect = max(effects[0], float(effects.mean())) if known else None  # type: ignore[arg-type]
+        least = None if differ.null_count() == rows.height else int(differ.fill_null(0).min())  # type: ignore[arg-type]
+        out[str(plan), str(measure)] = Trace(least, effect, float(rows["loss"].sum()), float(rows["carried"].sum()))
+    return out
 
 
 def count_outside(x: float | None, fewest: int) -> float | None:
@@ -133,7 +152,7 @@ def figure_rule(measure: Measure, trace: Trace | None, fewest: int, rows: int) -
     if trace.differ is None:
         return FigureRule(measure.best, 0.0, open=True)
     more = max(1.0, (fewest - 1) / (FEWEST - 1))
-    if trace.differ < fewest or trace.effect is None or trace.carried * more > CARRIED:
+    if trace.differ < fewest or trace.effect is None or trace.carried * more > CARRIED * trace.loss > 0:
         return None
     scale = 1.0 if math.isfinite(measure.best) else trace.effect
     unit = _unit(max(trace.effect * more, scale * (fewest - 1) / rows))

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 __all__ = ["EVERYTHING", "RISKS", "Info", "StudyResult"]
 
 FRAME, SUMMARY = "frame.parquet", "summary.csv"
-AUDIT = {"plan": pl.String, "measure": pl.String, "differ": pl.Int64, "effect": pl.Float64, "carried": pl.Float64}
+AUDIT = {
+    "plan": pl.String, "measure": pl.String, "repeat": pl.Int64, "differ": pl.Int64, "effect": pl.Float64,
+    "loss": pl.Float64, "carried": pl.Float64,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -53,8 +56,8 @@ class StudyResult:
     probability in each range. `groups`: plan, intruder, variable, level, targets, over_threshold, expected_matches.
     Both are means over repeats. `details`: plan, measure, detail: a measure's remark, or why it, or an intruder's risk,
     could not be computed. `timings`: seconds of each piece of work. `rule`: how the study said it would choose.
-    `copies`: by plan or sweep, how many copies are released. `audit`: plan, measure, differ, effect, carried: what few
-    people do to each measure of utility (see `Trace`); `statements`: by plan, which fields of which steps name what how
+    `copies`: by plan or sweep, how many copies are released. `audit`: plan, measure, repeat, and what few people do
+    to this measure of utility (see `Trace`); `statements`: by plan, which fields of which steps name what how
     few people have. What is not in them does not go outside.
     """
 

@@ -32,11 +32,13 @@ class Trace:
     `differ`: how many people differ in the variables that the figure depends on; None where the plan leaves these
     alone, so that everybody can work the figure out. `effect`: how far the figure would move if the most altered
     `FEWEST` - 1 records of each variable had been left alone (the moves of all variables added up), or without the
-    people who stand out most; None where that cannot be said. `carried`: the share of the loss that would go.
+    people who stand out most; None where that cannot be said. `loss`: how far the figure is from that of identical
+    files (where that is without limit, its reciprocal). `carried`: how much of the loss would go with these people.
     """
 
     differ: int | None
     effect: float | None = 0.0
+    loss: float = 0.0
     carried: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
@@ -44,8 +46,13 @@ class Trace:
         return asdict(self)
 
 
-def traces(release: Release | Copies, measures: Iterable[Measure]) -> dict[str, tuple[Found | str, Trace]]:
+def traces(
+    release: Release | Copies, measures: Iterable[Measure], thorough: bool = True
+) -> dict[str, tuple[Found | str, Trace]]:
     """By measure, its value (or why there is none), and what few people do to it.
+
+    `thorough`: leave people alone in one variable after the other, so that their moves cannot cancel, not in all
+    variables at once. It asks each measure once more for every variable that is altered.
 
     >>> import confide as cf
     >>> heads = cf.demo("heads").head(2000)
@@ -55,15 +62,15 @@ def traces(release: Release | Copies, measures: Iterable[Measure]) -> dict[str, 
     (1, None)
     """
     releases = list(release) if isinstance(release, Copies) else [release]
-    some = _Some(pairs_of(releases), treated(releases[0]))
+    some = _Some(pairs_of(releases), treated(releases[0]), thorough)
     return {m.name: some.trace(m) for m in measures}
 
 
 class _Some:
     """One release, and its originals with few people as if they had been left alone, made when first asked for."""
 
-    def __init__(self, pairs: Sequence[Pair], may_differ: set[str]) -> None:
-        self.pairs, self.may_differ = pairs, may_differ
+    def __init__(self, pairs: Sequence[Pair], may_differ: set[str], thorough: bool) -> None:
+        self.pairs, self.may_differ, self.thorough = pairs, may_differ, thorough
         self.altered: dict[str, Altered] = {}
         self.gone = unreleased(pairs[0])
 
@@ -71,21 +78,25 @@ class _Some:
         """Ask the measure as it is, then with few people left alone in each variable that it reads, then without the
         people who stand out most: another plan of the report may hide them."""
         value, detail, read = self._asked(measure, self.pairs)
-        found = detail if value is None else Found(value, detail)
+        if value is None or isnan(value):  # it may have stopped before it read all that it would
+            return detail, Trace(0, None)
+        found = Found(value, detail)
         touched = [self._of(v) for v in sorted(read & self.may_differ)]
         if not touched and not len(self.gone):
             return found, Trace(None)
         differ = len(np.unique(np.concatenate([self.gone, *(a.rows for a in touched)])))
-        if differ < FEWEST or value is None or isnan(value):
-            return found, Trace(differ, None, 1.0)
+        if differ < FEWEST:
+            return found, Trace(differ, None)
         alone, away = ([self._asked(measure, each)[0] for each in others]
                        for others in (self._left_alone(touched), self._away(sorted(read))))  # fmt: skip
         return found, _trace(measure, differ, value, alone, away)
 
     def _left_alone(self, touched: Sequence[Altered]) -> Iterator[list[Pair]]:
+        other = first = self.pairs[0]
         for a in touched:
             if len(a.rows):
-                other = a.undone(self.pairs[0], FEWEST - 1)
+                other = a.undone(first if self.thorough else other, FEWEST - 1)
+            if other is not first and (self.thorough or a is touched[-1]):
                 yield [_beside(other, p) for p in self.pairs]
 
     def _away(self, read: Sequence[str]) -> Iterator[list[Pair]]:
@@ -127,11 +138,11 @@ def _trace(
     def moved(v: float | None) -> float:
         return inf if v is None or isnan(v) else 0.0 if v == value else abs(v - value)
 
-    def share(v: float | None) -> float:
-        return 0.0 if v is None or not loss > 0 or isinf(loss) else max(0.0, 1 - _loss(measure, v) / loss)
+    def gone(v: float | None) -> float:
+        return 0.0 if v is None or isinf(loss) else max(0.0, loss - _loss(measure, v))
 
-    effect, carried = (float(max(sum(map(of, alone)), *map(of, away), 0.0)) for of in (moved, share))
-    return Trace(differ, None, 1.0) if isinf(effect) else Trace(differ, effect, min(1.0, carried))
+    effect, carried = (float(max(sum(map(of, alone)), *map(of, away), 0.0)) for of in (moved, gone))
+    return Trace(differ, None) if isinf(effect) or isinf(loss) else Trace(differ, effect, loss, min(loss, carried))
 
 
 def _loss(measure: Measure, value: float) -> float:
