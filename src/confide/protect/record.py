@@ -36,7 +36,6 @@ def record(release: Release, private: bool = False) -> dict[str, Any]:
     Public: versions, the plan, the kinds of the variables it treats, the released rows and columns, a digest
     of the released content. Parts of a plan that are marked private (rows named one by one) are left out and
     listed under "withheld"; so is what it names that fewer than 10 people have and the release does not show (a
-    listed under "withheld"; so is what it names that fewer than 10 people have and the release does not show (a
     category that is merged away, the largest value as a limit). Private: the whole plan, where the draws came from (the
     vault's fingerprint, or the secret itself where there is no vault), digests of the original and of the link. The
     record of a draft says that it is one.
