@@ -113,7 +113,8 @@ def test_a_measure_that_cannot_be_computed_is_never_open() -> None:
 def test_copies(linked: bool) -> None:
     plan = cf.Plan([cf.Noise("income", sd=3_000.0), cf.Sample(fraction=0.9)])
     found = trace(plan, cf.Means("income"), copies=2, linked=linked)
-    assert found.differ == ROWS
+    assert found.differ is not None
+    assert found.differ > 0.9 * ROWS
     assert found.effect is not None
 
 
