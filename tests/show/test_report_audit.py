@@ -20,11 +20,12 @@ from planted import datasets, own
 
 import confide as cf
 from confide.measure.utility.registry import MEASURES, as_measure
+from confide.measure.utility.traces import Trace
 from confide.show.report.page import _picture, _spec
 from confide.show.report.sections import figure_sections, page_words
 from confide.show.report.treatment import Treatment
 from confide.show.report.view import View
-from confide.study.outside import Published, published
+from confide.study.outside import Published, figure_rule, published
 from confide.study.result import StudyResult
 
 ROWS, LIMIT = 300, 200_000
@@ -249,3 +250,33 @@ def test_a_limit_that_is_the_largest_value_is_not_told() -> None:
     assert "1,228,517" not in said
     assert "swept, setting 1" in said
     assert "1,228,517" in str(page_words(View.of(result)))
+
+
+@pytest.mark.parametrize(
+    ("trace", "fewest", "unit"),
+    [
+        (None, 10, None),
+        (Trace(9, 0.001, 1.0, 0.0), 10, None),
+        (Trace(10, 0.001, 1.0, 0.0), 10, 0.001),
+        (Trace(15, 0.001, 1.0, 0.0), 20, None),
+        (Trace(500, 0.0013, 1.0, 0.0), 10, 0.002),
+        (Trace(500, 0.0013, 1.0, 0.0), 100, 0.02),
+        (Trace(500, 0.001, 1.0, 0.51), 10, None),
+        (Trace(500, 0.3, 1.0, 0.0), 10, 0.5),
+        (Trace(500, 0.6, 1.0, 0.0), 10, None),
+        (Trace(500, None), 10, None),
+        (Trace(None), 10, 0.0),
+    ],
+)
+def test_the_rule(trace: Trace | None, fewest: int, unit: float | None) -> None:
+    rule = figure_rule(cf.Hellinger(), trace, fewest, rows=1_000_000)
+    assert (None if rule is None else rule.unit) == unit
+
+
+def test_few_people_are_a_share_of_a_small_file() -> None:
+    rule = figure_rule(cf.Hellinger(), Trace(100, 0.0), 10, rows=300)
+    assert rule is not None
+    assert rule.unit == 0.05
+    assert rule.shown(0.1234) == 0.1
+    assert rule.hides(0.02)
+    assert not rule.hides(0.1234)
