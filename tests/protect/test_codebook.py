@@ -153,17 +153,17 @@ def test_recodes_name_the_categories_that_occur():
     assert "110 to 119" in everything.data["age"].dtype.categories
 
 
-def test_the_public_record_withholds_lists_of_categories_unless_the_codebook_is_public():
+def test_the_public_record_names_no_rare_category_unless_the_codebook_is_public():
     mapping = {RARE: "south"}
-    steps = [cf.Recode("region", mapping=mapping), cf.Recode("age", breaks=[40], labels=["young", RARE])]
+    steps = [cf.Recode("region", mapping=mapping), cf.Recode("age", breaks=[40], labels=["young", "old"])]
     secret = cf.Plan(steps).protect(ORIGINAL, seed=1)
     told = secret.record()
-    assert told["withheld"] == ["steps[0] (recode).mapping", "steps[1] (recode).labels"]
-    assert told["plan"]["steps"][1] == {"method": "recode", "variable": "age", "breaks": [40]}
+    assert told["withheld"] == ["steps[0] (recode).mapping: what fewer than 10 people have is not named"]
+    assert told["plan"]["steps"][0] == {"method": "recode", "variable": "region"}
     assert RARE not in json.dumps(told["plan"])
     assert secret.record(private=True)["plan"]["steps"][0]["mapping"] == mapping
     told = cf.Plan(steps, public_codebook=["region"]).protect(ORIGINAL, seed=1).record()
-    assert told["withheld"] == ["steps[1] (recode).labels"]
+    assert "withheld" not in told
     assert told["plan"]["steps"][0]["mapping"] == mapping
 
 

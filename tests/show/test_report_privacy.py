@@ -26,10 +26,13 @@ from planted import (
     tables,
 )  # fmt: skip
 
-from confide.show.report.groups import shown_groups, small_name
-from confide.show.report.treatment import BASE, DRAWN, Treatment
+from confide.show.report.groups import shown_groups
+from confide.show.report.treatment import BASE, Treatment
 from confide.show.report.view import View
 from confide.study.checks import EVERYTHING
+from confide.study.outside import small_name
+
+DRAWN = BASE / 2
 
 
 @pytest.mark.parametrize("name", ["inside.html", "outside.html"])
@@ -73,7 +76,7 @@ def test_outside_holds_no_seed_file_or_private_part(outside: str, inside: str) -
 def test_outside_no_exact_risk_is_said(outside: str) -> None:
     """Means that are no round numbers appear in no way of writing them; places in pixels aside."""
     words = re.sub(r"<(script|noscript|style).*?</\1>", "", own(outside), flags=re.S)
-    words += "".join(re.findall(r"<text[^>]*>[^<]*</text>", everything(outside)))
+    words += " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", everything(outside)))
     risks = result().summary().filter(pl.col("kind") == "risk").select("mean", "low", "high").rows()
     odd = {v for row in risks for v in row if v is not None and abs(v - round(v)) > 0.01 and v > 2}
     assert len(odd) > 10

@@ -204,7 +204,9 @@ class Fragile:
 
 
 def test_a_measure_that_fails_says_so_by_kind_and_for_any_repeat() -> None:
-    found = study(plans={"swap": SWAP}, utility=[Fragile(ValueError("Secretville"), (3,))]).run(threads=1)
+    found = study(plans={"swap": SWAP}, utility=[Fragile(ValueError("Secretville"), (5,))]).run(
+        threads=1
+    )  # 2 to 4: the first repeat
     assert found.frame.filter(plan="swap")["fragile"].null_count() == 2
     said = found.details.filter(plan="swap", measure="fragile")["detail"].to_list()
     assert said == ['Measure "fragile" failed with ValueError.']
@@ -261,9 +263,13 @@ def test_a_plan_that_cannot_be_carried_out_is_named() -> None:
         study(data=empty, plans=plans, repeats=1).run()
 
 
+SAID = ("risks", "utility", "details", "refused", "distribution", "groups", "traces", "quoted")
+
+
 def test_evaluate_keeps_no_record() -> None:
     found = evaluate(HEADS, SWAP, WHO, [cf.Means("age")], seed=1, groups=Groups.of(HEADS, WHO.values()))
-    assert set(found.to_dict()) == {"risks", "utility", "details", "refused", "distribution", "groups", "seconds"}
+    assert set(found.to_dict()) == {*SAID, "seconds"}
+    assert found.traces == {}
     assert sum(len(v) for v in found.groups.values()) < 60
 
 

@@ -1,8 +1,7 @@
 """Statements as plain data: a frozen dataclass as a table of text, numbers and lists, and back.
 
 Keys are a dataclass's fields and types come from its annotations, so a new method needs nothing here. A field
-whose metadata says ``{"private": True}`` is left out of what is meant for the public; so is one with
-``{"categories": True}``, which names categories, unless the codebook of the step's variables is public.
+whose metadata says ``{"private": True}`` is left out of what is meant for the public.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import pkgutil
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from importlib import import_module
 from typing import Any, get_type_hints
@@ -23,6 +22,10 @@ from confide.protect.mechanism import REGISTRY, Mechanism
 
 SUBJECT = ("variable", "variables", "what")
 """Spellings of the field that says which columns a step changes; a document may use any of them."""
+
+
+LEFT_OUT = object()
+"""Stands for a value of which nothing is told."""
 
 
 def methods() -> dict[str, type[Any]]:
@@ -58,12 +61,12 @@ def _subject(cls: type[Any]) -> str | None:
 class Writer:
     """Turns statements into plain data. `public` leaves private fields out and lists them in `withheld`.
 
-    `codebooks`: variables whose categories may be named to the public.
+    `trim`, given a statement, a field, its value, its place and `withheld`, gives the value as it may be told.
     """
 
     public: bool = False
-    codebooks: Collection[str] = ()
     withheld: list[str] = field(default_factory=list)
+    trim: Callable[[Any, str, Any, str, list[str]], Any] | None = None
 
     def table(self, statement: Any, where: str = "") -> dict[str, Any]:
         """The fields that differ from their defaults."""
@@ -75,17 +78,19 @@ class Writer:
             required = f.default is MISSING and f.default_factory is MISSING
             if not required and value == self.plain(_default(f), hint, path):
                 continue
-            if self.public and self._hidden(statement, f):
+            if self.public and f.metadata.get("private"):
                 self.withheld.append(path)
                 continue
+            if self.trim is not None:
+                given = getattr(statement, name)
+                told = self.trim(statement, name, given, path, self.withheld)
+                if told is LEFT_OUT:
+                    continue
+                value = value if told is given else self.plain(told, hint, path)
             if name == _subject(cls):
                 name, value = _named_subject(value)
             out[name] = value
         return out
-
-    def _hidden(self, statement: Any, f: Field[Any]) -> bool:
-        named = f.metadata.get("categories") and not set(statement.variables) <= set(self.codebooks)
-        return bool(f.metadata.get("private") or named)
 
     def plain(self, value: Any, hint: Any, where: str) -> Any:
         """A value as text, number, true or false, list or table."""

@@ -38,7 +38,7 @@ class Pram(OfColumns):
     what: str | Sequence[str]
     matrix: Any = field(default=None, hash=False)
     retention: float | None = None
-    levels: Sequence[Any] | None = field(default=None, metadata={"categories": True})
+    levels: Sequence[Any] | None = None
 
     method: ClassVar[str] = "pram"
     role: ClassVar[str] = "random"

@@ -34,9 +34,9 @@ class Recode:
     variable: str
     width: float | None = None
     breaks: Sequence[float] | None = None
-    mapping: Mapping[Any, Any] | None = field(default=None, hash=False, metadata={"categories": True})
+    mapping: Mapping[Any, Any] | None = field(default=None, hash=False)
     start: float = 0
-    labels: Sequence[str] | None = field(default=None, metadata={"categories": True})
+    labels: Sequence[str] | None = None
 
     method: ClassVar[str] = "recode"
     role: ClassVar[str] = "coarsen"

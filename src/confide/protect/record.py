@@ -22,6 +22,7 @@ from confide.errors import InputError
 from confide.frames import atomic_write
 from confide.frames.columns import I64
 from confide.protect.plain import Writer
+from confide.protect.quoted import Trimmer
 
 if TYPE_CHECKING:
     from confide.protect.release import Release
@@ -33,10 +34,11 @@ def record(release: Release, private: bool = False) -> dict[str, Any]:
     """What was done to make a release, as plain data; without the time, so that it can be reproduced.
 
     Public: versions, the plan, the kinds of the variables it treats, the released rows and columns, a digest
-    of the released content. Parts of a plan that are marked private (rows named one by one), and lists of categories (a
-    recode's mapping) of variables whose codebook is not public, are left out and listed under "withheld". Private: the
-    whole plan, where the draws came from (the vault's fingerprint, or the secret itself where there is no vault),
-    digests of the original and of the link. The record of a draft says that it is one.
+    of the released content. Parts of a plan that are marked private (rows named one by one) are left out and
+    listed under "withheld"; so is what it names that fewer than 10 people have and the release does not show (a
+    category that is merged away, the largest value as a limit). Private: the whole plan, where the draws came from (the
+    vault's fingerprint, or the secret itself where there is no vault), digests of the original and of the link. The
+    record of a draft says that it is one.
 
     >>> import confide as cf
     >>> release = cf.Plan([cf.Topcode("age", at=85)], identifiers=["id"]).protect(cf.demo("heads"), seed=1)
@@ -46,8 +48,7 @@ def record(release: Release, private: bool = False) -> dict[str, Any]:
     >>> sorted(set(private) - set(public))
     ['private']
     """
-    named = () if release.plan is None else release.plan.open_codebooks(release.frame.columns)
-    writer = Writer(public=not private, codebooks=named)
+    writer = Writer(public=not private, trim=None if private else Trimmer(release))
     plan = None if release.plan is None else writer.table(release.plan)
     out: dict[str, Any] = {"format": FORMAT, "versions": versions(), "plan": plan}
     if release.origin is not None and not release.origin.public:

@@ -10,7 +10,7 @@ import polars as pl
 from confide import __version__
 from confide.study.checks import COLUMNS
 from confide.study.evaluate import BINS, RISKS, Evaluated
-from confide.study.result import Info, StudyResult
+from confide.study.result import AUDIT, Info, StudyResult
 from confide.study.sweep import Candidate, shown
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ def collected(study: Study, seed: int, done: Sequence[tuple[Piece, Evaluated]], 
         timings=_timings(pieces),
         rule=study.choice,
         copies=dict(study.copies),
+        audit=_audit(pieces),
+        statements={p.candidate.name: [(i, f, n) for i, f, n in found.quoted] for p, found in pieces if p.repeat == 0},
     )
 
 
@@ -86,6 +88,12 @@ def _details(pieces: Sequence[tuple[Piece, Evaluated]]) -> pl.DataFrame:
                 found[key] = (failed, text)
     rows = [(plan, name, text) for (plan, name), (_, text) in found.items()]
     return pl.DataFrame(rows, schema={"plan": pl.String, "measure": pl.String, "detail": pl.String}, orient="row")
+
+
+def _audit(pieces: Sequence[tuple[Piece, Evaluated]]) -> pl.DataFrame:
+    rows = [(p.candidate.name, m, p.repeat, *(t[k] for k in list(AUDIT)[3:])) for p, found in pieces
+            for m, t in found.traces.items()]  # fmt: skip
+    return pl.DataFrame(rows, schema=AUDIT, orient="row")
 
 
 def _timings(pieces: Sequence[tuple[Piece, Evaluated]]) -> pl.DataFrame:

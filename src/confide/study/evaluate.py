@@ -18,10 +18,12 @@ from confide.core.seeds import stream
 from confide.errors import InputError
 from confide.frames.columns import F64
 from confide.measure.identification import MARGIN, summarise
-from confide.measure.utility.measure import Measure
+from confide.measure.utility.measure import Found, Measure
 from confide.measure.utility.run import utility
+from confide.measure.utility.traces import traces
 from confide.protect.copies import Copies
 from confide.protect.plan import Plan
+from confide.protect.quoted import quoted
 from confide.protect.release import Release
 from confide.study.checks import RISKS as RISKS
 from confide.study.groups import Groups
@@ -42,7 +44,8 @@ class Evaluated:
     `risks`: by intruder, the numbers named in `RISKS`. `utility`, `details`: by measure, its value (None where it
     cannot be computed) and its remark. `refused`: by intruder, why it could not attack. `distribution`: by intruder,
     targets in each of `BINS`. `groups`: by intruder, rows of (variable, level, targets, over_threshold,
-    expected_matches). `seconds`: of "protect", "attack" and "utility".
+    expected_matches). `seconds`: of "protect", "attack" and "utility". `traces`: by measure, what few people do to its
+    value, as `Trace` has it; empty where nobody asked. `quoted`: of the plan, what it states that few people have.
     """
 
     risks: dict[str, dict[str, float | None]]
@@ -52,6 +55,8 @@ class Evaluated:
     distribution: dict[str, list[float]] = field(default_factory=dict)
     groups: dict[str, list[list[Any]]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
+    traces: dict[str, dict[str, Any]] = field(default_factory=dict)
+    quoted: list[list[Any]] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
@@ -61,11 +66,13 @@ class Evaluated:
 def evaluate(
     data: Any, plan: Plan, intruders: Mapping[str, Intruder], measures: Sequence[Measure], seed: int,
     threshold: float = 0.2, copies: int = 1, threads: int | None = 1, groups: Groups | None = None,
+    audit: str = "",
 ) -> Evaluated:  # fmt: skip
     """Protect a file by a plan with one seed, attack the release by each intruder, and measure its utility.
 
     What a plan cannot do to this file is an error. An intruder who cannot attack the release (no record of it belongs
-    to one person) and a measure that cannot be computed have no numbers, and the reason is kept.
+    to one person) and a measure that cannot be computed have no numbers, and the reason is kept. `audit`: also find
+    what few people do to each measure ("thorough", or "quick"), without which nothing of it goes outside.
 
     >>> import confide as cf
     >>> heads = cf.demo("heads").head(500)
@@ -96,9 +103,11 @@ def evaluate(
             group_rows[name] = groups.rows(attacks, who, threshold)
     seconds["attack"] = time.perf_counter() - began
     began = time.perf_counter()
-    values, details = measured(release, measures)
+    values, details, found = audited(release, measures, audit) if audit else (*measured(release, measures), {})
     seconds["utility"] = time.perf_counter() - began
-    return Evaluated(risks, values, details, refused, distribution, group_rows, seconds)
+    first = release if isinstance(release, Release) else release[0]
+    said = [list(q) for q in quoted(first)] if audit else []
+    return Evaluated(risks, values, details, refused, distribution, group_rows, seconds, found, said)
 
 
 def attacks_of(who: Intruder, release: Release | Copies, threads: int | None) -> tuple[Attack, ...]:
@@ -130,13 +139,23 @@ def counts_by_bin(units: pl.DataFrame) -> F64:
 
 def measured(release: Release | Copies, measures: Iterable[Measure]) -> tuple[dict[str, float | None], dict[str, str]]:
     """Every measure's value and remark. Beside its best value by less than rounding, a value is the best."""
-    values: dict[str, float | None] = {}
-    details: dict[str, str] = {}
-    for row in utility(release, measures, strict=False).iter_rows(named=True):
-        value, best = row["value"], row["best"]
-        same = value is not None and abs(value - best) < ROUNDING * max(1.0, abs(best))
-        values[row["measure"]], details[row["measure"]] = best if same else value, row["detail"]
-    return values, details
+    rows = utility(release, measures, strict=False).select("measure", "value", "best", "detail").rows()
+    return {m: _snapped(value, best) for m, value, best, _ in rows}, {m: detail for m, _, _, detail in rows}
+
+
+def audited(
+    release: Release | Copies, measures: Sequence[Measure], how: str
+) -> tuple[dict[str, float | None], dict[str, str], dict[str, dict[str, Any]]]:
+    """The same, and what few people do to each value."""
+    best, found = {m.name: m.best for m in measures}, traces(release, measures, how == "thorough")
+    values = {m: _snapped(f.value if isinstance(f, Found) else None, best[m]) for m, (f, _) in found.items()}
+    details = {m: f.detail if isinstance(f, Found) else f for m, (f, _) in found.items()}
+    return values, details, {m: trace.to_dict() for m, (_, trace) in found.items()}
+
+
+def _snapped(value: float | None, best: float) -> float | None:
+    same = value is not None and abs(value - best) < ROUNDING * max(1.0, abs(best))
+    return best if same else value
 
 
 def repeat_seed(seed: int, repeat: int, fresh: bool = False) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 __all__ = ["EVERYTHING", "RISKS", "Info", "StudyResult"]
 
 FRAME, SUMMARY = "frame.parquet", "summary.csv"
+AUDIT = {
+    "plan": pl.String, "measure": pl.String, "repeat": pl.Int64, "differ": pl.Int64, "effect": pl.Float64,
+    "loss": pl.Float64, "carried": pl.Float64,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,9 @@ class StudyResult:
     probability in each range. `groups`: plan, intruder, variable, level, targets, over_threshold, expected_matches.
     Both are means over repeats. `details`: plan, measure, detail: a measure's remark, or why it, or an intruder's risk,
     could not be computed. `timings`: seconds of each piece of work. `rule`: how the study said it would choose.
-    `copies`: by plan or sweep, how many copies are released.
+    `copies`: by plan or sweep, how many copies are released. `audit`: plan, measure, repeat, and what few people do
+    to this measure of utility (see `Trace`); `statements`: by plan, which fields of which steps name what how
+    few people have. What is not in them does not go outside.
     """
 
     frame: pl.DataFrame
@@ -66,6 +72,8 @@ class StudyResult:
     timings: pl.DataFrame
     rule: Rule | None = None
     copies: Mapping[str, int] = field(default_factory=dict)
+    audit: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=AUDIT))
+    statements: Mapping[str, Sequence[tuple[int, str, int]]] = field(default_factory=dict)
 
     @property
     def random(self) -> dict[str, bool]:
@@ -134,12 +142,15 @@ class StudyResult:
 
     def report(
         self, path: str | os.PathLike[str], *, outside: bool = False, choice: Choice | None = None,
-        overwrite: bool = False,
+        overwrite: bool = False, fewest: int = 10,
     ) -> Path:  # fmt: skip
-        """One HTML file that needs no network. `outside`: a version that holds nothing disclosive."""
+        """One HTML file that needs no network.
+
+        `outside`: a version in which no number, together with the release, tells about fewer than `fewest` people.
+        """
         from confide.show.report import write_report
 
-        return write_report(self, path, outside=outside, choice=choice, overwrite=overwrite)
+        return write_report(self, path, outside=outside, choice=choice, overwrite=overwrite, fewest=fewest)
 
     def save(self, folder: str | os.PathLike[str], overwrite: bool = False) -> list[Path]:
         """Write `frame.parquet` and `summary.csv`."""

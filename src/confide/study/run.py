@@ -64,7 +64,7 @@ def _worker(study: Study, groups: Groups, store: Store | None) -> Callable[[Piec
         try:
             made = evaluate(
                 study.data, c.plan, study.intruders, study.measures, piece.seed, study.threshold,
-                study.copies_of(c), threads, groups,
+                study.copies_of(c), threads, groups, "quick" if piece.repeat else "thorough",
             )  # fmt: skip
         except InputError as e:
             raise InputError(f'plan "{c.name}": {e}') from e

@@ -62,7 +62,7 @@ class Entropy(Stated):
         if pair.kind(variable) == "numeric" and pair.is_number(variable):
             c = cells(pair, variable, self.bins, "Entropy")
             return shares(c.before, pair.weights(0), c.size), shares(c.after, pair.weights(1), c.size)
-        columns = [encode_column(f.get_column(variable), "categorical") for f in (pair.original, pair.released)]
+        columns = [encode_column(pair.series(variable, f), "categorical") for f in (0, 1)]
         both = [shares(c.values + 1, pair.weights(i), len(c.levels) + 1) for i, c in enumerate(columns)]
         return both[0], both[1]
 

@@ -101,7 +101,7 @@ class InverseMse(Stated):
     def _estimate(self, name: str, pair: Pair, file: int) -> tuple[float, float]:
         if not isinstance(self.estimates, Mapping):
             return read_statistic(name).of(pair, file, f'InverseMse "{name}"')
-        found = self.estimates[name]((pair.original, pair.released)[file])
+        found = self.estimates[name](pair.frame(file))
         good = isinstance(found, Sequence | np.ndarray) and len(found) == 2
         if not good or not all(isinstance(x, Real) and np.isfinite(float(x)) for x in found) or found[1] < 0:
             raise InputError(f'InverseMse: "{name}" must give (estimate, variance), two finite numbers.')

@@ -23,6 +23,8 @@ class Pair:
 
     `weight`: a column of both, or None. `link`: the original row of each released row, shape (r,), or None. `kinds`:
     kinds that a plan fixed. `images`: what the plan's recodings make of original columns, where it made categories.
+    `reads`: the variables whose values a measure has asked for, so that an audit knows what its figure depends on;
+    measures take values from the methods below, never from the frames.
     """
 
     original: pl.DataFrame
@@ -32,6 +34,7 @@ class Pair:
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     images: Mapping[str, Column] = field(default_factory=dict)
     _memory: dict[Any, Any] = field(default_factory=dict)
+    reads: set[str] = field(default_factory=set)
 
     @classmethod
     def of_frames(cls, original: Any, released: Any, weight: str | None = None, link: Any = None) -> Pair:
@@ -50,7 +53,7 @@ class Pair:
         """A release beside its original; `beside` is the pair of another copy, whose original is the same."""
         plan, compiled = release.plan, release.compiled
         if beside is not None:
-            return replace(beside, released=release.frame, link=release.link, _memory={}).checked()
+            return replace(beside, released=release.frame, link=release.link, _memory={}, reads=set()).checked()
         kinds: dict[str, Kind] = {}
         images: dict[str, Column] = {}
         if plan is not None and compiled is not None:
@@ -98,10 +101,24 @@ class Pair:
 
     def kind(self, variable: str) -> Kind:
         """Numeric or categorical, in the original."""
-        return self.column(variable).kind
+        return self._encoded(variable).kind
 
     def column(self, variable: str) -> Column:
         """The original column, of the kind that the plan, its labels or its values give it."""
+        self.reads.add(variable)
+        return self._encoded(variable)
+
+    def series(self, variable: str, file: int) -> pl.Series:
+        """A variable of the original (0) or the release (1) as it stands."""
+        self.reads.add(variable)
+        return (self.original if file == 0 else self.released).get_column(variable)
+
+    def frame(self, file: int) -> pl.DataFrame:
+        """The whole original (0) or release (1): whoever takes it may read all that both have."""
+        self.reads.update(self.shared)
+        return self.original if file == 0 else self.released
+
+    def _encoded(self, variable: str) -> Column:
         if ("column", variable) not in self._memory:
             found = encode_with(self.original, [variable], dict(self.kinds), self.original)[variable]
             self._memory["column", variable] = found
@@ -129,9 +146,9 @@ class Pair:
     def numbers(self, variable: str, file: int) -> F64:
         """A numeric variable of the original (0) or the release (1); NaN where missing or an answer code."""
         key = ("numbers", variable, file)
+        series = self.series(variable, file)
         if key not in self._memory:
-            special = self.column(variable).special
-            series = (self.original if file == 0 else self.released).get_column(variable)
+            special = self._encoded(variable).special
             found = encode_column(series, "numeric", special=special)
             self._memory[key] = np.where(found.usable, found.values, np.nan)
         values: F64 = self._memory[key]
@@ -141,7 +158,7 @@ class Pair:
         """Both columns in one form: a variable that the plan recoded is recoded in the original too."""
         self.known(variable, where)
         y = self.images.get(variable, self.column(variable))
-        z = self.released.get_column(variable)
+        z = self.series(variable, 1)
         if y.kind == "numeric" and not self.is_number(variable):
             raise InputError(
                 f'{where}: "{variable}" holds numbers in the original but {type_name(z.dtype)} in the release. Recode '

@@ -55,18 +55,23 @@ def utility(
     twice = [name for name, count in Counter(m.name for m in asked).items() if count > 1]
     if twice:
         raise InputError(f'Two measures are named "{twice[0]}"; give them different labels, such as label="by race".')
-    plan = releases[0].plan
-    chosen = (weight or (plan.weight if plan is not None else None)) if weighted else None
-    pairs = [Pair.of_release(releases[0], chosen)]
-    pairs += [Pair.of_release(r, chosen, beside=pairs[0]) for r in releases[1:]]
-    rows = [(m.name, *_value(m, pairs, strict), m.direction, float(m.best)) for m in asked]
+    pairs = pairs_of(releases, weight, weighted)
+    rows = [(m.name, *measured_value(m, pairs, strict), m.direction, float(m.best)) for m in asked]
     schema = {"measure": pl.String, "value": pl.Float64, "detail": pl.String, "direction": pl.String,
               "best": pl.Float64}  # fmt: skip
     frame = pl.DataFrame(rows, schema=schema, orient="row")
     return frame.select("measure", "value", "direction", "best", "detail")
 
 
-def _value(measure: Measure, pairs: Sequence[Pair], strict: bool) -> tuple[float | None, str]:
+def pairs_of(releases: Sequence[Release], weight: str | None = None, weighted: bool = True) -> list[Pair]:
+    """The original beside each copy; the weight is the one named, else that of the plan."""
+    plan = releases[0].plan
+    chosen = (weight or (plan.weight if plan is not None else None)) if weighted else None
+    first = Pair.of_release(releases[0], chosen)
+    return [first, *(Pair.of_release(r, chosen, beside=first) for r in releases[1:])]
+
+
+def measured_value(measure: Measure, pairs: Sequence[Pair], strict: bool) -> tuple[float | None, str]:
     """A measure's value and detail; a measure of somebody else's is called copy by copy, and averaged."""
     try:
         if isinstance(measure, Stated):
@@ -83,7 +88,7 @@ def _value(measure: Measure, pairs: Sequence[Pair], strict: bool) -> tuple[float
 def _foreign(measure: Measure, pair: Pair) -> float:
     """The value of somebody else's measure. What it raises is told by its kind alone: its text may hold data."""
     try:
-        return float(measure(pair.original, pair.released, weight=pair.weight, link=pair.link))
+        return float(measure(pair.frame(0), pair.frame(1), weight=pair.weight, link=pair.link))
     except InputError:
         raise
     except Exception as e:

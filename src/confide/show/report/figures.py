@@ -12,7 +12,7 @@ import polars as pl
 from confide.errors import InputError
 from confide.show.plan_charts import interval_chart
 from confide.show.points_chart import points_chart
-from confide.show.report.treatment import BASE, UNKNOWN
+from confide.show.report.treatment import UNKNOWN, WITHHELD
 from confide.show.report.view import MOST_DRAWN, RISK_WORDS, View, spread
 from confide.show.sweep_charts import sweep_chart
 from confide.study.checks import EVERYTHING
@@ -70,7 +70,7 @@ def map_figures(view: View) -> list[Figure]:
 def _map_figure(view: View, name: str) -> Figure | None:
     points = view.points[name].with_row_index("number", offset=1)
     t, m = view.treat, view.measure(name)
-    rows = [_point(view, r) for r in points.iter_rows(named=True)]
+    rows = [_point(view, name, r) for r in points.iter_rows(named=True)]
     data = pl.DataFrame(rows, infer_schema_length=None).cast(dict.fromkeys(_PLACES, pl.Float64))
     if data.drop_nulls(["risk", "utility"]).is_empty():
         return None
@@ -85,8 +85,8 @@ def _map_figure(view: View, name: str) -> Figure | None:
     wide = own or points_chart(data, f"{words} by the worst intruder", m, top, title=title, chosen=view.chosen)
     front = points.filter("on_frontier").sort("risk")
     ends = [
-        f"{p}: {t.people(r)} {RISK_WORDS[view.risk]}, {name} {t.measure(u)}"
-        for p, r, u in front.select("plan", "risk", "utility").rows()
+        f"{p}: {t.people(r)} {RISK_WORDS[view.risk]}, {name} {view.said(p, name)}"
+        for p, r in front.select("plan", "risk").rows()
     ]
     alt = (
         f"Map of {len(rows)} releases, {RISK_WORDS[view.risk]} to the right and {name} upwards. "
@@ -99,13 +99,14 @@ def _map_figure(view: View, name: str) -> Figure | None:
     )
     if not view.outside:
         caption += " Grey: the frontier in 95% of draws over repeats. The fill of a point: how often no other beats it."
-    caption += f" Numbers of people below {BASE} are drawn at {BASE // 2}." if view.outside else ""
+    caption += f" Numbers of people below {t.base} are drawn at {t.base / 2:g}." if view.outside else ""
+    caption += view.withheld_words(name, view.plans)
     if len(drawn) < len(rows):
         where = "on narrow pages " if own else ""
         caption += f" {len(rows) - len(drawn)} of {len(rows)} plans are {where}not drawn; the table below has all."
     caption += " On narrow pages plans are numbered as in “The numbers” below." if len(rows) > 1 else ""
     header = ["plan", "no.", RISK_WORDS[view.risk], name, "on the frontier"]
-    table = [[r["plan"], str(r["number"]), r["risk_text"], r["utility_text"], _yes(r["on_frontier"])] for r in rows]
+    table = [[r["plan"], str(r["number"]), r["risk_text"], r["utility_text"], r["said"]] for r in rows]
     return Figure(f"map-{slug(name)}", title, caption, alt, wide, small, Table(header, table))
 
 
@@ -122,14 +123,17 @@ def _own_map(view: View, name: str, title: str) -> Any:
 _PLACES = ("risk", "risk_low", "risk_high", "utility", "utility_low", "utility_high")
 
 
-def _point(view: View, row: dict[str, Any]) -> dict[str, Any]:
+def _point(view: View, name: str, row: dict[str, Any]) -> dict[str, Any]:
     t = view.treat
     risk, utility = ([row[f"{k}{end}"] for end in ("", "_low", "_high")] for k in ("risk", "utility"))
     places = [*map(t.count, risk), *map(t.value, utility)]
-    texts = {"risk_text": t.interval(*risk), "utility_text": t.measure_interval(*utility)}
+    told = view.number_text(row["plan"], name) if view.outside else t.measure_interval(*utility)
+    texts = {"risk_text": t.interval(*risk), "utility_text": told}
+    on = told if told == WITHHELD else "yes" if row["on_frontier"] else "no"
     return {
         "number": row["number"], "plan": row["plan"], "on_frontier": bool(row["on_frontier"]),
-        **dict(zip(_PLACES, places, strict=True)), **texts, "shown": f"{texts['risk_text']}; {texts['utility_text']}",
+        **dict(zip(_PLACES, places, strict=True)), **texts, "said": on,
+        "shown": f"{texts['risk_text']}; {texts['utility_text']}",
     }  # fmt: skip
 
 
@@ -140,7 +144,7 @@ def utility_figures(view: View) -> list[Figure]:
         numbers = {p: view.number(p, m.name) for p in view.listed}
         t = view.treat
         rows = [
-            (p, *(t.value(n[k]) for k in ("mean", "low", "high")), t.measure(n["mean"])) for p, n in numbers.items()
+            (p, *(t.value(n[k]) for k in ("mean", "low", "high")), view.said(p, m.name)) for p, n in numbers.items()
         ]
         data = _frame(rows, ("plan", "at", "low", "high", "shown"))
         if data["at"].null_count() == data.height:
@@ -152,9 +156,11 @@ def utility_figures(view: View) -> list[Figure]:
         best = sorted(known, key=lambda pair: pair[1], reverse=m.direction == "higher")
         alt = f"{m.name} of {len(rows)} releases, {m.direction} is better."
         if best:
-            alt += f" Best: {best[0][0]}, {t.measure(best[0][1])}. Worst: {best[-1][0]}, {t.measure(best[-1][1])}."
+            ends_said = [f"{p}, {view.said(p, m.name)}" for p, _ in (best[0], best[-1])]
+            alt += f" Best: {ends_said[0]}. Worst: {ends_said[1]}."
         table = [[p, view.number_text(p, m.name)] for p in view.listed]
         caption = f"Dots are means over repeats, bars their 95% intervals.{view.left_out(view.listed)}"
+        caption += view.withheld_words(m.name, view.listed)
         out.append(Figure(f"utility-{slug(m.name)}", f"Utility: {m.name}", caption, alt, made[0], made[1],
                           Table(["plan", f"{m.name} (95% interval)"], table)))  # fmt: skip
     return out
@@ -175,14 +181,15 @@ def sweep_figures(view: View) -> list[Figure]:
 
 
 def _sweep_figure(view: View, sweep: str, parameter: str, rows: pl.DataFrame, measure: str | None) -> Figure | None:
+    every = rows
     t, rows = view.treat, rows.drop_nulls("mean").sort("value", maintain_order=True)
-    if rows.is_empty():
+    if rows.is_empty() or (view.outside and rows["value"].n_unique() < 2):
         return None
     what = measure or RISK_WORDS[view.risk]
-    place, text = (t.value, t.measure_interval) if measure else (t.count, t.interval)
+    place = t.value if measure else t.count
     told = [
         (r["intruder"] or what, r["value"], *(place(r[k]) for k in ("mean", "low", "high")),
-         text(r["mean"], r["low"], r["high"]))
+         view.number_text(r["plan"], measure or view.risk, None if measure else r["intruder"]))
         for r in rows.iter_rows(named=True)
     ]  # fmt: skip
     names = dict.fromkeys(row[0] for row in told)
@@ -195,8 +202,10 @@ def _sweep_figure(view: View, sweep: str, parameter: str, rows: pl.DataFrame, me
     said = [f"{s}: {a} at {parameter} {v:g}, {b} at {w:g}" for s, (v, a), (w, b) in _ends(told)]
     alt = f"{what.capitalize()} along the sweep {sweep} over {parameter}. {'; '.join(said)}."
     cells = {(row[0], row[1]): row[5] for row in told}
-    table = [[f"{v:g}", *(cells.get((s, v), UNKNOWN) for s in names)] for v in values]
+    gone = WITHHELD if measure and view.withheld_words(measure, list(every["plan"])) else UNKNOWN
+    table = [[f"{v:g}", *(cells.get((s, v), gone) for s in names)] for v in sorted(every["value"].unique())]
     caption = "Lines are means over repeats, bands their 95% intervals."
+    caption += view.withheld_words(measure, list(dict.fromkeys(every["plan"]))) if measure else ""
     if len(drawn) < len(values):
         caption += f" {len(values) - len(drawn)} of {len(values)} values are not drawn; the table below has all."
     name = f"sweep-{slug(sweep)}-{slug(what)}"
@@ -216,7 +225,3 @@ def _frame(rows: Sequence[Sequence[Any]], names: Sequence[str]) -> pl.DataFrame:
     text = {"plan", "series", "shown"}
     schema = {n: pl.String if n in text else pl.Float64 for n in names}
     return pl.DataFrame(rows, schema=schema, orient="row")
-
-
-def _yes(on: bool) -> str:
-    return "yes" if on else "no"

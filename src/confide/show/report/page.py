@@ -16,6 +16,7 @@ from confide.errors import InputError
 from confide.frames import atomic_write
 from confide.show.drawing import save_chart
 from confide.show.report.sections import Section, figure_sections, page_words
+from confide.show.report.treatment import BASE
 from confide.show.report.view import View
 
 if TYPE_CHECKING:
@@ -31,16 +32,18 @@ def write_report(
     outside: bool = False,
     choice: Any = None,
     overwrite: bool = False,
+    fewest: int = BASE,
 ) -> Path:
     """Write the report of a study as one HTML file that needs no network.
 
-    `outside`: the version for people outside the agency, without seed, small counts, small groups and parts of plans
-    that are marked private. Its file is the system's usual; the internal one, which holds the seed, is readable by
-    its owner only. `choice`: what `choose` gave, or the name of a plan.
+    `outside`: the version for people outside the agency, without seed, small groups, parts of plans that are marked
+    private, and numbers that with the release would tell about fewer than `fewest` people. Its file is the system's
+    usual; the internal one, which holds the seed, is readable by its owner only. `choice`: what `choose` gave, or the
+    name of a plan.
     """
     if not isinstance(outside, bool):
         raise InputError("outside is true (for people outside the agency) or false.")
-    view = View.of(result, outside, choice)
+    view = View.of(result, outside, choice, fewest)
     return _written(view, figure_sections, path, overwrite)
 
 

@@ -9,7 +9,6 @@ from confide.protect.swap import Swap
 from confide.show.plan_charts import groups_chart, targets_chart
 from confide.show.report.figures import Figure, Table, slug
 from confide.show.report.groups import shown_groups
-from confide.show.report.treatment import BASE
 from confide.show.report.view import View
 from confide.show.theory_sliders import RECORDS, noise_slider, swap_slider
 from confide.study.checks import EVERYTHING
@@ -24,7 +23,7 @@ def distribution_figure(view: View) -> Figure | None:
         return None
     # A count that is not stated is shaded as nobody.
     rows = [
-        (p, b, t.count(n) if n >= BASE or not t.outside else 0.0, t.people(n))
+        (p, b, t.count(n) if n >= t.base or not t.outside else 0.0, t.people(n))
         for p, b, n in frame.select("plan", "bin", "targets").rows()
     ]
     schema = {"plan": pl.String, "bin": pl.String, "targets": pl.Float64, "shown": pl.String}
@@ -73,7 +72,7 @@ def _group_figure(view: View, variable: str, frame: pl.DataFrame) -> Figure:
         f"The share of each group for whom the intruder gives some record more than the threshold. Groups of {variable}"
     )
     caption += f", those of fewer than {t.fewest} people {'left out or ' * t.outside}taken together."
-    caption += f" Where fewer than {BASE} people are over it, the dot stands at {BASE // 2}." if t.outside else ""
+    caption += f" Where fewer than {t.base} people are over it, the dot stands at {t.base / 2:g}." if t.outside else ""
     caption += view.left_out(plans)
     table = [[v, sizes[v], *(cells.get((v, p), "") for p in plans)] for v in levels]
     return Figure(

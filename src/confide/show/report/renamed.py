@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from confide.measure.utility.traces import FEWEST
 from confide.protect.plan import Plan
 from confide.show.report.words import columns_of
 
@@ -20,11 +21,12 @@ PLAIN = re.compile(r"([^=]+)=(True|False|[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+
 """One parameter with a number, or with true or false."""
 
 
-def without_settings(result: StudyResult) -> tuple[StudyResult, dict[str, str]]:
+def without_settings(result: StudyResult, fewest: int = FEWEST) -> tuple[StudyResult, dict[str, str]]:
     """The result with plans called "swap, setting 1" where a sweep's settings are not for all; and the new names.
 
     A setting is shown where all its values are numbers, or true or false. It is not shown where it holds anything else,
-    where a value or its name is a category, or where it ends in a part of a plan that is marked private.
+    where a value or its name is a category, or where it ends in a part of a plan that is marked private or names what
+    fewer than `fewest` people have.
     """
     each = result.frame.select("plan", "sweep", "setting").unique(maintain_order=True).drop_nulls("sweep").rows()
     names: dict[str, str] = {}
@@ -32,7 +34,8 @@ def without_settings(result: StudyResult) -> tuple[StudyResult, dict[str, str]]:
     taken = set(result.frame["plan"])
     for sweep in dict.fromkeys(s for _, s, _ in each):
         mine = [(plan, setting or "") for plan, s, setting in each if s == sweep]
-        if _open(result, mine):
+        quotes = any(n < fewest for plan, _ in mine for _, _, n in result.statements.get(plan, ()))
+        if not quotes and _open(result, mine):
             continue
         for k, (plan, _) in enumerate(mine, 1):
             names[plan], settings[plan] = _unlike(f"{sweep}, setting {k}", taken), f"setting {k}"
@@ -93,5 +96,6 @@ def _renamed(result: StudyResult, names: Mapping[str, str], settings: Mapping[st
     plans: dict[str, Plan] = {names.get(k, k): p for k, p in result.plans.items()}
     return replace(
         result, frame=again(frame), plans=plans, distribution=again(result.distribution), groups=again(result.groups),
-        details=again(result.details), timings=again(result.timings),
+        details=again(result.details), timings=again(result.timings), audit=again(result.audit),
+        statements={names.get(k, k): found for k, found in result.statements.items()},
     )  # fmt: skip

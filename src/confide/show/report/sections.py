@@ -11,16 +11,19 @@ import polars as pl
 from confide.show.report.document import study_document
 from confide.show.report.figures import Figure, Table, map_figures, sweep_figures, unlike, utility_figures
 from confide.show.report.people_figures import distribution_figure, group_figures, theory_figures
-from confide.show.report.treatment import BASE, FEWEST_INSIDE
+from confide.show.report.treatment import FEWEST_INSIDE, WITHHELD
 from confide.show.report.view import RISK_WORDS, View
 from confide.show.report.words import columns_of, intruder_words, measure_words, plan_words
 from confide.study.checks import EVERYTHING
+from confide.study.outside import Published
 from confide.study.tradeoff.question import number
 
 INSIDE = "Internal version: exact counts of people. Not for release."
 OUTSIDE = (
-    f"Version for people outside the agency: counts are rounded to {BASE}, those below {BASE} are not stated, "
-    "small groups are not named."
+    "Version for people outside the agency, audited so that no number, together with the released file, tells about "
+    "fewer than {0} people: counts are rounded to {0}, those below {0} are not stated, small groups are not named. A "
+    "measure of utility is rounded until fewer than {0} people cannot move its last digit, and withheld where fewer "
+    "than {0} people differ or carry half of the loss. “Near” a value means that no difference is left after rounding."
 )
 
 
@@ -41,8 +44,8 @@ def page_words(view: View) -> dict[str, Any]:
     """Everything on the page but its figures."""
     title = view.result.info.title or "Risk and utility of candidate releases"
     return {
-        "title": title, "kind": OUTSIDE if view.outside else INSIDE, "answer": list(_answer(view)),
-        "compared": _compared(view), "plans": list(_plans(view)), "chosen": view.chosen,
+        "title": title, "kind": OUTSIDE.format(view.treat.base) if view.outside else INSIDE,
+        "answer": list(_answer(view)), "compared": _compared(view), "plans": list(_plans(view)), "chosen": view.chosen,
         "intruders": [(name, intruder_words(who, view.outside)) for name, who in view.result.intruders.items()],
         "terms": list(_terms(view)), "measures": _measures(view), "table": _table(view),
         "table_words": _table_words(view), "choice": list(_choice(view)), "choice_table": _choice_table(view),
@@ -111,7 +114,10 @@ def _reason(view: View) -> Iterator[str]:
     by = getattr(view.choice, "by", None)
     if by is not None:
         limited = " and ".join(RISK_WORDS.get(r, r.replace("_", " ")) for r in view.choice.limits)
-        yield f"Of the plans within the limits that were set on {limited}, it is the one with the best {by}."
+        if view.withheld_words(by, view.plans):  # the order of figures tells of those that are withheld
+            yield f"It was chosen by limits that were set on {limited}, and by {by}."
+        else:
+            yield f"Of the plans within the limits that were set on {limited}, it is the one with the best {by}."
     risk = view.number_text(plan, view.risk, view.worst_of(plan) or "")
     values = [f"{m.name} {view.number_text(plan, m.name)}" for m in view.result.measures]
     yield f"Against the worst intruder: {RISK_WORDS[view.risk]}, {risk}. Utility: {'; '.join(values)}."
@@ -140,7 +146,7 @@ def _plans(view: View) -> Iterator[dict[str, Any]]:
         sweep = view.of_plan.get(name, (None, ""))[0]
         if sweep in done:
             continue
-        said = plan_words(plan, view.outside, columns)
+        said = plan_words(plan, view.outside, columns, _quoted(view, view.sweeps.get(sweep or "", [name])))
         if sweep is None:
             yield {"name": name, "many": "", "varies": "", **said}
             continue
@@ -148,6 +154,13 @@ def _plans(view: View) -> Iterator[dict[str, Any]]:
         settings = [view.of_plan[p][1] for p in view.sweeps[sweep]]
         varies = f"Shown for {settings[0]}; evaluated for {', '.join(settings)}."
         yield {"name": sweep, "many": f"{len(settings)} settings", "varies": varies, **said}
+
+
+def _quoted(view: View, plans: list[str]) -> frozenset[tuple[int, str]]:
+    """Fields of steps that name what few people have, in any of some plans; inside nothing is hidden."""
+    if not isinstance(view.result, Published):
+        return frozenset()
+    return frozenset().union(*(view.result.quoted.get(p, frozenset()) for p in plans))
 
 
 def _terms(view: View) -> Iterator[tuple[str, str]]:
@@ -210,8 +223,9 @@ def _of_worst(worst: str | None, text: str, leading: str | None) -> str:
 
 def _on_frontier(view: View, plan: str) -> str:
     on = view.frontier[plan]
+    gone = [m.name for m in view.result.measures if view.said(plan, m.name) == WITHHELD]
     if not on:
-        return "no"
+        return WITHHELD if gone else "no"
     return "yes" if len(on) == len(view.result.measures) else f"for {', '.join(on)}"
 
 

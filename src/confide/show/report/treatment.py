@@ -5,18 +5,22 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-FEWEST_INSIDE, FEWEST_OUTSIDE = 3, 10
+from confide.measure.utility.traces import FEWEST
+from confide.study.outside import count_outside
+
+FEWEST_INSIDE = 3
 """Groups of fewer people are not named."""
-BASE = 10
-"""Outside, numbers of people are multiples of this."""
-DRAWN = BASE / 2
-"""Where a chart for outside draws a number of people below `BASE`."""
-UNKNOWN = "unknown"
+BASE = FEWEST
+"""Outside, numbers of people are multiples of this, unless another number is asked for."""
+EXACT_BELOW = 10
+"""Inside, numbers of people below this have two decimals."""
+UNKNOWN, WITHHELD = "unknown", "withheld"
 
 
 @dataclass(frozen=True)
 class Treatment:
-    """Numbers as text and as places on an axis; `outside` coarsens them, so that a page holds no exact count.
+    """Numbers as text and as places on an axis; `outside` coarsens them, so that a page holds no exact count: numbers
+    of people are multiples of `base`, which is also the smallest group that is named.
 
     >>> inside, outside = Treatment(False), Treatment(True)
     >>> inside.people(3.25), outside.people(3.25), outside.people(1234)
@@ -26,26 +30,27 @@ class Treatment:
     """
 
     outside: bool = False
+    base: int = BASE
 
     @property
     def fewest(self) -> int:
         """The smallest group that is named."""
-        return FEWEST_OUTSIDE if self.outside else FEWEST_INSIDE
+        return self.base if self.outside else FEWEST_INSIDE
 
     def people(self, x: float | None) -> str:
         """A number of people, or of matches, as text."""
         if x is None or math.isnan(x):
             return UNKNOWN
         if self.outside:
-            return f"fewer than {BASE}" if x < BASE else f"{_rounded(x):,.0f}"
-        return f"{x:,.0f}" if x >= 1000 else _trimmed(f"{x:,.1f}" if x >= BASE else f"{x:,.2f}")
+            return f"fewer than {self.base}" if x < self.base else f"{count_outside(x, self.base):,.0f}"
+        return f"{x:,.0f}" if x >= 1000 else _trimmed(f"{x:,.1f}" if x >= EXACT_BELOW else f"{x:,.2f}")
 
     def count(self, x: float | None) -> float | None:
         """The same as a place on an axis."""
         if x is None or math.isnan(x):
             return None
         if self.outside:
-            return DRAWN if x < BASE else _rounded(x)
+            return count_outside(x, self.base)
         return float(f"{x:.6g}")
 
     def interval(self, mean: float | None, low: float | None, high: float | None) -> str:
@@ -59,8 +64,8 @@ class Treatment:
 
     def share_text(self, part: float, whole: float) -> str:
         """The same as text."""
-        if self.outside and part < BASE:
-            return f"fewer than {BASE} people"
+        if self.outside and part < self.base:
+            return f"fewer than {self.base} people"
         share = self.share(part, whole)
         if share is None:
             return UNKNOWN
@@ -83,10 +88,6 @@ class Treatment:
     def measure_interval(self, mean: float | None, low: float | None, high: float | None) -> str:
         """A measure of utility with its interval."""
         return _with_ends(*(self.measure(v) for v in (mean, low, high)))
-
-
-def _rounded(x: float) -> float:
-    return BASE * math.floor(x / BASE + 0.5)
 
 
 def _trimmed(text: str) -> str:

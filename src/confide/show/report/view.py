@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +13,9 @@ from confide.errors import InputError, did_you_mean
 from confide.measure.utility.measure import Measure
 from confide.show.drawing import COLOURS
 from confide.show.report.renamed import without_settings
-from confide.show.report.treatment import UNKNOWN, Treatment
+from confide.show.report.treatment import BASE, UNKNOWN, WITHHELD, Treatment
 from confide.study.checks import EVERYTHING
+from confide.study.outside import Published, published
 from confide.study.tradeoff.choice import Choice
 from confide.study.tradeoff.frontier import frontier
 
@@ -35,37 +36,44 @@ RISK_WORDS = {
 @dataclass(frozen=True, eq=False)
 class View:
     """A result seen from inside or outside the agency. `chosen` is the name of a plan; `nobody` says, where the study
-    stated a rule and no plan keeps it, which comes nearest."""
+    stated a rule and no plan keeps it, which comes nearest. From outside only a `Published` result can be seen."""
 
     result: StudyResult
     treat: Treatment
     choice: Any = None
     nobody: str = ""
 
+    def __post_init__(self) -> None:
+        if self.treat.outside and not isinstance(self.result, Published):
+            raise TypeError("Only what has been audited is shown outside: give a Published result.")
+
     @classmethod
-    def of(cls, result: StudyResult, outside: bool = False, choice: Any = None) -> View:
+    def of(cls, result: StudyResult, outside: bool = False, choice: Any = None, fewest: int = BASE) -> View:
         """The view, with the choice checked: a `Choice` of this result, or the name of one of its plans; without one,
-        the choice that the study's own rule makes. Outside, plans whose settings are not for all have other names."""
+        the choice that the study's own rule makes. Outside, plans whose settings are not for all have other names, and
+        no number tells about fewer than `fewest` people."""
         nobody = ""
         if choice is None and result.rule is not None:
             try:
                 choice = result.choose()
             except InputError as e:
                 nobody = str(e)
-        view = cls(result, Treatment(outside), choice, nobody)
+        view = cls(result, Treatment(False), choice, nobody)
         if choice is not None and view.chosen not in view.plans:
             named = view.chosen if isinstance(view.chosen, str) else ""
             raise InputError(f"choice names no plan of this study.{did_you_mean(named, view.plans) if named else ''}")
-        return view._outside() if outside else view
+        return view._outside(fewest) if outside else view
 
-    def _outside(self) -> View:
-        result, names = without_settings(self.result)
-        choice = self.choice
+    def _outside(self, fewest: int) -> View:
+        """The result audited, and of the choice only its plan and what it went by."""
+        result, names = without_settings(self.result, fewest)
+        choice, nan = self.choice, float("nan")
         if isinstance(choice, Choice):
-            choice = replace(choice, plan=names.get(choice.plan, choice.plan))
+            limits = dict.fromkeys(choice.limits, nan)
+            choice = Choice(names.get(choice.plan, choice.plan), {}, limits, choice.by, nan, None, "", pl.DataFrame())
         elif isinstance(choice, str):
             choice = names.get(choice, choice)
-        return View(result, self.treat, choice, self.nobody)
+        return View(published(result, fewest), Treatment(True, fewest), choice, "none" if self.nobody else "")
 
     @property
     def outside(self) -> bool:
@@ -98,7 +106,21 @@ class View:
         """By measure of utility, every plan's place on the map and whether it is on the frontier."""
         # How sure the frontier is takes many draws; only the study's own map shows it, and draws them itself.
         frame, random = self.result.frame, self.result.random
-        return {m.name: frontier(frame, self.risk, m, draws=1, random=random) for m in self.result.measures}
+        found = {m.name: frontier(frame, self.risk, m, draws=1, random=random) for m in self.result.measures}
+        return {name: self._with_ends(name, points) for name, points in found.items()} if self.outside else found
+
+    def _with_ends(self, name: str, points: pl.DataFrame) -> pl.DataFrame:
+        """Points with the intervals that may be shown: a published result has one repeat."""
+        who = points.select("plan", "worst_intruder").rows()
+        ends = {
+            "risk": [self.number(p, self.risk, i) for p, i in who],
+            "utility": [self.number(p, name) for p, _ in who],
+        }
+        columns = [
+            pl.Series(f"{what}_{end}", [n[end] for n in numbers], dtype=pl.Float64)
+            for what, numbers in ends.items() for end in ("low", "high")
+        ]  # fmt: skip
+        return points.with_columns(columns)
 
     @cached_property
     def frontier(self) -> dict[str, list[str]]:
@@ -216,7 +238,30 @@ class View:
         """One number of a plan with its interval, as text."""
         found = self.number(plan, name, intruder)
         ends = found["mean"], found["low"], found["high"]
-        return self.treat.interval(*ends) if intruder is not None else self.treat.measure_interval(*ends)
+        if intruder is not None:
+            return self.treat.interval(*ends)
+        return self.said(plan, name) if self._settled(plan, name) else self.treat.measure_interval(*ends)
+
+    def said(self, plan: str, name: str) -> str:
+        """One figure of utility as text, without its interval."""
+        if self._settled(plan, name) == WITHHELD:
+            return WITHHELD
+        shown = self.treat.measure(self.number(plan, name)["mean"])
+        return f"near {shown}" if self._settled(plan, name) else shown
+
+    def _settled(self, plan: str, name: str) -> str:
+        """What the audit made of a figure: withheld, or rounded to the best value; nothing where it is shown."""
+        if not isinstance(self.result, Published):
+            return ""
+        key = (plan, name)
+        return WITHHELD if key in self.result.withheld else "near" if key in self.result.near else ""
+
+    def withheld_words(self, name: str, plans: Sequence[str]) -> str:
+        """Which figures of a measure are withheld, in a sentence; nothing where none is."""
+        gone = [p for p in plans if self._settled(p, name) == WITHHELD]
+        more = f" and {len(gone) - MOST_LISTED} more" if len(gone) > MOST_LISTED else ""
+        told = f"would tell about fewer than {self.treat.base} people: {', '.join(gone[:MOST_LISTED])}{more}."
+        return f" Withheld, since with the release {'it' if len(gone) == 1 else 'they'} {told}" if gone else ""
 
     def measure(self, name: str) -> Measure:
         """A measure of utility by its name."""

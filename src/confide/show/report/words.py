@@ -21,23 +21,27 @@ LEVELS = {
     "naive": "takes released values as true", "ignore": "does without",
     "exact": "reasons with all that follows from the plan",
 }  # fmt: skip
+HIDDEN = "stated, not shown"
 SCRIPT = {"stated": "in a script"}
 LISTED = 8
 """Longer lists of values are said to be so many."""
 
 
-def plan_words(plan: Plan, outside: bool, columns: frozenset[str]) -> dict[str, Any]:
+def plan_words(
+    plan: Plan, outside: bool, columns: frozenset[str], quoted: frozenset[tuple[int, str]] = frozenset()
+) -> dict[str, Any]:
     """A plan's steps in words with their parameters, and what is left out of the release.
 
     Parts that are marked private are never among them. Outside, neither are tables and labels of categories, which may
-    name few people.
+    name few people, and values of the fields in `quoted` (by place of the step), which do.
     """
     steps = []
-    for step in plan.steps:
+    for place, step in enumerate(plan.steps):
         names, stated = _stated(step)
         what = first_sentence(type(step)) or f"Apply the method {step.method}."
         sentence = f"{_listed(names)}: {what[:1].lower()}{what[1:]}" if names else what
-        shown = [(k.replace("_", " "), _text(v, outside, columns)) for k, v in stated.items()]
+        told = {k: HIDDEN if (place, k) in quoted else _text(v, outside, columns) for k, v in stated.items()}
+        shown = [(k.replace("_", " "), text) for k, text in told.items()]
         shown = shown if stated is not SCRIPT else list(SCRIPT.items())
         steps.append({"sentence": sentence, "method": step.method, "parameters": shown})
     gone = [f"{_listed(plan.identifiers)} (identifying)"] if plan.identifiers else []
@@ -48,7 +52,7 @@ def plan_words(plan: Plan, outside: bool, columns: frozenset[str]) -> dict[str, 
 def _stated(step: Mechanism) -> tuple[tuple[str, ...], Mapping[str, Any]]:
     """The variables of a step and its parameters; those of a step that no document can hold are not looked into."""
     try:
-        table = Writer(public=True, codebooks=step.variables).table(step)
+        table = Writer(public=True).table(step)
     except InputError:
         return tuple(step.variables), SCRIPT
     return _names(table.pop("variable", None) or table.pop("variables", ())), table
@@ -151,12 +155,12 @@ def _text(value: Any, outside: bool, columns: frozenset[str]) -> str:
     if isinstance(value, (int, float)):
         return f"{value:,.12g}"
     if isinstance(value, str):
-        return value if not outside or value in columns else "stated, not shown"
+        return value if not outside or value in columns else HIDDEN
     if isinstance(value, (list, tuple)) and all(v is None or isinstance(v, (int, float, str)) for v in value):
         if len(value) > LISTED:
             return f"{len(value)} values"
         return ", ".join("no limit" if v is None else _text(v, outside, columns) for v in value)
-    return "stated, not shown" if outside else "stated in the plan, see the end of this page"
+    return HIDDEN if outside else "stated in the plan, see the end of this page"
 
 
 def _names(given: Any) -> tuple[str, ...]:

@@ -1,0 +1,215 @@
+"""What of a study may go outside: every number checked against what it and the release tell together about few people.
+
+Outside writers take a `Published` and nothing else. A number that nobody has checked is not in it, so a new measure or
+chart is audited by construction.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+
+import polars as pl
+
+from confide.errors import InputError
+from confide.measure.utility.measure import Measure
+from confide.measure.utility.traces import FEWEST, Trace
+from confide.study.checks import COLUMNS, RISKS
+from confide.study.result import StudyResult
+
+CARRIED = 0.5
+"""The share of a loss that few people may carry; from there on the figure is about them."""
+LEAST, MOST = 3, 1_000_000
+COUNTS = tuple(r for r in RISKS if r != "false_match_rate")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Published(StudyResult):
+    """A study as people outside may see it. It has the tables of a `StudyResult`, with one repeat.
+
+    Counts are multiples of `fewest`; those below it stand at half of it, all alike. Figures of utility are rounded so
+    that `fewest` - 1 people cannot move the last digit, or are in `withheld` (by plan and measure). `near`: figures
+    that are the best value after rounding. Groups of fewer people are merged or left out. `quoted`: by plan, the places
+    and fields of steps that name what fewer people have. There is no seed, label, remark or time.
+    """
+
+    fewest: int = FEWEST
+    numbers: pl.DataFrame = field(default_factory=pl.DataFrame)
+    withheld: frozenset[tuple[str, str]] = frozenset()
+    near: frozenset[tuple[str, str]] = frozenset()
+    quoted: Mapping[str, frozenset[tuple[int, str]]] = field(default_factory=dict)
+
+    @property
+    def random(self) -> dict[str, bool]:
+        """None: each plan has one row, and its intervals are in `numbers`."""
+        return dict.fromkeys(self.frame["plan"].unique(), False)
+
+    def summary(self) -> pl.DataFrame:
+        """Means and intervals as they may be shown."""
+        return self.numbers
+
+
+def published(result: StudyResult, fewest: int = FEWEST) -> Published:
+    """A study's result as people outside may see it.
+
+    >>> import confide as cf
+    >>> heads = cf.demo("heads").head(300)
+    >>> plans = {"top": cf.Plan([cf.Topcode("hh_income", at=heads["hh_income"].max() - 1)], identifiers=["id"])}
+    >>> study = cf.Study(heads, plans, {"near": cf.Intruder(knows=["sex", "age"])}, [cf.Means("hh_income")])
+    >>> sorted(published(study.run()).withheld)
+    [('top', 'means')]
+    """
+    if isinstance(fewest, bool) or not isinstance(fewest, int) or not LEAST <= fewest <= MOST:
+        raise InputError(f"fewest is the smallest number of people that a number may tell about, {LEAST} or more.")
+    rows, withheld, near = [], set(), set()
+    traces = pooled(result)
+    for row in result.summary().iter_rows(named=True):
+        key, ends = (row["plan"], row["measure"]), (row["mean"], row["low"], row["high"])
+        if row["kind"] == "risk":
+            shown = [count_outside(x, fewest) if row["measure"] in COUNTS else None for x in ends]
+        else:
+            rule = figure_rule(result.measure(row["measure"]), traces.get(key), fewest, result.info.rows)
+            shown = [None if rule is None else rule.shown(x) for x in ends]
+            if rule is None and row["mean"] is not None:
+                withheld.add(key)
+            elif rule is not None and rule.hides(row["mean"]):
+                near.add(key)
+        rows.append(row | dict(zip(("mean", "low", "high"), shown, strict=True)) | {"sd": None})
+    numbers = pl.DataFrame(rows, schema=result.summary().schema, orient="row")
+    info = replace(result.info, seed=0, label="", seconds=0.0, rows=int(count_outside(result.info.rows, fewest) or 0))
+    inherited = {f.name: getattr(result, f.name) for f in fields(StudyResult)}
+    return Published(**inherited | {
+        "frame": _frame(result, numbers), "info": info, "distribution": _counted(result.distribution, fewest),
+        "groups": _counted(merged_groups(result.groups, fewest, drop=True), fewest),
+        "details": result.details.clear(), "timings": result.timings.clear(), "audit": result.audit.clear(),
+        "fewest": fewest, "numbers": numbers, "withheld": frozenset(withheld), "near": frozenset(near),
+        "quoted": {p: frozenset((i, f) for i, f, n in each if n < fewest) for p, each in result.statements.items()},
+        "statements": {},
+    })  # fmt: skip
+
+
+def pooled(result: StudyResult) -> dict[tuple[str, str], Trace]:
+    """By plan and measure, one trace of its mean over repeats; none where a repeat has not been audited.
+
+    Few people move a mean over repeats by at most the mean of their moves; the first repeat was looked at most
+    thoroughly and counts by itself too.
+    """
+    repeats = dict(result.frame.group_by("plan").agg(pl.col("repeat").n_unique()).iter_rows())
+    out: dict[tuple[str, str], Trace] = {}
+    for (plan, measure), rows in result.audit.sort("repeat").group_by("plan", "measure"):
+        if rows.height < repeats.get(plan, 1):
+            continue
+        effects, differ = rows["effect"], rows["differ"]
+        known = effects.null_count() == 0
+        effect = max(effects[0], float(effects.mean())) if known else None  # type: ignore[arg-type]
+        least = None if differ.null_count() == rows.height else int(differ.fill_null(0).min())  # type: ignore[arg-type]
+        out[str(plan), str(measure)] = Trace(least, effect, float(rows["loss"].sum()), float(rows["carried"].sum()))
+    return out
+
+
+def count_outside(x: float | None, fewest: int) -> float | None:
+    """A number of people as a multiple of `fewest`: so many people cannot move it by more than the rounding.
+
+    >>> count_outside(3.25, 10), count_outside(1234, 10)
+    (5.0, 1230.0)
+    """
+    if x is None or math.isnan(x):
+        return None
+    return fewest / 2 if x < fewest else float(fewest * math.floor(x / fewest + 0.5))
+
+
+@dataclass(frozen=True)
+class FigureRule:
+    """Multiples of `unit` away from `best`; a unit of 0 leaves three digits. `open`: everybody can work it out."""
+
+    best: float
+    unit: float
+    open: bool = False
+
+    def shown(self, x: float | None) -> float | None:
+        """A figure as it may be shown."""
+        if x is None or math.isnan(x) or math.isinf(x):
+            return x
+        start = 0.0 if math.isinf(self.best) else self.best
+        loss = round((x - start) / self.unit) * self.unit if self.unit else x - start
+        return float(f"{start + float(f'{loss:.3g}'):.12g}")
+
+    def hides(self, x: float | None) -> bool:
+        """Whether a figure that is not the best is shown as if it were, or may be."""
+        return not self.open and x is not None and self.shown(x) == self.best
+
+
+def figure_rule(measure: Measure, trace: Trace | None, fewest: int, rows: int) -> FigureRule | None:
+    """How a figure of utility is shown; None where it is withheld.
+
+    Withheld: nobody has checked it; fewer than `fewest` people differ; or fewer carry half of the loss. Else rounded to
+    a unit of 1, 2 or 5 in some place that is at least what they can move it by, and at least their share of the file.
+    A trace is of `FEWEST` - 1 people who moved furthest; more of them add less each, so that it grows in proportion.
+    """
+    if trace is None:
+        return None
+    if trace.differ is None:
+        return FigureRule(measure.best, 0.0, open=True)
+    more = max(1.0, (fewest - 1) / (FEWEST - 1))
+    if trace.differ < fewest or trace.effect is None or trace.carried * more > CARRIED * trace.loss > 0:
+        return None
+    scale = 1.0 if math.isfinite(measure.best) else trace.effect
+    unit = _unit(max(trace.effect * more, scale * (fewest - 1) / rows))
+    width = measure.range[1] - measure.range[0]
+    return None if unit > width / 2 else FigureRule(measure.best, unit)
+
+
+def _unit(least: float) -> float:
+    """The smallest 1, 2 or 5 of some place that is not below a number.
+
+    >>> _unit(0.0016), _unit(0.05), _unit(0)
+    (0.002, 0.05, 0.0)
+    """
+    if least <= 0:
+        return 0.0
+    ten = math.floor(math.log10(least))
+    return next(u for k in (1, 2, 5, 10, 20) if (u := float(f"{k}e{ten}")) >= least * (1 - 1e-12))
+
+
+def merged_groups(groups: pl.DataFrame, fewest: int, drop: bool) -> pl.DataFrame:
+    """Groups of people with small levels merged: a level is small where in any plan fewer people have it. `drop`:
+    merged people who are still few are left out altogether."""
+    by = ("intruder", "variable", "level")
+    # A level that some plan has nobody of is missing there, so its people are looked for in every plan.
+    plans = pl.col("plan").n_unique().over("intruder", "variable")
+    least = pl.when(pl.len().over(by) < plans).then(0.0).otherwise(pl.col("targets").min().over(by))
+    name = pl.when(least < fewest).then(pl.lit(small_name(fewest))).otherwise(pl.col("level"))
+    merged = groups.with_columns(level=name).group_by("plan", *by, maintain_order=True).agg(
+        pl.sum("targets", "over_threshold", "expected_matches")
+    )  # fmt: skip
+    found = merged.filter(pl.col("targets").min().over(by) >= fewest) if drop else merged
+    last = pl.col("level") == small_name(fewest)
+    return pl.concat([found.filter(~last), found.filter(last)])
+
+
+def small_name(fewest: int) -> str:
+    """The name that stands for all groups that are not named.
+
+    >>> small_name(3)
+    'rare (fewer than 3 people)'
+    """
+    return f"rare (fewer than {fewest} people)"
+
+
+def _counted(frame: pl.DataFrame, fewest: int) -> pl.DataFrame:
+    """A table whose numbers all count people."""
+    rounded = (pl.col(pl.Float64) / fewest + 0.5).floor() * fewest
+    return frame.with_columns(pl.when(pl.col(pl.Float64) < fewest).then(fewest / 2).otherwise(rounded).name.keep())
+
+
+def _frame(result: StudyResult, numbers: pl.DataFrame) -> pl.DataFrame:
+    """The study's table with one repeat, made of means as they may be shown."""
+    place = result.frame.select(*COLUMNS[:5]).unique(maintain_order=True).with_columns(repeat=pl.lit(0, pl.Int64))
+    means = {(p, who, m): mean for p, who, m, mean in numbers.select("plan", "intruder", "measure", "mean").iter_rows()}
+    keys = place.select("plan", "intruder").rows()
+    risks = [pl.Series(r, [means.get((p, who, r)) for p, who in keys], dtype=pl.Float64) for r in RISKS]
+    names = [m.name for m in result.measures]
+    return place.with_columns(
+        *risks, *(pl.Series(m, [means.get((p, None, m)) for p, _ in keys], dtype=pl.Float64) for m in names)
+    )
