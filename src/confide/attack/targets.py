@@ -13,7 +13,8 @@ from confide.attack.grouping import Distinct
 from confide.attack.intruder import Intruder
 from confide.errors import InputError, did_you_mean, raise_all
 from confide.frames import to_polars
-from confide.frames.columns import F64, I64, Records, encode_column, encode_like
+from confide.frames.columns import F64, I64, Records, encode_column
+from confide.frames.comparing import encode_like
 
 if TYPE_CHECKING:
     from confide.protect.release import Release

@@ -14,7 +14,8 @@ import polars as pl
 from confide.core.origin import Origin
 from confide.errors import InputError, raise_all
 from confide.frames import Schema, attach, give_back, schema, to_polars
-from confide.frames.columns import I64, Records, codes_in, encode, encode_column, encode_like
+from confide.frames.columns import I64, Records, codes_in, encode, encode_column
+from confide.frames.comparing import encode_like, in_unit
 from confide.frames.marks import withhold
 from confide.protect.compiled import Compiled, run
 
@@ -177,7 +178,8 @@ def _check_labels(
             continue
         expected = compiled.released_form(original[v])
         try:
-            released = encode(z, [v], **{expected.kind: [v]})[v]  # type: ignore[arg-type]
+            timed = in_unit(z.get_column(v), expected.dtype)
+            released = encode(timed.to_frame(), [v], **{expected.kind: [v]})[v]  # type: ignore[arg-type]
         except InputError as e:
             problems.append(str(e))
             continue

@@ -11,7 +11,8 @@ import polars as pl
 
 from confide.errors import InputError, did_you_mean
 from confide.frames import to_polars
-from confide.frames.columns import F64, I64, Column, Kind, encode_column, encode_like, type_name
+from confide.frames.columns import F64, I64, Column, Kind, encode_column, type_name
+from confide.frames.comparing import encode_like
 from confide.protect.compiled import wanted_kinds
 from confide.protect.plan import encode_with
 from confide.protect.release import Release
