@@ -172,7 +172,7 @@ def encode_column(
     infinite = int(np.isinf(values).sum())
     if infinite:
         raise InputError(f'Column "{s.name}" holds {infinite} infinite values: make them missing or give numbers.')
-    return Column(s.name, "numeric", values, s.dtype, step=step or precision(values), special=special, why=why)
+    return Column(s.name, "numeric", values, s.dtype, step=step, special=special, why=why)
 
 
 def type_name(dtype: pl.DataType) -> str:

@@ -10,6 +10,7 @@ import polars as pl
 
 from confide.errors import InputError
 from confide.frames.door import check_names
+from confide.frames.exact import shortest
 
 _NULLS = ["", "NA"]
 _CODE = r"^[+-]?(0[0-9]|[0-9]{19,}$)"  # a leading zero, or more digits than a number should have
@@ -74,11 +75,16 @@ def save(frame: pl.DataFrame, target: Path, suffix: str) -> None:
     ...     path.read_text().split()
     ['a,b', '1.5,x', ',y']
     """
-    nested = [n for n, t in frame.schema.items() if t.is_nested() or t in (pl.Binary, pl.Object)]
+    nested = [n for n, t in frame.schema.items() if t.is_nested() or t in (pl.Binary, pl.Object, pl.Duration)]
     if nested:
-        raise InputError(f'Column "{nested[0]}" ({frame.schema[nested[0]]}) cannot be written as text; drop it.')
+        raise InputError(
+            f'Column "{nested[0]}" ({frame.schema[nested[0]]}) cannot be written as text; drop or cast it.'
+        )
     floats = [n for n, t in frame.schema.items() if t.is_float()]
-    frame.with_columns(pl.col(floats).fill_nan(None)).write_csv(target, separator=separator(suffix))
+    halves = [shortest(frame[n]) for n in floats if frame.schema[n] == pl.Float16]
+    frame.with_columns(halves).with_columns(pl.col(floats).fill_nan(None)).write_csv(
+        target, separator=separator(suffix)
+    )
 
 
 def separator(suffix: str) -> str:

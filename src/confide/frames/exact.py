@@ -57,7 +57,7 @@ def why_not(s: pl.Series) -> str:
 
 
 def to_floats(s: pl.Series) -> tuple[F64, float]:
-    """The values of an `exact` column as float64 (NaN is missing), and its decimal unit where its type tells it.
+    """The values of an `exact` column as float64 (NaN is missing), and their decimal unit, 0 for a continuum.
 
     32-bit and 16-bit numbers are read as the shortest decimals that stand for them: 0.1 is 0.1.
 
@@ -68,9 +68,12 @@ def to_floats(s: pl.Series) -> tuple[F64, float]:
         whole, digits = _unscaled(s) or (s, 0)
         return _array(whole) / 10.0**digits, 10.0**-digits
     if s.dtype in _SHORT:
-        return _array(shortest(s)), 0.0
-    whole = s.dtype.is_integer() or s.dtype.is_temporal()
-    return _array(s.to_physical() if s.dtype.is_temporal() else s), 1.0 if whole else 0.0
+        values = _array(shortest(s))
+        gap = np.spacing(values.astype(np.float32 if s.dtype == pl.Float32 else np.float16))
+        step = precision(values)
+        return values, step if step >= np.nanmax(np.abs(gap), initial=0.0) else 0.0
+    values = _array(s.to_physical() if s.dtype.is_temporal() else s)
+    return values, 1.0 if s.dtype.is_integer() or s.dtype.is_temporal() else precision(values)
 
 
 def shortest(s: pl.Series) -> pl.Series:
@@ -97,7 +100,7 @@ def from_floats(name: str, values: F64, dtype: pl.DataType) -> pl.Series:
     if dtype in _SHORT:
         narrow = s.cast(dtype)
         same = shortest(narrow).eq_missing(s).all()
-        blurred = bool(narrow.is_infinite().any()) or (not same and precision(values) > 0)
+        blurred = bool(narrow.is_infinite().any()) or (not same and _decimal(values))
         return s if blurred else narrow
     if dtype == pl.Boolean and s.drop_nulls().is_in([0.0, 1.0]).all():
         return s.cast(pl.Boolean)
@@ -112,8 +115,11 @@ def precision(values: F64) -> float:
     """
     v = values[~np.isnan(values)]
     for digits in range(7):
-        scaled = v * 10.0**digits
-        if np.all(np.abs(scaled - np.round(scaled)) <= 1e-9 * np.maximum(1.0, np.abs(scaled))):
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = v * 10.0**digits
+        if np.isfinite(scaled).all() and np.all(
+            np.abs(scaled - np.round(scaled)) <= 1e-9 * np.maximum(1.0, np.abs(scaled))
+        ):
             return float(10.0**-digits)
     return 0.0
 
@@ -149,20 +155,10 @@ def near_whole(values: F64, within: float = 5e-10) -> F64:
     return np.where(np.abs(values - whole) <= within, whole, values)
 
 
-def holds(dtype: pl.DataType, number: float) -> bool:
-    """Whether a column of this type can hold a number as it is.
-
-    >>> holds(pl.Decimal(9, 2), 0.25), holds(pl.Decimal(9, 2), 0.125), holds(pl.Int64(), 0.5)
-    (True, False, False)
-    """
-    if dtype.is_integer() or dtype.is_temporal():
-        return float(number).is_integer()
-    narrow = dtype if dtype.is_decimal() or dtype in _SHORT else pl.Float64()
-    try:
-        stored = pl.Series([float(number)]).cast(narrow)
-    except pl.exceptions.PolarsError:
-        return False
-    return exact(stored) and bool(to_floats(stored)[0][0] == number)
+def _decimal(values: F64) -> bool:
+    """Whether numbers are multiples of a decimal unit, to the last digit."""
+    step = precision(values)
+    return step > 0 and np.array_equal(np.round(values, round(-math.log10(step))), values, equal_nan=True)
 
 
 def fits(values: F64, dtype: pl.DataType) -> bool:

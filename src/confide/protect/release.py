@@ -237,8 +237,11 @@ def _in_words(z: pl.DataFrame, held: Schema, y: pl.DataFrame, plan: Plan, compil
 
 
 def _unlike(a: pl.Series, b: pl.Series) -> int:
-    """How many values of a kept column differ; numbers are compared as numbers, anything else as text."""
-    if a.dtype.is_numeric() and b.dtype.is_numeric():
+    """How many values of a kept column differ; numbers are compared as numbers, anything else as it is, or as text."""
+    if a.dtype == b.dtype and not a.dtype.is_float():
+        return int(a.ne_missing(b).sum())
+    both = a.dtype.is_numeric() and b.dtype.is_numeric()
+    if both and not (a.dtype.is_integer() and b.dtype.is_integer()):
         x, y = (encode_column(s, "numeric").values for s in (a, b))
         return int((~np.isclose(x, y, rtol=1e-9, atol=1e-12, equal_nan=True)).sum())
     return int(a.cast(pl.String).ne_missing(b.cast(pl.String)).sum())

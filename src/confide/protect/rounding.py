@@ -10,7 +10,7 @@ import numpy as np
 
 from confide.errors import InputError
 from confide.frames.columns import F64, Column, Kind, Records
-from confide.frames.exact import holds, near_whole, nearest
+from confide.frames.exact import fits, near_whole, nearest
 from confide.protect.mechanism import Chain, Mechanism, names_of, positive, registered
 
 
@@ -66,7 +66,7 @@ class Round:
         """Multiples are released as values of the column, which must have room for them."""
         if column.dtype.is_integer() and not float(self.base).is_integer():
             raise InputError(f'Round("{self.variable}"): the column holds whole numbers, so base must be one too.')
-        if column.kind == "numeric" and not holds(column.dtype, self.base):
+        if column.kind == "numeric" and not fits(np.array([float(self.base)]), column.dtype):
             raise InputError(
                 f'Round("{self.variable}"): {column.dtype} values cannot hold multiples of base exactly; give it '
                 "fewer digits."

@@ -125,8 +125,8 @@ class Span:
         """Outer edges of the rounding cells of all values that may be drawn."""
         if not self.step:
             return self.low, self.high
-        first = np.ceil(near_whole(self.low / self.step)) if np.isfinite(self.low) else -np.inf
-        last = np.floor(near_whole(self.high / self.step)) if np.isfinite(self.high) else np.inf
+        first = float(np.ceil(near_whole(np.asarray(self.low / self.step)))) if np.isfinite(self.low) else -np.inf
+        last = float(np.floor(near_whole(np.asarray(self.high / self.step)))) if np.isfinite(self.high) else np.inf
         if self.low_open and first * self.step <= self.low:
             first += 1
         if self.high_open and last * self.step >= self.high:

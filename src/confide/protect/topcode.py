@@ -10,7 +10,7 @@ import numpy as np
 
 from confide.errors import InputError
 from confide.frames.columns import F64, Column, Kind, Records
-from confide.frames.exact import holds
+from confide.frames.exact import fits
 from confide.protect.mechanism import Chain, Mechanism, finite, names_of, registered
 
 
@@ -58,7 +58,7 @@ class _Limit:
         where = f'{type(self).__name__}("{self.variable}")'
         if column.dtype.is_integer() and not float(self.at).is_integer():
             raise InputError(f"{where}: the column holds whole numbers, so at must be one too.")
-        if column.kind == "numeric" and not holds(column.dtype, self.at):
+        if column.kind == "numeric" and not fits(np.array([float(self.at)]), column.dtype):
             raise InputError(f"{where}: {column.dtype} values cannot hold at exactly; give it fewer digits.")
 
     def _numeric(self, column: Column) -> None:

@@ -84,7 +84,8 @@ class Pair:
         """Variables of both files, but for the weight, in the order of the release."""
         known = set(self.original.columns)
         plain = [v for v in self.released.columns if v in known and v != self.weight]
-        return [v for v in plain if not (self.original.schema[v].is_nested() or self.released.schema[v].is_nested())]
+        types = {v: (self.original.schema[v], self.released.schema[v]) for v in plain}
+        return [v for v in plain if not any(t.is_nested() or t == pl.Binary for t in types[v])]
 
     def known(self, variable: str, where: str) -> str:
         """The name, if both files have it."""
