@@ -218,8 +218,12 @@ def _categorical(s: pl.Series, why: str) -> Column:
     table = pl.DataFrame({"v": unique, "code": np.arange(len(unique), dtype=np.int64)})
     joined = pl.DataFrame({"v": plain}).join(table, on="v", how="left", maintain_order="left")
     codes = joined["code"].fill_null(-1).to_numpy().astype(np.int64)
-    dtype = pl.String() if isinstance(s.dtype, pl.Categorical) else s.dtype
-    return Column(s.name, "categorical", codes, dtype, tuple(unique.to_list()), why=why)
+    try:
+        return Column(s.name, "categorical", codes, s.dtype, tuple(unique.to_list()), why=why)
+    except (OverflowError, ValueError):
+        raise InputError(
+            f'Column "{s.name}" holds times outside the years 1 to 9999, which cannot be categories; make them missing.'
+        ) from None
 
 
 def _as_levels(s: pl.Series) -> pl.Series:
@@ -235,9 +239,9 @@ def _as_levels(s: pl.Series) -> pl.Series:
 
 def _counted(dtype: pl.DataType) -> bool:
     """Times whose levels are counts of their unit: nanoseconds, and local times, of which two may look the same."""
-    if isinstance(dtype, pl.Datetime) and dtype.time_zone is not None:
-        return True
-    return dtype == pl.Time or (isinstance(dtype, (pl.Datetime, pl.Duration)) and dtype.time_unit == "ns")
+    if isinstance(dtype, pl.Datetime):
+        return dtype.time_zone is not None or dtype.time_unit == "ns"
+    return dtype in (pl.Time, pl.Duration)
 
 
 def decode(column: Column) -> pl.Series:

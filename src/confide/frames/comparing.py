@@ -9,23 +9,32 @@ import polars as pl
 
 from confide.errors import InputError
 from confide.frames.columns import Column, encode_column, type_name
-from confide.frames.exact import blurred, exact
+from confide.frames.exact import SHORT, blurred, exact
 
 
 def encode_like(s: pl.Series, model: Column) -> Column:
     """Another file's values of a variable: of the same kind, precision and answer codes, whichever values it happens
     to hold (names of intervals depend on the precision)."""
     words = model.kind == "categorical" and any(isinstance(v, str) for v in model.levels)
-    numbers = model.kind == "categorical" and any(isinstance(v, (int, float)) for v in model.levels)
+    numbers = model.kind == "categorical" and any(isinstance(v, (int, float, Decimal)) for v in model.levels)
     given_words = s.dtype == pl.String or isinstance(s.dtype, (pl.Enum, pl.Categorical))
     if s.null_count() < len(s) and ((words and not given_words) or (numbers and given_words)):
         raise InputError(
             f'"{s.name}" holds {type_name(s.dtype)}, but the original file has {"words" if words else "number codes"} '
             "there, so that nothing could match. Give both files the same codes."
         )
-    s = in_unit(s, model.dtype)
+    s = _as_narrow(in_unit(s, model.dtype), model)
     found = encode_column(s, model.kind, special=model.special)
     return replace(same_numbers(s, found, model), step=model.step)
+
+
+def _as_narrow(s: pl.Series, model: Column) -> pl.Series:
+    """Numbers beside a file of 32-bit numbers: what that file would hold of them."""
+    if model.dtype in SHORT and s.dtype.is_numeric():
+        return s.cast(model.dtype, strict=False)
+    if s.dtype in SHORT and model.dtype == pl.Float64 and model.kind == "numeric" and not model.step:
+        raise _apart(s, "numbers of more digits")
+    return s
 
 
 def in_unit(s: pl.Series, dtype: pl.DataType) -> pl.Series:

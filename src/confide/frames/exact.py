@@ -24,7 +24,7 @@ WHOLE = 2**53
 DIGITS = 15
 """Every decimal with so many digits comes back from float64."""
 _SMALL = (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32, pl.Date)
-_SHORT = (pl.Float32, pl.Float16)
+SHORT = (pl.Float32, pl.Float16)
 
 
 def exact(s: pl.Series) -> bool:
@@ -67,11 +67,12 @@ def to_floats(s: pl.Series) -> tuple[F64, float]:
     if s.dtype.is_decimal():
         whole, digits = _unscaled(s) or (s, 0)
         return _array(whole) / 10.0**digits, 10.0**-digits
-    if s.dtype in _SHORT:
+    if s.dtype in SHORT:
         values = _array(shortest(s))
-        gap = np.spacing(values.astype(np.float32 if s.dtype == pl.Float32 else np.float16))
+        top = np.nanmax(np.abs(values), initial=0.0)
+        gap = np.spacing((np.float32 if s.dtype == pl.Float32 else np.float16)(top))
         step = precision(values)
-        return values, step if step >= np.nanmax(np.abs(gap), initial=0.0) else 0.0
+        return values, step if step >= gap else 0.0
     values = _array(s.to_physical() if s.dtype.is_temporal() else s)
     return values, 1.0 if s.dtype.is_integer() or s.dtype.is_temporal() else precision(values)
 
@@ -97,7 +98,7 @@ def from_floats(name: str, values: F64, dtype: pl.DataType) -> pl.Series:
         return _whole_back(s, dtype)
     if dtype.is_decimal():
         return _decimal_back(s, dtype)
-    if dtype in _SHORT:
+    if dtype in SHORT:
         narrow = s.cast(dtype)
         same = shortest(narrow).eq_missing(s).all()
         blurred = bool(narrow.is_infinite().any()) or (not same and _decimal(values))

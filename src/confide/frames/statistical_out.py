@@ -190,7 +190,7 @@ def _lost_times(values: pl.Series) -> bool:
     """Whether times have parts of a microsecond, or become the same without their zone."""
     kind = values.dtype
     fine = kind == pl.Time or (isinstance(kind, pl.Datetime) and kind.time_unit == "ns")
-    if fine and bool((values.to_physical() % 1000).any()):
+    if fine and bool((values.to_physical() % 1000 != 0).any()):
         return True
     zoned = isinstance(kind, pl.Datetime) and kind.time_zone is not None
     return zoned and values.dt.replace_time_zone(None).n_unique() < values.n_unique()

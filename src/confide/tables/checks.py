@@ -31,7 +31,7 @@ def text_column(column: pl.Series) -> pl.Series:
         whole = column.drop_nulls()
         if bool((whole.is_finite() & (whole == whole.round()) & (whole.abs() < 2**53)).all()):
             column = column.cast(pl.Int64)
-    if column.dtype == pl.Time and (column.to_physical() % 10**9).any():
+    if column.dtype == pl.Time and bool((column.to_physical() % 10**9 != 0).any()):
         return column.dt.to_string("iso")  # a cast leaves out parts of a second
     if column.dtype == pl.Float16:
         column = shortest(column)
