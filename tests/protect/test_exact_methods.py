@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import confide as cf
+from confide.core.draws import Stream
 from confide.errors import InputError
 from confide.frames.columns import Records, encode_column
 from confide.protect.evidence import take
@@ -206,15 +207,15 @@ def pram_pair(codes: list[int | None], retention: float) -> tuple[Any, FittedRet
 )
 def test_pram_without_its_matrix_is_pram(codes: list[int | None], retention: float, merged: bool) -> None:
     dense, lean, file = pram_pair(codes, retention)
-    a = dense.apply(file, file, np.random.default_rng(3)).columns[0].values
-    b = lean.apply(file, file, np.random.default_rng(3)).columns[0].values
+    a = dense.apply(file, file, Stream(np.random.default_rng(3))).columns[0].values
+    b = lean.apply(file, file, Stream(np.random.default_rng(3))).columns[0].values
     assert a.tolist() == b.tolist()
     after = Chain()
     if merged:
         levels = file["x"].levels
         recode = cf.Recode("x", mapping={levels[0]: "first", levels[-1]: "first"})
         after = Chain((recode.fit(file, file, {}),))
-    released = Records([after.image(dense.apply(file, file, np.random.default_rng(4)).columns[0])])
+    released = Records([after.image(dense.apply(file, file, Stream(np.random.default_rng(4))).columns[0])])
     view = View(released, {}, {"x": after})
     logs = []
     for fitted in (dense, lean):

@@ -94,7 +94,7 @@ def _mixed(x: U64) -> U64:
 
 def _bits(s: pl.Series) -> tuple[U64, U64]:
     """What stands for each value, for either lane."""
-    if s.dtype.is_integer() and s.dtype not in (pl.UInt64, pl.Int128):
+    if s.dtype.is_integer() and s.dtype not in (pl.UInt64, pl.Int128, pl.UInt128):
         return _twice(_whole(s))
     if s.dtype.is_float():
         return _twice(_real(s))
@@ -139,8 +139,13 @@ def _distinct(s: pl.Series) -> tuple[NDArray[np.int64], list[str | None]]:
 def _text(s: pl.Series) -> pl.Series:
     """As a CSV file would have it; what has no place there as Python shows it."""
     if isinstance(s.dtype, pl.Datetime):
-        return s.dt.to_string("%Y-%m-%dT%H:%M:%S%.6f")
-    if s.dtype.is_nested() or s.dtype in (pl.Binary, pl.Object, pl.Duration):
+        fine = s.dtype.time_unit == "ns" and bool((s.to_physical() % 1000 != 0).any())
+        return s.dt.to_string("%Y-%m-%dT%H:%M:%S%.9f" if fine else "%Y-%m-%dT%H:%M:%S%.6f")
+    if s.dtype == pl.Time:
+        return s.dt.to_string("%H:%M:%S%.9f")
+    if isinstance(s.dtype, pl.Duration):
+        return s.to_physical().cast(pl.String) + f" {s.dtype.time_unit}"
+    if s.dtype.is_nested() or s.dtype in (pl.Binary, pl.Object):
         return pl.Series(s.name, [None if v is None else repr(v) for v in s.to_list()], dtype=pl.String)
     return s.cast(pl.String)
 

@@ -69,8 +69,7 @@ def to_floats(s: pl.Series) -> tuple[F64, float]:
         return _array(whole) / 10.0**digits, 10.0**-digits
     if s.dtype in SHORT:
         values = _array(shortest(s))
-        top = np.nanmax(np.abs(values), initial=0.0)
-        gap = np.spacing((np.float32 if s.dtype == pl.Float32 else np.float16)(top))
+        gap = np.finfo(np.float32 if s.dtype == pl.Float32 else np.float16).eps * np.nanmax(np.abs(values), initial=0.0)
         step = precision(values)
         return values, step if step >= gap else 0.0
     values = _array(s.to_physical() if s.dtype.is_temporal() else s)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from confide.core.draws import Draws
 from confide.frames.columns import F64, I64, Column, Records
 from confide.protect.evidence import Evidence, Match
 from confide.protect.levels import joint_codes, level_codes
@@ -26,10 +27,10 @@ class FittedRetention:
     p: F64
     retention: float
 
-    def apply(self, original: Records, current: Records, rng: np.random.Generator) -> Applied:  # noqa: ARG002
+    def apply(self, original: Records, current: Records, draws: Draws) -> Applied:  # noqa: ARG002
         column = current[self.variable]
         codes, size = level_codes(column, self.column)
-        drawn = self.drawn(codes, rng.random(len(codes)))
+        drawn = self.drawn(codes, draws.uniform(current.rows))
         return Applied([column.with_values(np.where(drawn == size - 1, -1, drawn))])
 
     def drawn(self, codes: I64, u: F64) -> I64:
