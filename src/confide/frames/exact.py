@@ -117,9 +117,8 @@ def precision(values: F64) -> float:
     for digits in range(7):
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = v * 10.0**digits
-        if np.isfinite(scaled).all() and np.all(
-            np.abs(scaled - np.round(scaled)) <= 1e-9 * np.maximum(1.0, np.abs(scaled))
-        ):
+            off = np.abs(scaled - np.round(scaled))  # NaN where a large number has overflowed
+        if np.all(off <= 1e-9 * np.maximum(1.0, np.abs(scaled))):
             return float(10.0**-digits)
     return 0.0
 
