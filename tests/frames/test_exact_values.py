@@ -12,7 +12,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import confide as cf
@@ -145,7 +145,8 @@ def test_the_edge_is_where_float64_ends() -> None:
 
 
 @settings(deadline=None)
-@given(st.integers(-(2**53), 2**53), st.sampled_from([1.0, 0.0]))
+@given(st.one_of(st.integers(-(2**53), 2**53), st.integers(2**52, 2**53)), st.sampled_from([1.0, 0.0]))
+@example(2**52 + 1, 1.0)
 def test_rounding_leaves_whole_numbers_alone(value: int, step: float) -> None:
     assert rounded(np.array([float(value)]), step).tolist() == [float(value)]
 

@@ -225,6 +225,14 @@ def test_pram_without_its_matrix_is_pram(codes: list[int | None], retention: flo
     np.testing.assert_allclose(np.exp(logs[0]), np.exp(logs[1]), atol=1e-12)
 
 
+@pytest.mark.parametrize("retention", [0.0, 0.2, 0.5, 0.9])
+def test_pram_without_its_matrix_inverts_the_same_rows(retention: float) -> None:
+    dense, lean, _ = pram_pair([0, 1, 1, 2, 2, 2, None], retention)
+    u = np.linspace(0, 1, 997, endpoint=False)
+    for a, row in enumerate(np.cumsum(dense.p, axis=1)):
+        assert lean.drawn(np.full(len(u), a), u).tolist() == np.searchsorted(row, u, side="right").tolist()
+
+
 def test_pram_of_very_many_categories_needs_no_matrix() -> None:
     n = 20_000
     data = pl.DataFrame({"x": [f"place {i}" for i in range(n)]})
