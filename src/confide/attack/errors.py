@@ -25,6 +25,11 @@ LARGEST = 5_000_000
 def mistake_matrix(error: Any, column: Column) -> F64:
     """Pr(intruder's category x given the true one y): rows y, columns x, over the column's code list."""
     k = len(column.levels)
+    if k * k > 5 * LARGEST:
+        raise InputError(
+            f'errors: "{column.name}" has {k:,} categories, too many for mistakes between all of them; leave it out of '
+            "errors, or recode it."
+        )
     if isinstance(error, Mechanism):
         fitted = error.fit(Records([column]), Records([column]), {})
         every = Records([column.with_values(np.arange(k))])

@@ -12,7 +12,8 @@ from confide.attack.knowledge import meets
 from confide.attack.scene import Scene
 from confide.errors import InputError, raise_all
 from confide.frames import to_polars
-from confide.frames.columns import F64, Records, encode_column, encode_like
+from confide.frames.columns import F64, Records, encode_column
+from confide.frames.comparing import encode_like
 
 if TYPE_CHECKING:
     from confide.protect.release import Release

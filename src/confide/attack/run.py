@@ -19,6 +19,7 @@ from confide.attack.targets import gather_targets, released_row
 from confide.engine.local import progress_bar, thread_count
 from confide.errors import InputError, did_you_mean, raise_all
 from confide.frames.columns import F64, Kind, encode
+from confide.frames.comparing import in_unit, same_numbers
 from confide.protect.compiled import Compiled, wanted_kinds
 from confide.protect.mechanism import SYNTHETIC
 from confide.protect.plan import encode_with
@@ -129,13 +130,14 @@ def make_case(intruder: Intruder, release: Release) -> Case:
     for v in intruder.between:
         kinds.setdefault(v, "numeric")
     original = encode_with(release.original, names, kinds, release.original)
-    forms = {v: compiled.released_form(original[v]).kind for v in names}
+    forms = {v: compiled.released_form(original[v]) for v in names}
     released = encode(
-        release.frame, names,
-        categorical=[v for v in names if forms[v] == "categorical"],
-        numeric=[v for v in names if forms[v] == "numeric"],
+        release.frame.with_columns(in_unit(release.frame[v], forms[v].dtype) for v in names), names,
+        categorical=[v for v in names if forms[v].kind == "categorical"],
+        numeric=[v for v in names if forms[v].kind == "numeric"],
         special={v: original[v].special for v in names},
     )  # fmt: skip
+    released = released.replaced([same_numbers(release.frame[v], released[v], forms[v]) for v in names])
     believed = believed_steps(intruder, compiled, original, released)
     return Case(intruder, compiled, original, released, believed, blind=release.plan is None)
 

@@ -13,7 +13,8 @@ from confide.attack.grouping import Distinct
 from confide.attack.intruder import Intruder
 from confide.errors import InputError, did_you_mean, raise_all
 from confide.frames import to_polars
-from confide.frames.columns import F64, I64, Records, encode_column, encode_like
+from confide.frames.columns import F64, I64, Column, Records, encode_column
+from confide.frames.comparing import encode_like, in_unit
 from confide.frames.door import array_of
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def gather_targets(intruder: Intruder, release: Release, original: Records, targ
     columns = [encode_like(frame.get_column(v), original[v]) for v in intruder.knows]
     low, high = {}, {}
     for v, (a, b) in intruder.between.items():
-        low[v], high[v] = _limit(frame, a, -np.inf), _limit(frame, b, np.inf)
+        low[v], high[v] = (_limit(frame.get_column(c), original[v], end) for c, end in ((a, -np.inf), (b, np.inf)))
         if bool((low[v] > high[v]).any()):
             raise InputError(
                 f'between: {int((low[v] > high[v]).sum())} targets have a low end above the high end of "{v}".'
@@ -86,8 +87,8 @@ def gather_targets(intruder: Intruder, release: Release, original: Records, targ
     return Targets(Records(columns, n=frame.height), _truth(release, frame, truth), low, high)
 
 
-def _limit(frame: pl.DataFrame, name: str, missing: float) -> F64:
-    values = encode_column(frame.get_column(name), "numeric").values
+def _limit(s: pl.Series, model: Column, missing: float) -> F64:
+    values = encode_column(in_unit(s, model.dtype) if s.dtype.is_temporal() else s, "numeric").values
     return np.where(np.isnan(values), missing, values)
 
 

@@ -25,6 +25,8 @@ U64 = NDArray[np.uint64]
 
 LANES = (b"confide digest 0", b"confide digest 1")
 NULL = 0x6E756C6C6E756C6C
+WIDE = ("UInt64", "Int128", "UInt128")
+"""Whole numbers that 64 bits with a sign may not hold; they are read as text."""
 NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,18})(\.[0-9]{1,15})?", re.ASCII)
 """Text that a CSV reader takes for a number; a leading zero makes a code of it."""
 
@@ -94,7 +96,7 @@ def _mixed(x: U64) -> U64:
 
 def _bits(s: pl.Series) -> tuple[U64, U64]:
     """What stands for each value, for either lane."""
-    if s.dtype.is_integer() and s.dtype not in (pl.UInt64, pl.Int128):
+    if s.dtype.is_integer() and str(s.dtype) not in WIDE:
         return _twice(_whole(s))
     if s.dtype.is_float():
         return _twice(_real(s))
@@ -139,8 +141,12 @@ def _distinct(s: pl.Series) -> tuple[NDArray[np.int64], list[str | None]]:
 def _text(s: pl.Series) -> pl.Series:
     """As a CSV file would have it; what has no place there as Python shows it."""
     if isinstance(s.dtype, pl.Datetime):
-        return s.dt.to_string("%Y-%m-%dT%H:%M:%S%.6f")
-    if s.dtype.is_nested() or s.dtype in (pl.Binary, pl.Object, pl.Duration):
+        return s.dt.to_string("%Y-%m-%dT%H:%M:%S%.9f").str.strip_suffix("000")
+    if s.dtype == pl.Time:
+        return s.dt.to_string("%H:%M:%S%.9f")
+    if isinstance(s.dtype, pl.Duration):
+        return s.to_physical().cast(pl.String) + f" {s.dtype.time_unit}"
+    if s.dtype.is_nested() or s.dtype in (pl.Binary, pl.Object):
         return pl.Series(s.name, [None if v is None else repr(v) for v in s.to_list()], dtype=pl.String)
     return s.cast(pl.String)
 

@@ -15,6 +15,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from confide.errors import InputError, did_you_mean, raise_all
+from confide.frames.exact import exact, from_floats, shortest, to_floats, why_not
+from confide.frames.exact import precision as precision
+from confide.frames.exact import rounded as rounded
 
 Kind = Literal["categorical", "numeric"]
 F64 = NDArray[np.float64]
@@ -66,6 +69,12 @@ class Column:
     def with_values(self, values: NDArray[Any]) -> Column:
         """The same variable with other values."""
         return replace(self, values=values)
+
+    def wide(self) -> Column:
+        """The same variable as numbers of any precision: its type would round sums and means of its values."""
+        if self.dtype.is_temporal() or self.dtype == pl.Float64:
+            return self
+        return replace(self, dtype=pl.Float64(), step=0.0)
 
 
 class Records(Mapping[str, Column]):
@@ -157,16 +166,13 @@ def encode_column(
             f'Column "{s.name}" holds {type_name(s.dtype)}, but numbers are needed there. Turn it into numbers first, '
             "or treat it as categorical."
         )
-    physical = s.to_physical() if s.dtype.is_temporal() else s
-    values = physical.cast(pl.Float64).to_numpy(allow_copy=True).astype(np.float64, copy=True)
-    values[physical.is_null().to_numpy()] = np.nan
+    if asked and not exact(s):
+        raise InputError(why_not(s))
+    values, step = to_floats(s)
     infinite = int(np.isinf(values).sum())
     if infinite:
         raise InputError(f'Column "{s.name}" holds {infinite} infinite values: make them missing or give numbers.')
-    whole = s.dtype.is_integer() or s.dtype.is_temporal()
-    return Column(
-        s.name, "numeric", values, s.dtype, step=1.0 if whole else precision(values), special=special, why=why
-    )
+    return Column(s.name, "numeric", values, s.dtype, step=step, special=special, why=why)
 
 
 def type_name(dtype: pl.DataType) -> str:
@@ -180,20 +186,6 @@ def type_name(dtype: pl.DataType) -> str:
     )
 
 
-def encode_like(s: pl.Series, model: Column) -> Column:
-    """Another file's values of a variable: of the same kind, precision and answer codes, whichever values it happens
-    to hold (names of intervals depend on the precision)."""
-    words = model.kind == "categorical" and any(isinstance(v, str) for v in model.levels)
-    numbers = model.kind == "categorical" and any(isinstance(v, (int, float)) for v in model.levels)
-    given_words = s.dtype == pl.String or isinstance(s.dtype, (pl.Enum, pl.Categorical))
-    if s.null_count() < len(s) and ((words and not given_words) or (numbers and given_words)):
-        raise InputError(
-            f'"{s.name}" holds {type_name(s.dtype)}, but the original file has {"words" if words else "number codes"} '
-            "there, so that nothing could match. Give both files the same codes."
-        )
-    return replace(encode_column(s, model.kind, special=model.special), step=model.step)
-
-
 def _infer(s: pl.Series, labelled: bool) -> tuple[Kind, str]:
     if s.dtype == pl.Boolean:
         return "categorical", "true or false"
@@ -203,6 +195,8 @@ def _infer(s: pl.Series, labelled: bool) -> tuple[Kind, str]:
         return "categorical", "text" if s.dtype == pl.String else "all missing"
     if labelled:
         return "categorical", "value labels"
+    if not exact(s):
+        return "categorical", "values that numbers would blur"
     if s.dtype.is_temporal():
         return "numeric", "dates"
     distinct = (s.fill_nan(None) if s.dtype.is_float() else s).drop_nulls().unique()
@@ -219,43 +213,35 @@ def _categorical(s: pl.Series, why: str) -> Column:
         levels = tuple(s.dtype.categories.to_list())
         physical = s.to_physical().cast(pl.Int64).fill_null(-1)
         return Column(s.name, "categorical", physical.to_numpy().astype(np.int64), s.dtype, levels, why=why)
-    plain = s.cast(pl.String) if isinstance(s.dtype, pl.Categorical) else s
-    if plain.dtype.is_float():
-        plain = plain.fill_nan(None)
+    plain = _as_levels(s)
     unique = plain.drop_nulls().unique().sort()
     table = pl.DataFrame({"v": unique, "code": np.arange(len(unique), dtype=np.int64)})
     joined = pl.DataFrame({"v": plain}).join(table, on="v", how="left", maintain_order="left")
     codes = joined["code"].fill_null(-1).to_numpy().astype(np.int64)
-    dtype = pl.String() if isinstance(s.dtype, pl.Categorical) else s.dtype
-    return Column(s.name, "categorical", codes, dtype, tuple(unique.to_list()), why=why)
+    try:
+        return Column(s.name, "categorical", codes, s.dtype, tuple(unique.to_list()), why=why)
+    except (OverflowError, ValueError):
+        raise InputError(
+            f'Column "{s.name}" holds times outside the years 1 to 9999, which cannot be categories; make them missing.'
+        ) from None
 
 
-def precision(values: F64) -> float:
-    """The decimal unit that all values are multiples of: 1, 0.1, ... 1e-6; 0 where there is none.
-
-    >>> import numpy as np
-    >>> precision(np.array([1.25, 2.5])), precision(np.array([1.0, 7.0])), precision(np.array([np.pi]))
-    (0.01, 1.0, 0.0)
-    """
-    v = values[~np.isnan(values)]
-    for digits in range(7):
-        scaled = v * 10.0**digits
-        if np.all(np.abs(scaled - np.round(scaled)) <= 1e-9 * np.maximum(1.0, np.abs(scaled))):
-            return float(10.0**-digits)
-    return 0.0
+def _as_levels(s: pl.Series) -> pl.Series:
+    """Values in a form that Python tells apart as they are: whole numbers for times that it would round or merge."""
+    if isinstance(s.dtype, pl.Categorical):
+        return s.cast(pl.String)
+    if s.dtype in (pl.Float32, pl.Float16):
+        return shortest(s).fill_nan(None)
+    if _counted(s.dtype):
+        return s.to_physical()
+    return s.fill_nan(None) if s.dtype.is_float() else s
 
 
-def rounded(values: F64, step: float) -> F64:
-    """Numbers at a precision: multiples of the step; as they are for a continuum (0).
-
-    >>> import numpy as np
-    >>> rounded(np.array([1.234, 2.0]), 0.01)
-    array([1.23, 2.  ])
-    """
-    if not step:
-        return values
-    digits = max(0, round(-np.log10(step)))
-    return np.asarray(np.round(np.floor(values / step + 0.5) * step, digits))
+def _counted(dtype: pl.DataType) -> bool:
+    """Times whose levels are counts of their unit: nanoseconds, and local times, of which two may look the same."""
+    if isinstance(dtype, pl.Datetime):
+        return dtype.time_zone is not None or dtype.time_unit == "ns"
+    return dtype in (pl.Time, pl.Duration)
 
 
 def decode(column: Column) -> pl.Series:
@@ -263,19 +249,12 @@ def decode(column: Column) -> pl.Series:
     if column.kind == "categorical":
         codes = pl.Series(column.name, column.values, dtype=pl.Int64)
         index = codes.set(codes < 0, None)
-        return pl.Series(column.name, list(column.levels), dtype=column.dtype).gather(index).alias(column.name)
-    s = pl.Series(column.name, column.values).fill_nan(None)
-    if not (column.dtype.is_integer() or column.dtype.is_temporal()):
-        return s  # also for 32-bit numbers: their rounding would blur what was released
-    if len(s) and float(s.abs().max() or 0.0) >= 2.0**62:  # type: ignore[arg-type]
-        return s
-    whole = s.round(0).cast(pl.Int64)
-    try:
-        return whole.cast(column.dtype)
-    except pl.exceptions.PolarsError:
-        if column.dtype.is_integer():
-            return whole  # a wider type: values left the range of the original one
-        raise InputError(f'"{column.name}": altered values leave the range of {type_name(column.dtype)}.') from None
+        if _counted(column.dtype):
+            levels = pl.Series(column.name, list(column.levels), dtype=pl.Int64).cast(column.dtype)
+        else:
+            levels = pl.Series(column.name, list(column.levels), dtype=column.dtype)
+        return levels.gather(index).alias(column.name)
+    return from_floats(column.name, column.values, column.dtype)
 
 
 def codes_in(column: Column, reference: Column) -> I64:
@@ -289,9 +268,7 @@ def codes_in(column: Column, reference: Column) -> I64:
         known = np.unique(reference.values[~np.isnan(reference.values)])
         return codes_of_numbers(column.values, known)
     if column.kind == "numeric":
-        values = decode(column).to_list()
-        place = {level: i for i, level in enumerate(reference.levels)}
-        return np.array([-1 if v is None else place.get(v, -1) for v in values], dtype=np.int64)
+        column = _categorical(decode(column), column.why)
     if column.levels == reference.levels:
         return np.asarray(column.values)
     place = {level: i for i, level in enumerate(reference.levels)}

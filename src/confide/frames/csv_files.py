@@ -10,6 +10,7 @@ import polars as pl
 
 from confide.errors import InputError
 from confide.frames.door import check_names
+from confide.frames.exact import shortest
 from confide.frames.spreadsheet import guarded
 
 _NULLS = ["", "NA"]
@@ -78,11 +79,14 @@ def save(frame: pl.DataFrame, target: Path, suffix: str, spreadsheet: bool = Fal
     ...     path.read_text().split()
     ['a,b', '1.5,x', ',y']
     """
-    nested = [n for n, t in frame.schema.items() if t.is_nested() or t in (pl.Binary, pl.Object)]
+    nested = [n for n, t in frame.schema.items() if t.is_nested() or t in (pl.Binary, pl.Object, pl.Duration)]
     if nested:
-        raise InputError(f'Column "{nested[0]}" ({frame.schema[nested[0]]}) cannot be written as text; drop it.')
+        raise InputError(
+            f'Column "{nested[0]}" ({frame.schema[nested[0]]}) cannot be written as text; drop or cast it.'
+        )
     floats = [n for n, t in frame.schema.items() if t.is_float()]
-    out = frame.with_columns(pl.col(floats).fill_nan(None))
+    halves = [shortest(frame[n]) for n in floats if frame.schema[n] == pl.Float16]
+    out = frame.with_columns(halves).with_columns(pl.col(floats).fill_nan(None))
     style: Any = "non_numeric" if spreadsheet else "necessary"
     (guarded(out) if spreadsheet else out).write_csv(target, separator=separator(suffix), quote_style=style)
 

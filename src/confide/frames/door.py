@@ -49,7 +49,10 @@ a pyarrow Table, or a dict of columns, not list.
         check_names(list(frame.columns), what)
         return _with_schema(_checked(from_pandas(frame, what), what), schema(frame))
     if is_pyarrow_table(frame):
+        from confide.frames.arrow_columns import from_arrow
+
         check_names(frame.column_names, what)
+        return _checked(from_arrow(frame, what), what)
     if isinstance(frame, Mapping):
         return _checked(_from_columns(frame, what), what)
     return _checked(_by_narwhals(frame, what), what)
@@ -58,8 +61,9 @@ a pyarrow Table, or a dict of columns, not list.
 def give_back(frame: pl.DataFrame, like: object) -> Any:
     """A polars frame as the type of `like`: pandas in, pandas out; arrow in, arrow out; otherwise polars.
 
-    An Enum becomes an ordered pandas Categorical; whole numbers with nulls become pandas Int64. pandas gets
-    a fresh index. An attached schema goes along where the type can hold one.
+    A column keeps the type that it has in `like`, where that holds its values. An Enum becomes an ordered pandas
+    Categorical; whole numbers with nulls become pandas Int64. pandas gets a fresh index. An attached schema goes along
+    where the type can hold one.
 
     >>> give_back(pl.DataFrame({"a": [1]}), like=pl.LazyFrame({"b": [2]})).columns
     ['a']
@@ -67,9 +71,11 @@ def give_back(frame: pl.DataFrame, like: object) -> Any:
     if is_pandas_dataframe(like):
         from confide.frames.pandas_columns import to_pandas
 
-        return _with_schema(to_pandas(frame), schema(frame))
+        return _with_schema(to_pandas(frame, like), schema(frame))
     if is_pyarrow_table(like):
-        return frame.to_arrow()
+        from confide.frames.arrow_columns import to_arrow
+
+        return to_arrow(frame, like)
     return frame
 
 
@@ -156,6 +162,12 @@ def from_values(name: str, values: list[Any], what: str = "data") -> pl.Series:
     """
     kinds = sorted({type(v).__name__ for v in values if v is not None})
     if any(isinstance(v, float) for v in values) and set(kinds) <= {"int", "float", "float64", "int64"}:
+        lost = sum(isinstance(v, (int, np.integer)) and int(float(v)) != v for v in values)
+        if lost:
+            raise InputError(
+                f'{what}: column "{name}" has {lost:,} whole numbers beyond 2^53 beside numbers with a decimal point, '
+                "which cannot hold them; make the values of one type."
+            )
         return pl.Series(name, values, dtype=pl.Float64, strict=False)
     made = _try_series(name, values)
     if made is not None and not {"bool", "int"} <= set(kinds):

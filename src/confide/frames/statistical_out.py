@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from confide.errors import InputError, raise_all
+from confide.frames.exact import DIGITS, exact, to_floats
 from confide.frames.schema import Code, Missing, Schema, VariableSchema
 
 _EXACT = 2**53
@@ -105,6 +106,16 @@ def _bad_values(frame: pl.DataFrame, program: str) -> list[str]:
             wrong.append(f'{program} cannot hold column "{s.name}" of type {kind}; drop or cast it.')
         elif kind.is_integer() and _largest(s) > _EXACT:
             wrong.append(f'{program} cannot hold the whole numbers beyond 2^53 in column "{s.name}"; cast it to text.')
+        elif kind.is_decimal() and not exact(s):
+            wrong.append(
+                f'{program} cannot hold the decimals of more than {DIGITS} digits in column "{s.name}"; cast it to '
+                "text."
+            )
+        elif kind.is_temporal() and _lost_times(s):
+            wrong.append(
+                f'{program} cannot hold the times in column "{s.name}", which differ by less than a microsecond or by '
+                "their zone only; round them, or cast them to UTC or to text."
+            )
         elif kind.is_float() and s.is_infinite().any():
             wrong.append(f'{program} cannot hold the infinite numbers in column "{s.name}"; make them null.')
     return wrong
@@ -118,7 +129,7 @@ def _stored(values: pl.Series, variable: VariableSchema) -> tuple[pl.Series, Var
     if kind.is_integer() or kind == pl.Boolean:
         return values.cast(pl.Int64), variable
     if kind.is_numeric():
-        return values.cast(pl.Float64).fill_nan(None), variable
+        return pl.Series(values.name, to_floats(values)[0]).fill_nan(None), variable
     if isinstance(kind, pl.Datetime):
         return values.dt.replace_time_zone(None).cast(pl.Datetime("us")), variable
     return (values.cast(pl.Float64) if kind == pl.Null else values), variable
@@ -174,6 +185,16 @@ def _too_many_missing(variables: list[VariableSchema]) -> list[str]:
                 f"{len(v.missing) - ranges} codes and {ranges} ranges in its schema."
             )
     return wrong
+
+
+def _lost_times(values: pl.Series) -> bool:
+    """Whether times have parts of a microsecond, or become the same without their zone."""
+    kind = values.dtype
+    fine = kind == pl.Time or (isinstance(kind, pl.Datetime) and kind.time_unit == "ns")
+    if fine and bool((values.to_physical() % 1000 != 0).any()):
+        return True
+    zoned = isinstance(kind, pl.Datetime) and kind.time_zone is not None
+    return zoned and values.dt.replace_time_zone(None).n_unique() < values.n_unique()
 
 
 def _largest(values: pl.Series) -> int:

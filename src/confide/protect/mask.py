@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import polars as pl
 import scipy.sparse as sp
 
 from confide.core.draws import Draws
 from confide.errors import InputError
 from confide.frames.columns import F64, I64, Column, Kind, Records, codes_in, combine
+from confide.frames.exact import fits
 from confide.protect.evidence import Evidence, Labels
 from confide.protect.mask_checks import (
     check_added,
@@ -356,7 +356,6 @@ def _moved(current: Records, names: tuple[str, ...], rows: I64) -> Applied:
 
 
 def _column(column: Column, values: F64) -> Column:
-    """New values; of a column of whole numbers they stay whole only where all of them are."""
-    if column.dtype.is_integer() and not bool((values == np.round(values)).all()):
-        column = replace(column, dtype=pl.Float64(), step=0.0)
-    return column.with_values(values)
+    """New values; of a column of whole numbers or decimals they keep its type only where it holds all of them."""
+    made = column.with_values(values)
+    return made if fits(values, made.dtype) else made.wide()

@@ -7,8 +7,6 @@ file knows its name.
 
 from __future__ import annotations
 
-import math
-import sys
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, runtime_checkable
@@ -245,11 +243,15 @@ def finite(value: float, what: str) -> float:
     """A finite number."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise InputError(f"{what} must be a number, not {type(value).__name__}.")
-    if isinstance(value, int) and abs(value) > sys.float_info.max:
-        raise InputError(f"{what} has more than 308 digits; give a smaller number.")
-    if not math.isfinite(value):
-        raise InputError(f"{what} must be a finite number, not {value}.")
-    return float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = np.inf
+    if not np.isfinite(number):
+        raise InputError(f"{what} must be a finite number, not {number}.")
+    if isinstance(value, (int, np.integer)) and int(number) != value:
+        raise InputError(f"{what} is a whole number beyond 2^53, which cannot be computed with exactly; give another.")
+    return number
 
 
 def positive(value: float, what: str) -> float:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
-import polars as pl
 
 from confide.core.draws import Draws
 from confide.errors import InputError
@@ -217,9 +216,7 @@ class _FittedGroups:
         columns = []
         for v, mean in zip(self.step.variables, self.means.T, strict=True):
             values = np.where(np.isnan(mean), current[v].values, mean)
-            number = current[v].dtype.is_integer()
-            whole = replace(current[v], dtype=pl.Float64(), step=0.0) if number else current[v]
-            columns.append(whole.with_values(values))
+            columns.append(current[v].with_values(values).wide())
         return Applied(columns)
 
     def unfit(self, released: Records, rows: I64 | None) -> list[str]:

@@ -14,6 +14,10 @@ from confide.frames.columns import F64, I64, Column, Kind, Records
 from confide.protect.evidence import Evidence, Table
 from confide.protect.levels import level_codes
 from confide.protect.mechanism import Applied, Chain, Mechanism, OfColumns, View, fraction, names_of, registered
+from confide.protect.retention import FittedRetention
+
+MOST = 3_000
+"""With more categories no matrix of all pairs is made."""
 
 
 @registered
@@ -68,7 +72,7 @@ class Pram(OfColumns):
         """Someone who knows only that PRAM was used assumes invariant PRAM that keeps 90 percent."""
         return Pram(self.what, retention=0.9)
 
-    def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _FittedPram:  # noqa: ARG002
+    def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _FittedPram | FittedRetention:  # noqa: ARG002
         (v,) = self.variables
         column = current[v]
         if bool(column.missing.all()):
@@ -76,6 +80,8 @@ class Pram(OfColumns):
         if self.retention is not None:
             codes, size = level_codes(column, column)
             p = np.bincount(codes, minlength=size) / len(codes)
+            if size > MOST:
+                return FittedRetention(v, column, p, self.retention)
             return _FittedPram(v, column, self.retention * np.eye(size) + (1 - self.retention) * p)
         return _FittedPram(v, column, self._placed(column))
 
@@ -91,6 +97,11 @@ class Pram(OfColumns):
         lost = present - set(levels)
         if lost:
             raise InputError(f'Pram("{column.name}"): {len(lost)} categories of the column have no row in the matrix.')
+        if len(column.levels) > MOST:
+            raise InputError(
+                f'Pram("{column.name}"): the column has {len(column.levels):,} categories, more than the {MOST:,} that '
+                "a matrix is kept for. Recode it first, or give retention in place of a matrix."
+            )
         full = np.eye(len(column.levels) + 1)
         place = {v: i for i, v in enumerate(column.levels)}
         strange = [v for v in levels if v not in place]

@@ -13,6 +13,9 @@ from confide.frames.columns import F64, Column, Records, codes_in
 RARE = 1
 """A category held by no more records than this gets no indicator of its own: it would fit that record exactly."""
 
+MOST = 250_000_000
+"""Entries of the largest matrix of predictors."""
+
 
 @dataclass(frozen=True, eq=False)
 class _Number:
@@ -69,6 +72,11 @@ class Predictors:
 
     def matrix(self, records: Records, intercept: bool = True) -> F64:
         """The design of the records given, shape (n, p)."""
+        if records.n * self.width > MOST:
+            raise InputError(
+                f"The predictors {', '.join(self.names)} make {self.width:,} columns (indicators of categories "
+                f"included) for {records.n:,} records, more than fit in memory. Recode them, or name fewer."
+            )
         columns = [np.ones(records.n)] if intercept else []
         for part in self.parts:
             columns += part.columns(records[part.name])

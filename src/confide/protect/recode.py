@@ -12,6 +12,7 @@ import polars as pl
 
 from confide.errors import InputError
 from confide.frames.columns import F64, Column, Kind, Records
+from confide.frames.exact import blurred, near_whole, number_text
 from confide.protect.mechanism import Chain, Mechanism, finite, name_of, positive, registered
 
 
@@ -118,7 +119,7 @@ class _Intervals:
 
     def _bins(self, values: F64) -> F64:
         if self.recode.width is not None:
-            return np.floor((values - self.recode.start) / self.recode.width)
+            return np.floor(near_whole((values - self.recode.start) / self.recode.width))
         found = np.searchsorted(np.asarray(self.recode.breaks, dtype=float), values, side="right").astype(float)
         return np.where(np.isnan(values), np.nan, found)
 
@@ -126,7 +127,8 @@ class _Intervals:
         if self.recode.labels is not None:
             return tuple(str(self.recode.labels[int(b)]) for b in bins)
         low, high = self._edges(bins)
-        return tuple(_name(a, b, step) for a, b in zip(low, high, strict=True))
+        gap = self.recode.width or min(np.diff(self.recode.breaks or ()), default=1.0)
+        return tuple(_name(a, b, step, gap * 1e-6) for a, b in zip(low, high, strict=True))
 
     def image(self, column: Column) -> Column:
         bins = self._bins(column.values)
@@ -173,14 +175,14 @@ class _Intervals:
         return ()
 
 
-def _name(low: float, high: float, step: float) -> str:
+def _name(low: float, high: float, step: float, within: float) -> str:
     if np.isinf(low):
-        return f"under {high:.10g}"
+        return f"under {number_text(high, within)}"
     if np.isinf(high):
-        return f"{low:.10g} and over"
+        return f"{number_text(low, within)} and over"
     if step == 1.0 and float(low).is_integer() and float(high).is_integer():
         return f"{low:.0f}" if high - low == 1 else f"{low:.0f} to {high - 1:.0f}"
-    return f"[{low:.10g}, {high:.10g})"
+    return f"[{number_text(low, within)}, {number_text(high, within)})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +195,12 @@ class _Mapping:
         assert self.recode.mapping is not None
         new = [self.recode.mapping.get(level, level) for level in column.levels]
         text = any(isinstance(v, str) for v in new)
-        mixed = any(isinstance(v, float) for v in new)
+        mixed = not text and any(isinstance(v, float) for v in new)
+        if mixed and any(blurred(v) for v in new):
+            raise InputError(
+                f'Recode("{column.name}"): the mapping leads to numbers with a decimal point beside values of the '
+                "column that have too many digits for them; lead to whole numbers or to words."
+            )
         values = [str(v) for v in new] if text else [float(v) for v in new] if mixed else new
         names = tuple(dict.fromkeys(values))  # first appearance keeps the order of the code list
         place = {v: i for i, v in enumerate(names)}

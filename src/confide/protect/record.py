@@ -113,7 +113,8 @@ def content_digest(frame: pl.DataFrame) -> str:
         if column.dtype.is_nested() or column.dtype == pl.Binary:
             digest.update(repr(column.to_list()).encode())
         else:
-            digest.update(column.to_frame().write_csv(include_header=False).encode())
+            plain = column.to_physical() if column.dtype == pl.Duration else column
+            digest.update(plain.to_frame().write_csv(include_header=False).encode())
     return digest.hexdigest()
 
 

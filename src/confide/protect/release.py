@@ -15,7 +15,8 @@ from confide.core.origin import Origin
 from confide.errors import InputError, raise_all
 from confide.frames import Schema, attach, give_back, schema, to_polars
 from confide.frames.buffers import rebuilt
-from confide.frames.columns import I64, Records, codes_in, encode, encode_column, encode_like
+from confide.frames.columns import I64, Records, codes_in, encode, encode_column
+from confide.frames.comparing import encode_like, in_unit
 from confide.frames.door import array_of
 from confide.frames.marks import withhold
 from confide.protect.codebook import only_occurring, schema_of_occurring
@@ -182,7 +183,8 @@ def _check_labels(
             continue
         expected = compiled.released_form(original[v])
         try:
-            released = encode(z, [v], **{expected.kind: [v]})[v]  # type: ignore[arg-type]
+            timed = in_unit(z.get_column(v), expected.dtype)
+            released = encode(timed.to_frame(), [v], **{expected.kind: [v]})[v]  # type: ignore[arg-type]
         except InputError as e:
             problems.append(str(e))
             continue
@@ -240,8 +242,11 @@ def _in_words(z: pl.DataFrame, held: Schema, y: pl.DataFrame, plan: Plan, compil
 
 
 def _unlike(a: pl.Series, b: pl.Series) -> int:
-    """How many values of a kept column differ; numbers are compared as numbers, anything else as text."""
-    if a.dtype.is_numeric() and b.dtype.is_numeric():
+    """How many values of a kept column differ; numbers are compared as numbers, anything else as it is, or as text."""
+    if a.dtype == b.dtype and not a.dtype.is_float():
+        return int(a.ne_missing(b).sum())
+    both = a.dtype.is_numeric() and b.dtype.is_numeric()
+    if both and not (a.dtype.is_integer() and b.dtype.is_integer()):
         x, y = (encode_column(s, "numeric").values for s in (a, b))
         return int((~np.isclose(x, y, rtol=1e-9, atol=1e-12, equal_nan=True)).sum())
     return int(a.cast(pl.String).ne_missing(b.cast(pl.String)).sum())

@@ -10,6 +10,7 @@ import numpy as np
 
 from confide.errors import InputError
 from confide.frames.columns import F64, Column, Kind, Records
+from confide.frames.exact import fits, near_whole, nearest
 from confide.protect.mechanism import Chain, Mechanism, name_of, positive, registered
 
 
@@ -62,16 +63,21 @@ class Round:
         return self
 
     def _whole(self, column: Column) -> None:
-        """A whole-number column cannot hold another kind of multiple."""
+        """Multiples are released as values of the column, which must have room for them."""
         if column.dtype.is_integer() and not float(self.base).is_integer():
+            raise InputError(f'Round("{self.variable}"): the column holds whole numbers, so base must be one too.')
+        if column.kind == "numeric" and not fits(np.array([float(self.base)]), column.dtype):
             raise InputError(
-                f'{type(self).__name__}("{self.variable}"): the column holds whole numbers, so base must be one too.'
+                f'Round("{self.variable}"): {column.dtype} values cannot hold multiples of base exactly; give it '
+                "fewer digits."
             )
 
     def image(self, column: Column) -> Column:
         if column.kind != "numeric":
             raise InputError(f'Round("{self.variable}") needs numbers, but the column is categorical here.')
-        rounded = np.round(np.floor(column.values / self.base + 0.5) * self.base, 10)
+        rounded = nearest(column.values / self.base) * self.base
+        if not float(self.base).is_integer():
+            rounded = np.round(rounded, 10)
         if column.special:
             rounded = np.where(np.isin(column.values, column.special), column.values, rounded)
         return column.with_values(rounded)
@@ -80,8 +86,8 @@ class Round:
         return self.back(column.values, np.nextafter(column.values, np.inf))
 
     def back(self, low: F64, high: F64) -> tuple[F64, F64]:
-        first = np.ceil(np.round(low / self.base, 9))
-        last = np.ceil(np.round(high / self.base, 9)) - 1
+        first = np.ceil(near_whole(low / self.base))
+        last = np.ceil(near_whole(high / self.base)) - 1
         last = np.maximum(last, first)  # a released value is a multiple of the base
         return (first - 0.5) * self.base, (last + 0.5) * self.base
 

@@ -10,6 +10,7 @@ from scipy.special import ndtr, ndtri
 from confide.core.draws import Draws
 from confide.errors import InputError, raise_all
 from confide.frames.columns import F64, I64, Bools, Column, rounded
+from confide.frames.exact import near_whole
 from confide.protect.evidence import log_cell, spread_at
 from confide.protect.mechanism import Chain
 
@@ -42,6 +43,7 @@ class Span:
         after: Chain, sequential: bool, slope: float = 0.0,
     ) -> Span:  # fmt: skip
         low, high = bounds
+        column = _halves(column)
         gap = column.step if column.step else 1e-9
         special = tuple(sorted({*column.special, *((0.0,) if keep_zeros else ())}))
         low_open = np.isfinite(low) and _covered(column, after, low, -max(gap, abs(low) * 1e-9))
@@ -123,8 +125,8 @@ class Span:
         """Outer edges of the rounding cells of all values that may be drawn."""
         if not self.step:
             return self.low, self.high
-        first = np.ceil(np.round(self.low / self.step, 9)) if np.isfinite(self.low) else -np.inf
-        last = np.floor(np.round(self.high / self.step, 9)) if np.isfinite(self.high) else np.inf
+        first = float(np.ceil(near_whole(np.asarray(self.low / self.step)))) if np.isfinite(self.low) else -np.inf
+        last = float(np.floor(near_whole(np.asarray(self.high / self.step)))) if np.isfinite(self.high) else np.inf
         if self.low_open and first * self.step <= self.low:
             first += 1
         if self.high_open and last * self.step >= self.high:
@@ -183,8 +185,8 @@ class Span:
         label[z.missing] = MISSING
         if self.step:
             with np.errstate(invalid="ignore"):
-                first = np.ceil(np.round(low / self.step, 6))
-                last = np.maximum(np.ceil(np.round(high / self.step, 6)) - 1, first)
+                first = np.ceil(near_whole(low / self.step, 5e-7))
+                last = np.maximum(np.ceil(near_whole(high / self.step, 5e-7)) - 1, first)
             low, high = (first - 0.5) * self.step, (last + 0.5) * self.step
         elif not after.steps:
             high = low
@@ -192,6 +194,19 @@ class Span:
             edge_low, edge_high = self.edges()
             low, high = np.clip(low, edge_low, edge_high), np.clip(high, edge_low, edge_high)
         return low, high, label
+
+
+def _halves(column: Column) -> Column:
+    """The column, if float64 holds the edges of the cells that values are rounded from; else as a continuum."""
+    present = column.values[~column.missing]
+    if not column.step or not len(present) or np.abs(present).max() <= column.step * 2.0**51:
+        return column
+    if column.dtype.is_float():
+        return replace(column, step=0.0)
+    raise InputError(
+        f'Noise("{column.name}"): the column holds numbers beyond 2^51 times its precision, too large for noise that '
+        "can be reasoned about exactly. Divide it first."
+    )
 
 
 def _merged(column: Column, after: Chain, a: float, b: float, special: tuple[float, ...] = ()) -> bool:

@@ -26,6 +26,9 @@ from confide.protect.mechanism import (
 )
 from confide.protect.targeting import TargetedPolicy, group_codes
 
+MOST = 3_000
+"""With more categories the exchanges between all pairs of them are not counted."""
+
 
 @registered
 @dataclass(frozen=True)
@@ -234,6 +237,11 @@ class _FittedSwap:
 
     def _simulated(self, view: View, code: I64, size: int, of: object) -> Table:
         """Print's way (Reiter 2005, 4.2.1): swap the released file again and average the transition matrices."""
+        if size > MOST:
+            raise InputError(
+                f"Swap: simulate= counts exchanges between {size:,} categories, more than {MOST:,}; leave it out for "
+                "the closed form, or recode them."
+            )
         groups, share, _ = self._seen(view)
         draws, rows = Stream(np.random.default_rng(20050)), view.released.rows
         counts = np.zeros((size, size))

@@ -10,6 +10,7 @@ import numpy as np
 
 from confide.errors import InputError
 from confide.frames.columns import F64, Column, Kind, Records
+from confide.frames.exact import fits
 from confide.protect.mechanism import Chain, Mechanism, finite, name_of, registered
 
 
@@ -53,11 +54,12 @@ class _Limit:
         return self
 
     def _whole(self, column: Column) -> None:
-        """A whole-number column cannot hold another kind of limit."""
+        """A limit is released as a value of the column, which must have room for it."""
+        where = f'{type(self).__name__}("{self.variable}")'
         if column.dtype.is_integer() and not float(self.at).is_integer():
-            raise InputError(
-                f'{type(self).__name__}("{self.variable}"): the column holds whole numbers, so at must be one too.'
-            )
+            raise InputError(f"{where}: the column holds whole numbers, so at must be one too.")
+        if column.kind == "numeric" and not fits(np.array([float(self.at)]), column.dtype):
+            raise InputError(f"{where}: {column.dtype} values cannot hold at exactly; give it fewer digits.")
 
     def _numeric(self, column: Column) -> None:
         if column.kind != "numeric":
@@ -97,7 +99,7 @@ class Topcode(_Limit):
 
     def image(self, column: Column) -> Column:
         self._numeric(column)
-        return self._keep_special(column, np.minimum(column.values, self.at))
+        return self._keep_special(column, np.minimum(column.values, float(self.at)))
 
     def back(self, low: F64, high: F64) -> tuple[F64, F64]:
         return low, np.where(high > self.at, np.inf, high)
@@ -117,7 +119,7 @@ class Bottomcode(_Limit):
 
     def image(self, column: Column) -> Column:
         self._numeric(column)
-        return self._keep_special(column, np.maximum(column.values, self.at))
+        return self._keep_special(column, np.maximum(column.values, float(self.at)))
 
     def back(self, low: F64, high: F64) -> tuple[F64, F64]:
         return np.where(low <= self.at, -np.inf, low), high

@@ -13,6 +13,7 @@ import polars as pl
 from confide.attack.attack import Attack
 from confide.attack.intruder import Intruder
 from confide.frames.columns import F64, I64
+from confide.frames.exact import exact
 from confide.measure.identification import MARGIN
 
 MOST_LEVELS = 20
@@ -56,7 +57,8 @@ class Groups:
 
 
 def _grouped(values: pl.Series) -> tuple[I64, tuple[str, ...]]:
-    numbers = values.cast(pl.Float64).fill_nan(None) if values.dtype.is_numeric() else None
+    number = values.dtype.is_numeric() and exact(values)
+    numbers = values.cast(pl.Float64).fill_nan(None) if number else None
     if numbers is not None and numbers.n_unique() > MOST_LEVELS:
         return _in_ranges(numbers)
     text = (values if numbers is None else numbers.cast(values.dtype)).cast(pl.String).fill_null(MISSING).alias("text")

@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from confide.errors import InputError
+from confide.frames.exact import shortest
 from confide.tables.layout import Bools, Ints
 
 MOST_CELLS = 50_000_000
@@ -30,6 +31,10 @@ def text_column(column: pl.Series) -> pl.Series:
         whole = column.drop_nulls()
         if bool((whole.is_finite() & (whole == whole.round()) & (whole.abs() < 2**53)).all()):
             column = column.cast(pl.Int64)
+    if column.dtype == pl.Time and bool((column.to_physical() % 10**9 != 0).any()):
+        return column.dt.to_string("iso")  # a cast leaves out parts of a second
+    if column.dtype == pl.Float16:
+        column = shortest(column)
     return column.cast(pl.String)
 
 

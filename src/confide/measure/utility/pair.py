@@ -11,7 +11,8 @@ import polars as pl
 
 from confide.errors import InputError, did_you_mean
 from confide.frames import to_polars
-from confide.frames.columns import F64, I64, Column, Kind, encode_column, encode_like, type_name
+from confide.frames.columns import F64, I64, Column, Kind, encode_column, type_name
+from confide.frames.comparing import encode_like
 from confide.protect.compiled import wanted_kinds
 from confide.protect.plan import encode_with
 from confide.protect.release import Release
@@ -86,7 +87,8 @@ class Pair:
         """Variables of both files, but for the weight, in the order of the release."""
         known = set(self.original.columns)
         plain = [v for v in self.released.columns if v in known and v != self.weight]
-        return [v for v in plain if not (self.original.schema[v].is_nested() or self.released.schema[v].is_nested())]
+        types = {v: (self.original.schema[v], self.released.schema[v]) for v in plain}
+        return [v for v in plain if not any(t.is_nested() or t == pl.Binary for t in types[v])]
 
     def known(self, variable: str, where: str) -> str:
         """The name, if both files have it."""
