@@ -20,7 +20,9 @@ from typing import Any, NoReturn
 
 from confide import __version__
 from confide.errors import InputError
+from confide.visible import visible
 
+NEW_LINE = "\n"
 BAD_INPUT, INTERNAL, INTERRUPTED = 2, 1, 130
 
 
@@ -40,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     as_json = "--json" in words
     try:
         options = _parser().parse_args(words)
-        print(_run(options))
+        print(visible(_run(options), keep=NEW_LINE))
         sys.stdout.flush()
     except SystemExit as e:  # --help and --version
         return e.code if isinstance(e.code, int) else 0
@@ -78,7 +80,7 @@ def _fail(message: str, code: int, as_json: bool) -> int:
         if as_json:
             print(json.dumps({"error": message}), flush=True)
         else:
-            print(f"confide: {message}", file=sys.stderr)
+            print(f"confide: {visible(message, keep=NEW_LINE)}", file=sys.stderr)
     return code
 
 

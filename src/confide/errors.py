@@ -6,6 +6,8 @@ import difflib
 import errno
 from collections.abc import Iterable
 
+from confide.visible import visible
+
 _REASONS = {
     errno.ENOSPC: "there is no room left on the disk",
     errno.EDQUOT: "your share of the disk is used up",
@@ -14,6 +16,8 @@ _REASONS = {
     errno.EACCES: "you may not write there",
     errno.EPERM: "you may not write there",
     errno.ENAMETOOLONG: "its name is too long",
+    errno.EEXIST: "a file is in the way",
+    errno.ENOTDIR: "a file is in the way",
     errno.EIO: "the disk fails",
 }
 
@@ -25,8 +29,12 @@ class ConfideError(Exception):
 class InputError(ConfideError, ValueError):
     """Something the caller gave cannot be used. The message says what, where, and what would be right.
 
-    Messages name columns, types and counts; they never contain a value of the data.
+    Messages name columns, types and counts; they never contain a value of the data. Hidden characters in names are
+    spelt out: no name commands a terminal.
     """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(visible(message, keep="\n"))
 
 
 def raise_all(problems: Iterable[str], heading: str = "") -> None:
