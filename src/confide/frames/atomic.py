@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,10 +54,22 @@ def _explained(path: str | os.PathLike[str]) -> Iterator[None]:
     """An error of the system as a sentence about the file that cannot be written."""
     try:
         yield
-    except OSError as cause:
-        if cause.errno is None:
+    except InputError:
+        raise
+    except Exception as cause:
+        code = _system_code(cause)
+        if code is None:
             raise
-        raise InputError(f"{path} cannot be written: {system_reason(cause)}.") from cause
+        reason = system_reason(OSError(code, os.strerror(code)))
+        raise InputError(f"{path} cannot be written: {reason}.") from cause
+
+
+def _system_code(cause: Exception) -> int | None:
+    """The number of the system's error; polars has it only in its text."""
+    if isinstance(cause, OSError) and cause.errno is not None:
+        return cause.errno
+    found = re.search(r"\(os error (\d+)\)", str(cause))
+    return None if found is None else int(found[1])
 
 
 def _target(path: str | os.PathLike[str], overwrite: bool) -> Path:

@@ -26,8 +26,9 @@ def drawn_text(text: str) -> str:
     >>> drawn_text("a\\x0bb"), drawn_text("constructor") == "constructor"
     ('a<U+000B>b', False)
     """
-    name = text.removesuffix(SAME_LOOK)
-    return name + SAME_LOOK if name in OF_OBJECTS else visible(text)
+    if text.removesuffix(SAME_LOOK) in OF_OBJECTS:
+        return text if text.endswith(SAME_LOOK) else text + SAME_LOOK
+    return visible(text)
 
 
 def drawable(chart: Any) -> Any:
