@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shlex
@@ -136,6 +137,28 @@ def test_its_own_files_are_written_again_and_those_of_others_only_if_asked(capsy
     assert run("study study.toml --out results --force") == 0
     assert not (folder / "chosen-plan.json").exists()
     assert {p.name: p.stat().st_mtime_ns for p in (folder / "work" / "pieces").iterdir()} == kept
+
+
+@pytest.mark.usefixtures("here", "no_pictures")
+def test_a_full_disk_is_a_sentence_and_the_study_goes_on(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    true, calls = os.fsync, []
+
+    def full(handle: int) -> None:
+        calls.append(handle)
+        if len(calls) in (1, 7, 30, 40):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        true(handle)
+
+    monkeypatch.setattr(os, "fsync", full)
+    ended = [run("study study.toml --out results --threads 1") for _ in range(5)]
+    assert ended == [2, 2, 2, 2, 0]
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 4
+    assert all(line.endswith("cannot be written: there is no room left on the disk.") for line in said)
+    assert not list(Path("results").rglob("*unfinished*"))
+    assert pl.read_parquet("results/frame.parquet").equals(cf.Study.load("study.toml").run().frame)
 
 
 @pytest.mark.usefixtures("here", "no_pictures")

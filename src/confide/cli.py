@@ -40,6 +40,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _interrupt)  # clean up as after Ctrl-C
     as_json = "--json" in words
+    with contextlib.suppress(AttributeError):  # what a terminal's alphabet lacks is spelt out
+        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
         options = _parser().parse_args(words)
         print(visible(_run(options), keep=NEW_LINE))

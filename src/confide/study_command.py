@@ -49,9 +49,9 @@ def carried_out(
     Also the choice, or why there is none. Whatever interrupts it, the same call goes on: pieces that are finished are
     kept, and its own files are written again. Files that it did not write are refused unless `overwrite` is true.
     """
-    texts, mine = dict(beside or {}), origin(study)
-    _free(out, mine, texts, overwrite)
-    folder = private_folder(out)
+    folder, texts, mine = out.expanduser(), dict(beside or {}), origin(study)
+    _free(folder, mine, texts, overwrite)
+    private_folder(folder)
     with Store.opened(folder / WORK) as store:
         result = run_in(study, store, threads=threads, overwrite=overwrite, progress=progress)
         before = _free(folder, mine, texts, overwrite)
