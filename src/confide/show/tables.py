@@ -20,7 +20,7 @@ def attack_text(attack: Attack, threshold: float = 0.2) -> str:
         f"membership {membership}; levels: available {c}, unavailable {b}, others {a}",
         "",
     ]
-    rows = [("variable", "intruder", "kind", "plan", "evidence")]
+    rows: list[tuple[str, ...]] = [("variable", "intruder", "kind", "plan", "evidence")]
     for t in attack.treatments:
         cells = (t.variable, t.knowledge, f"{t.kind} ({t.why})", t.plan, t.evidence)
         rows.append(tuple(visible(c) for c in cells))
