@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import shlex
+import stat
 from pathlib import Path
 
 import polars as pl
@@ -146,8 +147,8 @@ def test_a_full_disk_is_a_sentence_and_the_study_goes_on(
     true, calls = os.fsync, []
 
     def full(handle: int) -> None:
-        calls.append(handle)
-        if len(calls) in (1, 7, 30, 40):
+        calls.extend([handle] * stat.S_ISREG(os.fstat(handle).st_mode))
+        if stat.S_ISREG(os.fstat(handle).st_mode) and len(calls) in (1, 5, 9, 14):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         true(handle)
 
