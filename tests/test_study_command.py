@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shlex
+import stat
 from pathlib import Path
 
 import polars as pl
@@ -71,15 +73,17 @@ def test_a_study_leaves_tables_charts_and_two_reports(capsys: pytest.CaptureFixt
     pictures = sorted(p.suffix for p in (folder / "charts").iterdir())
     assert pictures.count(".png") == pictures.count(".svg") > 2
     assert oct(os.stat(folder / "work" / "pieces").st_mode & 0o077) == "0o0"
-    seed = json.loads((folder / "work" / "confide-study.json").read_text())["seed"]
+    seed = json.loads((folder / "work" / "confide-study.json").read_text())["content"]["seed"]
     assert seed == "1"
+    public = [folder / "outside", folder / "outside" / "report.html"]
+    private = [p for p in (folder, *folder.rglob("*")) if p not in public]
+    assert {p.stat().st_mode & 0o777 for p in private} == {0o600, 0o700}
 
     plan = cf.Plan([cf.Recode("age", width=10)], identifiers=["id"])
     assert load_plan(folder / "chosen-plan.json") == plan
 
-    assert run("study study.toml --out results") == 2
-    assert "or --force (finished pieces are used again)" in capsys.readouterr().err
-    assert run("study study.toml --out results --force --json") == 0
+    capsys.readouterr()
+    assert run("study study.toml --out results --json") == 0
     plain = json.loads(capsys.readouterr().out)
     assert plain["choice"]["plan"] == "recode"
     assert len(plain["files"]) > 6
@@ -92,7 +96,8 @@ def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def write_nothing(result: cf.StudyResult, folder: Path, choice: cf.Choice | None, overwrite: bool) -> list[Path]:
         assert choice is None or choice.plan in result.frame["plan"]
-        assert not overwrite
+        with cf.frames.atomic_write(folder / "report.html", overwrite) as temporary:
+            temporary.write_text("drawn")
         return [folder / "report.html"]
 
     monkeypatch.setattr(study_command, "save_report_folder", write_nothing)
@@ -105,6 +110,75 @@ def test_a_limit_that_no_plan_meets_says_which_comes_nearest(capsys: pytest.Capt
     plain = json.loads(capsys.readouterr().out)
     assert plain["choice"] is None
     assert 'No plan has expected_matches at most 0.5. "recode" comes nearest' in plain["reason"]
+
+
+@pytest.mark.usefixtures("here", "no_pictures")
+def test_its_own_files_are_written_again_and_those_of_others_only_if_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    folder, asked = Path("results"), "--force (finished pieces are used again)"
+    assert run("study study.toml --out results") == 0
+    kept = {p.name: p.stat().st_mtime_ns for p in (folder / "work" / "pieces").iterdir()}
+    assert run("study study.toml --out results") == 0  # whether or not anything is missing
+    (folder / "summary.csv").unlink()
+    assert run("study study.toml --out results") == 0
+    assert (folder / "summary.csv").exists()
+
+    chosen = (folder / "chosen-plan.json").read_text()
+    (folder / "chosen-plan.json").write_text("{}")
+    assert run("study study.toml --out results") == 2
+    said = capsys.readouterr().err
+    assert "results holds chosen-plan.json;" in said
+    assert asked in said
+    assert (folder / "chosen-plan.json").read_text() == "{}"
+    assert run("study study.toml --out results --force") == 0
+    assert (folder / "chosen-plan.json").read_text() == chosen
+
+    Path("study.toml").write_text(STUDY + RULE.replace("200", "0.5"))  # another choice: none
+    assert run("study study.toml --out results") == 2
+    assert asked in capsys.readouterr().err
+    assert run("study study.toml --out results --force") == 0
+    assert not (folder / "chosen-plan.json").exists()
+    assert {p.name: p.stat().st_mtime_ns for p in (folder / "work" / "pieces").iterdir()} == kept
+
+
+@pytest.mark.usefixtures("here", "no_pictures")
+def test_a_full_disk_is_a_sentence_and_the_study_goes_on(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    true, calls = os.fsync, []
+
+    def full(handle: int) -> None:
+        calls.extend([handle] * stat.S_ISREG(os.fstat(handle).st_mode))
+        if stat.S_ISREG(os.fstat(handle).st_mode) and len(calls) in (1, 5, 9, 14):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        true(handle)
+
+    monkeypatch.setattr(os, "fsync", full)
+    ended = [run("study study.toml --out results --threads 1") for _ in range(5)]
+    assert ended == [2, 2, 2, 2, 0]
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 4
+    assert all(line.endswith("cannot be written: there is no room left on the disk.") for line in said)
+    assert not list(Path("results").rglob("*unfinished*"))
+    assert pl.read_parquet("results/frame.parquet").equals(cf.Study.load("study.toml").run().frame)
+
+
+@pytest.mark.usefixtures("here", "no_pictures")
+def test_files_that_were_there_before_are_refused_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("results").mkdir()
+    Path("results/summary.csv").write_text("mine")
+    assert run("study study.toml --out results") == 2
+    assert "results holds summary.csv;" in capsys.readouterr().err
+    assert [p.name for p in Path("results").iterdir()] == ["summary.csv"]
+
+
+@pytest.mark.usefixtures("here")
+def test_a_folder_that_others_can_enter_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("results").mkdir()
+    Path("results/notes.txt").touch()
+    Path().chmod(0o755)
+    Path("results").chmod(0o755)
+    assert run("study study.toml --out results") == 2
+    assert "chmod 700 results" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("here")
@@ -154,5 +228,5 @@ def test_the_demo_leaves_its_report_and_its_study(tmp_path: Path) -> None:
     assert (tmp_path / "demo" / "frame.parquet").exists()
     loaded = cf.Study.load(tmp_path / "demo" / "study.toml")
     assert [c.name for c in loaded.candidates] == list(strategies())
-    with pytest.raises(cf.InputError, match="holds"):
+    with pytest.raises(cf.InputError, match=r"holds .*study\.toml"):
         heads_study.run_demo(tmp_path / "demo")

@@ -20,7 +20,9 @@ from typing import Any, NoReturn
 
 from confide import __version__
 from confide.errors import InputError
+from confide.visible import visible
 
+NEW_LINE = "\n"
 BAD_INPUT, INTERNAL, INTERRUPTED = 2, 1, 130
 
 
@@ -38,9 +40,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _interrupt)  # clean up as after Ctrl-C
     as_json = "--json" in words
+    with contextlib.suppress(AttributeError):  # what a terminal's alphabet lacks is spelt out
+        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
         options = _parser().parse_args(words)
-        print(_run(options))
+        print(visible(_run(options), keep=NEW_LINE))
         sys.stdout.flush()
     except SystemExit as e:  # --help and --version
         return e.code if isinstance(e.code, int) else 0
@@ -78,7 +82,7 @@ def _fail(message: str, code: int, as_json: bool) -> int:
         if as_json:
             print(json.dumps({"error": message}), flush=True)
         else:
-            print(f"confide: {message}", file=sys.stderr)
+            print(f"confide: {visible(message, keep=NEW_LINE)}", file=sys.stderr)
     return code
 
 

@@ -141,8 +141,7 @@ def attack(options: argparse.Namespace) -> Told:
         "treatments": [asdict(t) for t in result.treatments],
     }
     if options.out is not None:
-        with atomic_write(options.out, overwrite=options.force) as temporary:
-            os.chmod(temporary, 0o600)
+        with atomic_write(options.out, overwrite=options.force, private=True) as temporary:
             write(result.units, temporary, overwrite=True)
         text += f"\n\nPrivate, one row a target with its true match, never to be published: {options.out}"
         plain["units"] = str(options.out)

@@ -3,7 +3,23 @@
 from __future__ import annotations
 
 import difflib
+import errno
 from collections.abc import Iterable
+
+from confide.visible import visible
+
+_REASONS = {
+    errno.ENOSPC: "there is no room left on the disk",
+    errno.EDQUOT: "your share of the disk is used up",
+    errno.EFBIG: "the system allows no file of this size",
+    errno.EROFS: "the disk can only be read",
+    errno.EACCES: "you may not write there",
+    errno.EPERM: "you may not write there",
+    errno.ENAMETOOLONG: "its name is too long",
+    errno.EEXIST: "a file is in the way",
+    errno.ENOTDIR: "a file is in the way",
+    errno.EIO: "the disk fails",
+}
 
 
 class ConfideError(Exception):
@@ -13,8 +29,12 @@ class ConfideError(Exception):
 class InputError(ConfideError, ValueError):
     """Something the caller gave cannot be used. The message says what, where, and what would be right.
 
-    Messages name columns, types and counts; they never contain a value of the data.
+    Messages name columns, types and counts; they never contain a value of the data. Hidden characters in names are
+    spelt out: no name commands a terminal.
     """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(visible(message, keep="\n"))
 
 
 def raise_all(problems: Iterable[str], heading: str = "") -> None:
@@ -51,3 +71,13 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
         return f' Did you mean "{close[0]}"?'
     shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
     return f" There are: {shown}." if names else ""
+
+
+def system_reason(cause: OSError) -> str:
+    """Why the system refused, in words.
+
+    >>> import errno
+    >>> system_reason(OSError(errno.ENOSPC, "No space left on device"))
+    'there is no room left on the disk'
+    """
+    return _REASONS.get(cause.errno or 0) or cause.strerror or type(cause).__name__

@@ -5,22 +5,30 @@ from __future__ import annotations
 import argparse
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from confide.commands import Told
-from confide.demo.output import prepared
 from confide.errors import InputError
-from confide.frames import atomic_write
+from confide.frames import atomic_write, private_folder
+from confide.frames.leftovers import remove_leftovers
 from confide.protect.document import plan_to_dict
 from confide.show.report import save_report_folder
 from confide.show.study_text import study_text
+from confide.study.keys import origin
+from confide.study.outputs import Outputs, finished, in_the_way
 from confide.study.result import FRAME, SUMMARY, StudyResult
+from confide.study.run import run_in
+from confide.study.store import Store
 from confide.study.study import Study
 from confide.study.tradeoff.choice import Choice
 
 CHOSEN = "chosen-plan.json"
+NAMES = (FRAME, SUMMARY, "report.html", "outside", "charts", CHOSEN)
+"""What a study leaves in its folder."""
+
 WORK = "work"
 """Where finished pieces and the seed are: private."""
 
@@ -33,26 +41,61 @@ def run(options: argparse.Namespace) -> Told:
 
 
 def carried_out(
-    study: Study, out: Path, overwrite: bool, threads: int | None = None, progress: bool | None = None
-) -> tuple[StudyResult, Choice | None, str, list[Path]]:
-    """Run a study in a folder and write everything it leaves. Also the choice, or why there is none."""
-    how = "--force (finished pieces are used again)"
-    prepared(out, (FRAME, SUMMARY, "report.html", "outside", "charts", CHOSEN), overwrite, how)
-    result = study.run(out / WORK, threads=threads, overwrite=overwrite, progress=progress)
-    choice, why = chosen(result)
-    files = [*result.save(out, overwrite), *save_report_folder(result, out, choice, overwrite)]
-    if choice is not None:
-        files += _plan_file(result, choice, out / CHOSEN, overwrite)
+    study: Study, out: Path, overwrite: bool, threads: int | None = None, progress: bool | None = None,
+    beside: Mapping[str, str] | None = None,
+) -> tuple[StudyResult, Choice | None, str, list[Path]]:  # fmt: skip
+    """Run a study in a folder and write everything it leaves, and `beside` it texts by the names of their files.
+
+    Also the choice, or why there is none. Whatever interrupts it, the same call goes on: pieces that are finished are
+    kept, and its own files are written again. Files that it did not write are refused unless `overwrite` is true.
+    """
+    folder, texts, mine = out.expanduser(), dict(beside or {}), origin(study)
+    _free(folder, mine, texts, overwrite)
+    private_folder(folder)
+    with Store.opened(folder / WORK) as store:
+        result = run_in(study, store, threads=threads, overwrite=overwrite, progress=progress)
+        before = _free(folder, mine, texts, overwrite)
+        Outputs(mine, files={} if before is None else before.files).note(store)
+        choice, why = chosen(result)
+        files = _written(result, choice, folder, texts)
+        for path in [] if before is None else before.unchanged(folder):
+            if path not in files:  # of an earlier run that --force replaces
+                path.unlink()
+        finished(mine, folder, files).note(store)
     return result, choice, why, files
 
 
-def _plan_file(result: StudyResult, choice: Choice, path: Path, overwrite: bool) -> list[Path]:
+def _free(out: Path, mine: str, texts: Mapping[str, str], overwrite: bool) -> Outputs | None:
+    """What the last run in the folder noted; refused where files would be replaced that are not this study's."""
+    before = Outputs.noted(out / WORK)
+    there = [] if overwrite else in_the_way(out, (*NAMES, *texts), mine, before)
+    if there:
+        raise InputError(
+            f"{out} holds {', '.join(there)}; choose another folder, or --force (finished pieces are used again) to "
+            "replace them."
+        )
+    return before
+
+
+def _written(result: StudyResult, choice: Choice | None, out: Path, texts: Mapping[str, str]) -> list[Path]:
+    for folder in (out, out / "charts", out / "outside"):
+        remove_leftovers(folder)
+    files = [*result.save(out, overwrite=True), *save_report_folder(result, out, choice, overwrite=True)]
+    if choice is not None:
+        files += _plan_file(result, choice, out / CHOSEN)
+    for name, text in texts.items():
+        with atomic_write(out / name, overwrite=True, private=True) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    return [*files, *(out / name for name in texts)]
+
+
+def _plan_file(result: StudyResult, choice: Choice, path: Path) -> list[Path]:
     """The chosen plan as a document for `confide protect`; none for the anchor, or for what no document can hold."""
     try:
         plan = plan_to_dict(result.plans[choice.plan])
     except (KeyError, InputError):
         return []
-    with atomic_write(path, overwrite) as temporary:
+    with atomic_write(path, overwrite=True, private=True) as temporary:
         temporary.write_text(json.dumps(plan, indent=2) + "\n", encoding="utf-8")
     return [path]
 

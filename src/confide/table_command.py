@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 from typing import Any
 
@@ -123,8 +122,7 @@ def _write(
 
         save_chart(attack.chart(), options.chart, overwrite=options.force)
     if options.out is not None:
-        with atomic_write(options.out, overwrite=options.force) as temporary:
-            os.chmod(temporary, 0o600)
+        with atomic_write(options.out, overwrite=options.force, private=True) as temporary:
             write(attack.frame, temporary, overwrite=True)
 
 

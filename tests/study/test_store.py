@@ -21,11 +21,40 @@ def test_a_piece_comes_back_as_it_went(tmp_path: Path) -> None:
         assert store.get("a") == piece
 
 
-@pytest.mark.parametrize("content", ["", "{", "[1]", '{"a": 1', "\x00"])
+@pytest.mark.parametrize(
+    "content", ["", "{", "[1]", '{"a": 1', "\x00", "null", '{"risk": 0.5}', '{"key": "a", "sha256": "", "content": {}}']
+)
 def test_a_damaged_piece_counts_as_none(tmp_path: Path, content: str) -> None:
     with Store.opened(tmp_path) as store:
         (tmp_path / PIECES / "a.json").write_text(content)
         assert store.get("a") is None
+        assert store.has("a")
+
+
+def test_any_change_of_a_file_is_noticed(tmp_path: Path) -> None:
+    with Store.opened(tmp_path) as store:
+        store.put("a", {"risk": 0.25, "text": "x"})
+        path = tmp_path / PIECES / "a.json"
+        whole = path.read_bytes()
+        for i in range(len(whole)):
+            path.write_bytes(whole[:i] + bytes([whole[i] ^ 1]) + whole[i + 1 :])
+            assert store.get("a") is None
+        path.write_bytes(whole)
+        assert store.get("a") == {"risk": 0.25, "text": "x"}
+        path.rename(tmp_path / PIECES / "b.json")
+        assert store.get("b") is None
+        store.note("seed", {"seed": "1"})
+        (tmp_path / "seed").rename(tmp_path / "other")
+        assert store.noted("other") is None
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+    with Store.opened(tmp_path):
+        pass
+    for folder in (tmp_path, tmp_path / PIECES):
+        (folder / ".confide-0123456789abcdef-unfinished.json").touch()
+    with Store.opened(tmp_path):
+        assert not list(tmp_path.rglob("*unfinished*"))
 
 
 def test_a_second_study_in_the_folder_is_refused_until_the_first_is_done(tmp_path: Path) -> None:
@@ -54,7 +83,7 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "x").touch()
     with pytest.raises(cf.InputError, match="is a file"), Store.opened(tmp_path / "x"):
         pass
-    with pytest.raises(cf.InputError, match="cannot be used"), Store.opened(tmp_path / "x" / "y"):
+    with pytest.raises(cf.InputError, match="cannot be used: a file is in the way"), Store.opened(tmp_path / "x" / "y"):
         pass
 
 
@@ -62,5 +91,5 @@ def test_what_holds_the_seed_is_for_its_owner_alone(tmp_path: Path) -> None:
     with Store.opened(tmp_path / "a" / "work") as store:
         store.state({"seed": "1"})
         store.put("x", {})
-    for path in (tmp_path / "a" / "work", *(tmp_path / "a" / "work").rglob("*.json"), tmp_path / "a" / "work" / PIECES):
-        assert path.stat().st_mode & 0o077 == 0
+    for path in (tmp_path / "a" / "work", *(tmp_path / "a" / "work").rglob("*")):
+        assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600)

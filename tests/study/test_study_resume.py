@@ -19,7 +19,9 @@ from polars.testing import assert_frame_equal
 
 import confide as cf
 from confide.study import run
+from confide.study.groups import Groups
 from confide.study.keys import pieces_of
+from confide.study.restored import restored
 from confide.study.store import PIECES
 
 
@@ -65,16 +67,55 @@ def test_a_finished_study_is_not_computed_again(tmp_path: Path, monkeypatch: pyt
     assert_same(study().run(tmp_path), first)
 
 
-def test_only_what_is_missing_or_damaged_is_computed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_what_is_missing_or_damaged_is_computed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     first = study().run(tmp_path)
     pieces = sorted((tmp_path / PIECES).glob("*.json"))
+    sealed = [json.loads(p.read_text()) for p in pieces]
     pieces[0].unlink()
     pieces[1].write_text(pieces[1].read_text()[:-20])
-    pieces[2].write_text(json.dumps({"risks": {}}))
+    pieces[2].write_text(json.dumps(sealed[2]["content"]))  # without key and checksum, as they once were
+    sealed[3]["content"]["utility"]["hellinger"] += 1e-9
+    pieces[3].write_text(json.dumps(sealed[3]))
+    pieces[4].write_text(pieces[5].read_text())  # of another plan or repeat
     calls, true = [], run.evaluate
     monkeypatch.setattr(run, "evaluate", lambda *a: calls.append(a) or true(*a))
     assert_same(study().run(tmp_path), first)
-    assert len(calls) == 3
+    assert len(calls) == 5
+    assert "confide: 4 pieces were damaged and are computed again." in capsys.readouterr().err
+
+
+def _without(part: str, key: str):
+    return lambda c: {**c, part: {k: v for k, v in c[part].items() if k != key}}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda c: {**c, "risks": None},
+        lambda c: {**c, "risks": {}},
+        lambda c: {**c, "risks": {"near": None}},
+        lambda c: {**c, "risks": {"another": c["risks"]["near"]}},
+        lambda c: {**c, "risks": {"near": {**c["risks"]["near"], "expected_matches": "9"}}},
+        lambda c: {**c, "risks": {"near": {"expected_matches": 9.0}}},
+        lambda c: {**c, "distribution": {"near": [1.0]}},
+        lambda c: {**c, "groups": {"near": [["sex", "f"]]}},
+        lambda c: {**c, "groups": {"near": 3}},
+        lambda c: {**c, "seconds": {**c["seconds"], "attack": None}},
+        _without("distribution", "near"),
+        _without("utility", "hellinger"),
+        _without("details", "hellinger"),
+        lambda c: {k: v for k, v in c.items() if k != "groups"},
+        lambda c: {**c, "more": {}},
+    ],
+)
+def test_a_piece_of_another_shape_counts_as_none(change) -> None:
+    heads, who = cf.demo("heads").head(60), {"near": cf.Intruder(knows=["sex", "race"])}
+    made = run.evaluate(heads, cf.Plan([]), who, [cf.Hellinger()], 1, groups=Groups.of(heads, who.values()))
+    content = json.loads(json.dumps(made.to_dict()))
+    assert restored(content, ["near"], ["hellinger"]) == made
+    assert restored(change(content), ["near"], ["hellinger"]) is None
 
 
 def test_a_fresh_seed_is_kept_with_the_study(tmp_path: Path) -> None:

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from confide.demo.output import prepared, write_text
-
 if TYPE_CHECKING:
     from confide.commands import Told
     from confide.study.study import Study
@@ -43,12 +41,10 @@ def run_demo(
     from confide.study_command import carried_out, told
 
     folder = Path(out)
-    prepared(folder, (STUDY,), overwrite, "--force")
     study = heads_study()
     if heads is not None:
         study = replace(study, data=heads)
-    result, choice, why, written = carried_out(study, folder, overwrite, progress=progress)
-    write_text(folder / STUDY, study_text(), overwrite)
-    text, plain = told(result, choice, why, [*written, folder / STUDY], folder)
+    found = carried_out(study, folder, overwrite, progress=progress, beside={STUDY: study_text()})
+    text, plain = told(*found, folder)
     again = f"Change {folder / STUDY} and run it: confide study {folder / STUDY} --out another-folder"
     return f"{text}\n{again}", plain

@@ -3,6 +3,7 @@
 from confide.frames.atomic import atomic_write
 from confide.frames.door import give_back, to_polars
 from confide.frames.files import read, write
+from confide.frames.private import private_folder
 from confide.frames.schema import (
     Schema,
     VariableSchema,
@@ -18,6 +19,7 @@ __all__ = [
     "atomic_write",
     "attach",
     "give_back",
+    "private_folder",
     "read",
     "schema",
     "schema_from_dict",

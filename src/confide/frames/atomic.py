@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from confide.errors import InputError
+from confide.errors import InputError, system_reason
+from confide.frames.leftovers import is_temporary, remove_leftovers, temporary_file
 
 
 @contextlib.contextmanager
-def atomic_write(path: str | os.PathLike[str], overwrite: bool = False) -> Iterator[Path]:
+def atomic_write(path: str | os.PathLike[str], overwrite: bool = False, private: bool = False) -> Iterator[Path]:
     """A temporary file in the same folder, moved to `path` when the block ends well, removed otherwise.
 
-    Whatever ends the block early (an error, Ctrl-C) leaves `path` as it was and no other file behind.
-    An existing file is refused unless `overwrite` is true, also if it appears while the block runs. The
-    temporary name keeps the suffix of `path`, for writers that go by it.
+    Whatever ends the block early (an error, Ctrl-C) leaves `path` as it was and no other file behind; what a killed
+    process left, the next write in the folder removes. An existing file is refused unless `overwrite` is true, also if
+    it appears while the block runs. With `private` only its owner can read the file, whatever the umask and the file
+    that it replaces. The temporary name keeps the suffix of `path`, for writers that go by it. A `path` that is such
+    a temporary file itself is written in place: the block around it makes it whole.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -27,21 +30,54 @@ def atomic_write(path: str | os.PathLike[str], overwrite: bool = False) -> Itera
     ...     [p.name for p in Path(folder).iterdir()]
     ['notes.txt']
     """
-    target = _target(path, overwrite)
-    temporary = target.with_name(f".{target.stem[:80]}.{secrets.token_hex(8)}{target.suffix}")
+    with _explained(path):
+        target = _target(path, overwrite)
+        if is_temporary(target):
+            if private:
+                os.chmod(target, 0o600)
+            yield target
+            return
+        remove_leftovers(target.parent)
+        with temporary_file(target.parent, target.suffix, private) as temporary:
+            if target.exists() and not private:
+                shutil.copymode(target, temporary)
+            yield temporary
+            if private:
+                os.chmod(temporary, 0o600)  # a writer may have made the file anew
+            _flush(temporary)
+            _move(temporary, target, overwrite)
+        _flush_folder(target.parent)
+
+
+@contextlib.contextmanager
+def _explained(path: str | os.PathLike[str]) -> Iterator[None]:
+    """An error of the system as a sentence about the file that cannot be written."""
     try:
-        _create(temporary, like=target)
-        yield temporary
-        _flush(temporary)
-        _move(temporary, target, overwrite)
-    finally:
-        temporary.unlink(missing_ok=True)
-    _flush_folder(target.parent)
+        yield
+    except InputError:
+        raise
+    except Exception as cause:
+        code = _system_code(cause)
+        if code is None:
+            raise
+        reason = system_reason(OSError(code, os.strerror(code)))
+        raise InputError(f"{path} cannot be written: {reason}.") from cause
+
+
+def _system_code(cause: Exception) -> int | None:
+    """The number of the system's error; polars has it only in its text."""
+    if isinstance(cause, OSError) and cause.errno is not None:
+        return cause.errno
+    found = re.search(r"\(os error (\d+)\)", str(cause))
+    return None if found is None else int(found[1])
 
 
 def _target(path: str | os.PathLike[str], overwrite: bool) -> Path:
     """The file to be written, symbolic links followed; refused where it cannot or must not be."""
-    target = Path(os.path.realpath(Path(path).expanduser()))
+    try:
+        target = Path(os.path.realpath(Path(path).expanduser()))
+    except ValueError as cause:  # a NUL, or half of a character
+        raise InputError("The name of the file holds a character that no file's name can hold.") from cause
     if target.is_dir():
         raise InputError(f"{path} is a folder; give the name of a file in it.")
     if not target.parent.is_dir():
@@ -53,16 +89,6 @@ def _target(path: str | os.PathLike[str], overwrite: bool) -> Path:
 
 def _exists(target: Path) -> InputError:
     return InputError(f"{target} exists and is not overwritten; write overwrite=True to replace it.")
-
-
-def _create(temporary: Path, like: Path) -> None:
-    """An empty file with the permissions of the file it replaces, or those the system gives a new file."""
-    try:
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-    except OSError as cause:
-        raise InputError(f"{like} cannot be written: {cause.strerror}.") from cause
-    if like.exists():
-        shutil.copymode(like, temporary)
 
 
 def _move(temporary: Path, target: Path, overwrite: bool) -> None:

@@ -14,6 +14,7 @@ import polars as pl
 
 from confide.errors import InputError, did_you_mean, raise_all
 from confide.frames import atomic_write
+from confide.show.drawable import drawable
 
 MOST_ROWS = 500
 """An aggregated table has few rows; a longer one is taken for records and refused."""
@@ -30,8 +31,10 @@ WORDS = {
 """The same colours, dark enough for words on white (a contrast of 4.5 and more)."""
 
 
-def save_chart(chart: Any, path: str | os.PathLike[str], overwrite: bool = False) -> Path:
+def save_chart(chart: Any, path: str | os.PathLike[str], overwrite: bool = False, private: bool = False) -> Path:
     """Write a chart as .png (twice the screen's resolution), .svg or .html (one file that needs no network).
+
+    With `private` only its owner can read the file.
 
     >>> save_chart(None, "risk.pdf")
     Traceback (most recent call last):
@@ -39,7 +42,8 @@ def save_chart(chart: Any, path: str | os.PathLike[str], overwrite: bool = False
     """
     target = Path(path)
     kind = check_picture(target)
-    with atomic_write(target, overwrite) as temporary:
+    chart = drawable(chart)
+    with atomic_write(target, overwrite, private) as temporary:
         if kind == ".html":
             menu = {"actions": {"export": True, "source": False, "compiled": False, "editor": False}}
             temporary.write_text(chart.to_html(inline=True, embed_options=menu), encoding="utf-8")
@@ -124,7 +128,7 @@ def chart_title(text: str, subtitle: Sequence[str] = (), frame: str = "group") -
 def styled(chart: Any) -> Any:
     """One look for all charts: plain, readable, the same on paper."""
     plain = {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}
-    return chart.configure(
+    return drawable(chart).configure(
         background="white", font="DejaVu Sans, Verdana, sans-serif", padding=14,
         axis={"gridColor": "#e6e6e6", "labelColor": INK, "labelPadding": 6, "titlePadding": 10, **plain},
         legend=plain, view={"stroke": None},

@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from confide.show.drawable import drawable
 from confide.show.drawing import COLOURS, INK, QUIET, aggregated, chart_title, styled
 
 WIDE, NARROW = 460, 290
@@ -63,7 +64,7 @@ def finished(layers: Sequence[Any], width: int, height: int, title: str = "", **
     import altair as alt
 
     head = {"title": chart_title(title, frame="bounds")} if title else {}
-    return alt.layer(*layers, width=width, height=height, config=_look(), **head, **more)
+    return drawable(alt.layer(*layers, width=width, height=height, config=_look(), **head, **more))
 
 
 @functools.cache

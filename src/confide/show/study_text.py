@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from confide.study.checks import EVERYTHING
+from confide.visible import visible
 
 if TYPE_CHECKING:
     from confide.study.result import StudyResult
@@ -34,19 +35,20 @@ def study_text(result: StudyResult, risk: str = "expected_matches") -> str:
     """
     summary = result.summary()
     names = [m.name for m in result.measures]
+    said = [visible(n) for n in names]
     star = set(result.frontier(risk).filter("on_frontier")["plan"].to_list())
     rows = []
     for plan in [EVERYTHING, *result.plans][:MOST]:
         mine = summary.filter(plan=plan)
         worst = mine.filter(measure=risk).sort("mean", descending=True, nulls_last=False).head(1)
         cells = [_cell(worst, ",.1f"), *(_cell(mine.filter(measure=n), ".4g") for n in names)]
-        rows.append([_short(plan), *cells, "*" if plan in star else ""])
-    head = ["plan", risk.replace("_", " "), *names, ""]
+        rows.append([_short(visible(plan)), *cells, "*" if plan in star else ""])
+    head = ["plan", risk.replace("_", " "), *said, ""]
     many = len(result.intruders)
     spread = " +- half the width of the 95 percent interval" if any("+-" in c for r in rows for c in r) else ""
     legend = [
         f"Risk: the worst of {many} intruder{'s' * (many != 1)}. Means over repeats{spread}.",
-        f"*: no other plan is better in both risk and {names[0]}.",
+        f"*: no other plan is better in both risk and {said[0]}.",
     ]
     left = len(result.plans) + 1 - MOST
     more = [f"... and {left} more plans"] if left > 0 else []

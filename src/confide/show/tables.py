@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from confide.visible import visible
+
 if TYPE_CHECKING:
     from confide.attack.attack import Attack
 
@@ -18,9 +20,10 @@ def attack_text(attack: Attack, threshold: float = 0.2) -> str:
         f"membership {membership}; levels: available {c}, unavailable {b}, others {a}",
         "",
     ]
-    rows = [("variable", "intruder", "kind", "plan", "evidence")]
+    rows: list[tuple[str, ...]] = [("variable", "intruder", "kind", "plan", "evidence")]
     for t in attack.treatments:
-        rows.append((t.variable, t.knowledge, f"{t.kind} ({t.why})", t.plan, t.evidence))
+        cells = (t.variable, t.knowledge, f"{t.kind} ({t.why})", t.plan, t.evidence)
+        rows.append(tuple(visible(c) for c in cells))
     widths = [max(len(r[k]) for r in rows) for k in range(5)]
     lines += ["  ".join(x.ljust(w) for x, w in zip(r, widths, strict=True)).rstrip() for r in rows]
     lines += ["", str(attack.summary(threshold)), "", speed_text(attack)]

@@ -41,10 +41,20 @@ def named_problems(given: Any, what: str, classes: tuple[type[Any], ...]) -> lis
     if not isinstance(given, Mapping) or not given:
         return [f'{what} is a table of at least one {kinds} by name, as {what}={{"first": ...}}.']
     out = [f"{what}: names are text, and not empty." for k in given if not isinstance(k, str) or not k.strip()]
+    out += [unwritable(k, what) for k in given if isinstance(k, str) and unwritable(k, what)]
     out += [f'{what}: "{EVERYTHING}" is the name of the anchor; choose another.' for k in given if k == EVERYTHING]
     return out + [
         f'{what}: "{k}" is {type(v).__name__}, not a {kinds}.' for k, v in given.items() if not isinstance(v, classes)
     ]
+
+
+def unwritable(text: str, what: str) -> str:
+    """What is wrong with a text that no file can hold; nothing for every other."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return f'{what}: "{text}" holds half of a character (a lone surrogate), which no file can hold; leave it out.'
+    return ""
 
 
 def number_problems(repeats: Any, seed: Any, threshold: Any) -> list[str]:

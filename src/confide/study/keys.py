@@ -62,6 +62,13 @@ def fingerprint(study: Study) -> str:
     return _digest({**whole, **_common(study, "not stated")})
 
 
+def origin(study: Study) -> str:
+    """What tells the files of one study from those of another: also what only its reports depend on."""
+    return _digest(
+        {"study": fingerprint(study), "title": study.title, "label": study.label, "choice": repr(study.choice)}
+    )
+
+
 def _common(study: Study, otherwise: str) -> dict[str, Any]:
     """What every piece of a study depends on; `otherwise` stands for what cannot be stated."""
     return {

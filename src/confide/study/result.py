@@ -12,7 +12,7 @@ import polars as pl
 
 from confide.attack.intruder import Intruder
 from confide.errors import InputError, did_you_mean
-from confide.frames import atomic_write
+from confide.frames import atomic_write, private_folder
 from confide.measure.utility.measure import Measure
 from confide.protect.plan import Plan
 from confide.study.checks import EVERYTHING
@@ -153,11 +153,13 @@ class StudyResult:
         return write_report(self, path, outside=outside, choice=choice, overwrite=overwrite, fewest=fewest)
 
     def save(self, folder: str | os.PathLike[str], overwrite: bool = False) -> list[Path]:
-        """Write `frame.parquet` and `summary.csv`."""
-        place = Path(folder)
-        with atomic_write(place / FRAME, overwrite) as temporary:
+        """Write `frame.parquet` and `summary.csv`, for their owner alone; a new folder is private as well."""
+        place = Path(folder).expanduser()
+        if not place.is_dir():
+            private_folder(place)
+        with atomic_write(place / FRAME, overwrite, private=True) as temporary:
             self.frame.write_parquet(temporary)
-        with atomic_write(place / SUMMARY, overwrite) as temporary:
+        with atomic_write(place / SUMMARY, overwrite, private=True) as temporary:
             self.summary().write_csv(temporary)
         return [place / FRAME, place / SUMMARY]
 

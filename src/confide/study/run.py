@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from confide import __version__
@@ -18,6 +19,7 @@ from confide.study.collect import collected
 from confide.study.evaluate import Evaluated, evaluate
 from confide.study.groups import Groups
 from confide.study.keys import Piece, fingerprint, pieces_of
+from confide.study.restored import restored
 from confide.study.store import Store
 
 if TYPE_CHECKING:
@@ -32,21 +34,28 @@ def run_study(
     study: Study, folder: str | os.PathLike[str] | None, *, progress: bool | None, threads: int | None, overwrite: bool
 ) -> StudyResult:
     """Compute what is missing, and put all of it together."""
+    with nullcontext() if folder is None else Store.opened(folder) as store:
+        return run_in(study, store, progress=progress, threads=threads, overwrite=overwrite)
+
+
+def run_in(
+    study: Study, store: Store | None, *, progress: bool | None, threads: int | None, overwrite: bool
+) -> StudyResult:
+    """The same in a folder that is open already."""
     began, cores = time.perf_counter(), thread_count(threads)
-    with _opened(folder) as store:
-        seed = _settled_seed(study, store, overwrite)
-        pieces = pieces_of(study, seed)
-        found = _kept(store, pieces)
-        todo = _missing(pieces, found)
-        groups = Groups.of(study.data, study.intruders.values())
-        work = _worker(study, groups, store)
-        with calm(), progress_bar("comparing releases", len(pieces), progress) as done:
-            many = Counter(p.key for p in pieces)
-            done(sum(many[key] for key in found))
-            for piece, evaluated in _worked(work, todo, cores, study.data.height):
-                found[piece.key] = evaluated
-                done(many[piece.key])
-        return collected(study, seed, [(p, found[p.key]) for p in pieces], time.perf_counter() - began)
+    seed = _settled_seed(study, store, overwrite)
+    pieces = pieces_of(study, seed)
+    found = {} if store is None else _kept(study, store, pieces)
+    todo = _missing(pieces, found)
+    groups = Groups.of(study.data, study.intruders.values())
+    work = _worker(study, groups, store)
+    with calm(), progress_bar("comparing releases", len(pieces), progress) as done:
+        many = Counter(p.key for p in pieces)
+        done(sum(many[key] for key in found))
+        for piece, evaluated in _worked(work, todo, cores, study.data.height):
+            found[piece.key] = evaluated
+            done(many[piece.key])
+    return collected(study, seed, [(p, found[p.key]) for p in pieces], time.perf_counter() - began)
 
 
 def _missing(pieces: Sequence[Piece], found: Mapping[str, Evaluated]) -> list[Piece]:
@@ -107,15 +116,6 @@ def _worked(
             raise
 
 
-@contextmanager
-def _opened(folder: str | os.PathLike[str] | None) -> Iterator[Store | None]:
-    if folder is None:
-        yield None
-        return
-    with Store.opened(folder) as store:
-        yield store
-
-
 def _settled_seed(study: Study, store: Store | None, overwrite: bool) -> int:
     """The study's seed: its own, else the one that an earlier run in the folder drew. Another study is refused."""
     if store is None:
@@ -132,11 +132,17 @@ def _settled_seed(study: Study, store: Store | None, overwrite: bool) -> int:
     return seed
 
 
-def _kept(store: Store | None, pieces: Sequence[Piece]) -> dict[str, Evaluated]:
-    """Pieces that an earlier run finished; a file that is damaged or made otherwise counts as none."""
+def _kept(study: Study, store: Store, pieces: Sequence[Piece]) -> dict[str, Evaluated]:
+    """Pieces that an earlier run finished; a file that is damaged, changed or made otherwise counts as none."""
     out: dict[str, Evaluated] = {}
-    for piece in pieces if store is not None else ():
-        held = store.get(piece.key) if store is not None else None
-        if held is not None and set(held) == set(Evaluated.__dataclass_fields__):
-            out[piece.key] = Evaluated(**held)
+    damaged = set()
+    for piece in pieces:
+        held = restored(store.get(piece.key), list(study.intruders), [m.name for m in study.measures])
+        if held is not None:
+            out[piece.key] = held
+        elif store.has(piece.key):
+            damaged.add(piece.key)
+    if damaged:
+        said = "1 piece was damaged and is" if len(damaged) == 1 else f"{len(damaged):,} pieces were damaged and are"
+        print(f"confide: {said} computed again.", file=sys.stderr)
     return out

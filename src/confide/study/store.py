@@ -1,13 +1,11 @@
 """The folder of a study: what has been computed, so that an interrupted study goes on where it stopped.
 
-One file a piece of work, written whole or not at all; a lock that the system releases when its holder dies. The folder
-is private: it holds the study's seed.
+One file a piece of work, written whole or not at all, with its key and a checksum; a lock that the system releases when
+its holder dies. The folder is private: it holds the study's seed.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,8 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from confide.errors import InputError
-from confide.frames import atomic_write
+from confide.errors import InputError, system_reason
+from confide.frames import private_folder
+from confide.frames.leftovers import remove_leftovers
+from confide.study.sealed import read_sealed, write_sealed
 
 STATEMENT, PIECES, LOCK = "confide-study.json", "pieces", ".lock"
 
@@ -31,52 +31,58 @@ class Store:
     @contextmanager
     def opened(cls, folder: str | os.PathLike[str]) -> Iterator[Store]:
         """The folder, made if it is not there; refused while another process works in it."""
-        path = Path(folder).expanduser()
-        if path.exists() and not path.is_dir():
-            raise InputError(f"{folder} is a file; give the name of a folder.")
+        path = private_folder(folder)
+        pieces = private_folder(path / PIECES)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.mkdir(mode=0o700, exist_ok=True)
-            (path / PIECES).mkdir(mode=0o700, exist_ok=True)
-            handle = open(path / LOCK, "a+b")  # noqa: SIM115 - held until the study is done
+            handle = open(path / LOCK, "a+b", opener=_private)  # noqa: SIM115 - held until the study is done
         except OSError as cause:
-            raise InputError(f"The folder {folder} cannot be used: {cause.strerror}.") from cause
+            raise InputError(f"The folder {folder} cannot be used: {system_reason(cause)}.") from cause
         with handle:
             if not _locked(handle):
                 raise InputError(
                     f"Another process is running a study in {folder}. Wait until it is done, or give another folder."
                 )
+            for place in (path, pieces):
+                remove_leftovers(place)
             yield cls(path)
 
     def statement(self) -> dict[str, Any] | None:
         """What the folder says of its study; None for a new one."""
-        return _read(self.folder / STATEMENT)
+        return self.noted(STATEMENT)
 
     def state(self, statement: Mapping[str, Any]) -> None:
         """Write what the study is."""
-        _write(self.folder / STATEMENT, statement)
+        self.note(STATEMENT, statement)
+
+    def noted(self, name: str) -> dict[str, Any] | None:
+        """What was noted under a name; None where nothing was, or where its file is damaged."""
+        return read_sealed(self.folder / name, name)
+
+    def note(self, name: str, content: Mapping[str, Any]) -> None:
+        """Note something about the study."""
+        write_sealed(self.folder / name, name, content)
+
+    def has(self, key: str) -> bool:
+        """Whether there is a file for a piece, whole or not."""
+        return self._piece(key).exists()
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """A piece that was finished; None where it was not, or where its file is damaged."""
-        return _read(self.folder / PIECES / f"{key}.json")
+        """A piece that was finished; None where it was not, or where its file is damaged or of something else."""
+        return read_sealed(self._piece(key), key)
 
     def put(self, key: str, piece: Mapping[str, Any]) -> None:
         """Keep a finished piece."""
-        _write(self.folder / PIECES / f"{key}.json", piece)
+        write_sealed(self._piece(key), key, piece)
+
+    def _piece(self, key: str) -> Path:
+        return self.folder / PIECES / f"{key}.json"
 
 
-def _read(path: Path) -> dict[str, Any] | None:
-    with contextlib.suppress(OSError, ValueError):
-        found = json.loads(path.read_text(encoding="utf-8"))
-        return found if isinstance(found, dict) else None
-    return None
-
-
-def _write(path: Path, content: Mapping[str, Any]) -> None:
-    """Whole or not at all, and for its owner alone."""
-    with atomic_write(path, overwrite=True) as temporary:
-        os.chmod(temporary, 0o600)
-        temporary.write_text(json.dumps(content), encoding="utf-8")
+def _private(path: str, flags: int) -> int:
+    """Open a file for its owner alone, whatever the umask."""
+    handle = os.open(path, flags, 0o600)
+    os.chmod(path, 0o600)
+    return handle
 
 
 def _locked(handle: IO[bytes]) -> bool:

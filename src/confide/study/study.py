@@ -24,6 +24,7 @@ from confide.study.checks import (
     named_problems,
     number_problems,
     plan_problems,
+    unwritable,
     utility_problems,
 )
 from confide.study.rule import Rule
@@ -147,6 +148,7 @@ class Study:
             *named_problems(self.intruders, "intruders", (Intruder,)),
             *number_problems(self.repeats, self.seed, self.threshold),
             *utility_problems(self.utility),
+            *(p for what in ("title", "label") if (p := unwritable(str(getattr(self, what)), what))),
         ]
         if isinstance(self.plans, Mapping):
             good = {k: p for k, p in self.plans.items() if isinstance(p, (Plan, Sweep))}

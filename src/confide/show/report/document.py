@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from confide.measure.utility.measure import Measure
 from confide.measure.utility.registry import MEASURES
 from confide.protect.document import plan_to_dict
 from confide.protect.plain import Writer
+from confide.visible import HIDDEN
 
 if TYPE_CHECKING:
     from confide.study.result import StudyResult
@@ -44,7 +46,13 @@ def study_document(result: StudyResult) -> tuple[str, list[str]]:
             doc["utility"].append(table)
     if result.rule is not None:
         doc["choice"] = Writer().table(result.rule)
-    return json.dumps(doc, indent=2, ensure_ascii=False, default=str), lost
+    text = json.dumps(doc, indent=2, ensure_ascii=False, default=str)
+    return "\n".join(HIDDEN.sub(_spelt, line) for line in text.split("\n")), lost
+
+
+def _spelt(hidden: re.Match[str]) -> str:
+    """A character that nobody sees, as JSON spells it."""
+    return json.dumps(hidden[0])[1:-1]
 
 
 def _copies(result: StudyResult) -> dict[str, int]:

@@ -12,12 +12,14 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from confide.errors import InputError
-from confide.frames import atomic_write
+from confide.errors import InputError, system_reason
+from confide.frames import atomic_write, private_folder
+from confide.show.drawable import drawable
 from confide.show.drawing import save_chart
 from confide.show.report.sections import Section, figure_sections, page_words
 from confide.show.report.treatment import BASE
 from confide.show.report.view import View
+from confide.visible import visible
 
 if TYPE_CHECKING:
     from confide.study.result import StudyResult
@@ -54,9 +56,7 @@ def _written(
     target = Path(path)
     if target.suffix.lower() not in (".html", ".htm"):
         raise InputError(f'A report is an HTML file, such as "report.html"; its name cannot end in "{target.suffix}".')
-    with atomic_write(target, overwrite) as temporary:
-        if not view.outside:
-            os.chmod(temporary, 0o600)
+    with atomic_write(target, overwrite, private=not view.outside) as temporary:
         temporary.write_text(report_html(view, sections(view)), encoding="utf-8", newline="\n")
     return target
 
@@ -80,28 +80,40 @@ def save_report_folder(
             raise InputError(f"{part} is a file, but a folder of this name is needed; give another folder.")
     view = View.of(result, choice=choice)
     sections = functools.cache(figure_sections)
-    for name in ("charts", "outside"):
-        (place / name).mkdir(parents=True, exist_ok=True)
+    if not place.is_dir():
+        private_folder(place)
+    private_folder(place / "charts")
+    _open_folder(place / "outside")
     out = [
         _written(view, sections, place / "report.html", overwrite),
         write_report(result, place / "outside" / "report.html", True, choice, overwrite),
     ]
     for f in (f for s in sections(view) for f in s.figures):
-        out += [save_chart(f.wide, place / "charts" / f"{f.name}{kind}", overwrite) for kind in (".png", ".svg")]
+        pictures = [place / "charts" / f"{f.name}{kind}" for kind in (".png", ".svg")]
+        out += [save_chart(f.wide, picture, overwrite, private=True) for picture in pictures]
     return out
+
+
+def _open_folder(path: Path) -> None:
+    """A folder with what may be shown to others."""
+    try:
+        path.mkdir(exist_ok=True)
+    except OSError as cause:
+        raise InputError(f"The folder {path} cannot be made: {system_reason(cause)}.") from cause
 
 
 def report_html(view: View, sections: list[Section]) -> str:
     """The page as text."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
+    from markupsafe import Markup, escape
 
     words = page_words(view)
     bundle, draw, style = _bundle(), _file("draw.js"), _file("style.css")
     pages = Environment(
         loader=PackageLoader("confide.show.report", "."), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
+        trim_blocks=True, lstrip_blocks=True, finalize=_printed,
     )  # fmt: skip
+    words["document"] = Markup(escape(visible(words["document"], keep="\n")))
     contents = [("compared", "What was compared"), ("terms", "What the numbers mean"), ("table", "All plans")]
     contents += [(s.anchor, s.title) for s in sections]
     contents += [("choice", "Choice and reason"), ("again", "How to reproduce")]
@@ -109,6 +121,11 @@ def report_html(view: View, sections: list[Section]) -> str:
         **words, contents=contents, sections=list(_drawn(sections)), policy=_policy(bundle, draw),
         style=Markup(style), bundle=Markup(bundle), draw=Markup(draw),
     )  # fmt: skip
+
+
+def _printed(part: Any) -> Any:
+    """Words as a page can hold them; what is marked up already stays as it is."""
+    return visible(part) if isinstance(part, str) and not hasattr(part, "__html__") else part
 
 
 def _drawn(sections: list[Section]) -> Iterator[dict[str, Any]]:
@@ -129,7 +146,7 @@ def _drawn(sections: list[Section]) -> Iterator[dict[str, Any]]:
 
 def _spec(chart: Any) -> dict[str, Any]:
     """A chart as the page draws it: its title stands above it as text."""
-    spec: dict[str, Any] = chart.to_dict(validate=False)
+    spec: dict[str, Any] = drawable(chart).to_dict(validate=False)
     spec.pop("title", None)
     spec.pop("$schema", None)
     return spec

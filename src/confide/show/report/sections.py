@@ -231,7 +231,11 @@ def _on_frontier(view: View, plan: str) -> str:
 
 def _remarks(view: View) -> Table | None:
     """What measures remark, and why a number is missing; it may count records, so it stays inside."""
-    rows = view.result.details.filter(pl.col("detail") != "").rows()
+    rows = (
+        view.result.details.filter(pl.col("detail") != "")
+        .with_columns(pl.col("detail").str.replace_all("\n", " "))
+        .rows()
+    )
     return None if view.outside or not rows else Table(["plan", "measure", "remark"], rows)
 
 
