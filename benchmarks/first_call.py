@@ -1,4 +1,4 @@
-"""Seconds of the first call of every method and scheme, in a process and with a cache of their own: what compiling costs.
+"""Seconds of the first call of every method and scheme, each in a process of its own: what compiling costs.
 
     python benchmarks/first_call.py                       all of them, some minutes
     python benchmarks/first_call.py Microaggregate Swap   some
@@ -64,7 +64,7 @@ def jobs() -> dict[str, Callable[[], None]]:
         ),
         "Microaggregate": lambda: attacked(cf.Microaggregate(["hh_income", "property_value"], k=3), knows=money),
         "MatrixMask": lambda: attacked(
-            cf.MatrixMask(["hh_income", "property_value"], B=[[0.5, 0.5], [0.5, -0.5]]), knows=money
+            cf.MatrixMask(["hh_income", "property_value"], B=[[0.5, 0.5], [0.5, -0.5]]), knows=("sex", "race")
         ),
         "QuantileRegression": lambda: attacked(cf.QuantileRegression("hh_income", given=["sex", "age"]), knows=money),
         "HotDeck": lambda: attacked(cf.HotDeck(["hh_income"], match=["age"], window=20), knows=money),

@@ -1,8 +1,8 @@
 """The folder in which compiled loops are kept. What lies there is executed, so nobody else may be able to write it.
 
 Every folder on the way to it must belong to us or to root, and be writable by its owner alone (a sticky folder such as
-/tmp may be writable by all: there nobody can move what is ours). The folder itself and what it holds must be ours. Where
-there is no such folder nothing is kept, and never is another one looked for.
+/tmp may be writable by all: there nobody can move what is ours). The folder itself and what it holds must be ours.
+Where there is no such folder nothing is kept, and no other one is looked for.
 """
 
 from __future__ import annotations
