@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from pickle import PickleError
@@ -25,6 +25,7 @@ def _kept() -> tuple[Path | None, str]:
 
 
 FOLDER, WHY_NONE = _kept()
+_OURS: set[Any] = set()
 
 
 @contextmanager
@@ -62,23 +63,33 @@ class _Lenient:
             self._store.save_overload(*what)
 
 
-def _loop(function: Any, **how: Any) -> Any:
+def _loop(inner: bool, how: dict[str, Any]) -> Callable[[Any], Any]:
     """The compiled form, kept in our folder or not at all.
 
     Where numba cannot write there it takes the next place that it can, whoever else writes that; then nothing is kept.
     """
-    if FOLDER is not None:
-        with _only(FOLDER):
-            made = numba.njit(nogil=True, cache=True, **how)(function)
-        if FOLDER in Path(made.stats.cache_path).parents:
-            made._cache = _Lenient(made._cache)
-            return made
-    return numba.njit(nogil=True, **how)(function)
+    how = {"nogil": True, "no_cfunc_wrapper": True, "no_cpython_wrapper": inner, **how}
+
+    def make(function: Any) -> Any:
+        _OURS.add(function)
+        if FOLDER is not None:
+            with _only(FOLDER):
+                made = numba.njit(cache=True, **how)(function)
+            if FOLDER in Path(made.stats.cache_path).parents:
+                made._cache = _Lenient(made._cache)
+                return made
+        return numba.njit(**how)(function)
+
+    return make
 
 
-def compiled(function: Any) -> Any:
-    """Compile without the interpreter's lock, kept where a folder is ours alone; a*b+c may be fused."""
-    return _loop(function, fastmath={"contract"})
+def compiled(function: Any = None, *, inner: bool = False) -> Any:
+    """Compile without the interpreter's lock, kept where a folder is ours alone; a*b+c may be fused.
+
+    `inner=True`: called by other compiled loops only. Those need no way in from Python, which is slow to compile.
+    """
+    make = _loop(inner, {"fastmath": {"contract"}})
+    return make if function is None else make(function)
 
 
 def summing(function: Any) -> Any:
@@ -86,12 +97,13 @@ def summing(function: Any) -> Any:
 
     The order is fixed by the length of the array alone, so results depend on neither threads nor machine load.
     """
-    return _loop(function, fastmath={"contract", "reassoc"})
+    return _loop(False, {"fastmath": {"contract", "reassoc"}})(function)
 
 
-def unfused(function: Any) -> Any:
+def unfused(function: Any = None, *, inner: bool = False) -> Any:
     """The same with every operation rounded by itself: for loops that decide by equal numbers, alike on any machine."""
-    return _loop(function)
+    make = _loop(inner, {})
+    return make if function is None else make(function)
 
 
 class _Spoken(event.Listener):  # type: ignore[misc]
@@ -103,7 +115,7 @@ class _Spoken(event.Listener):  # type: ignore[misc]
     def on_start(self, e: Any) -> None:
         self.depth += 1  # numba compiles in one thread at a time
         function = e.data["dispatcher"].py_func
-        if self.depth > 1 or not function.__module__.startswith("confide."):
+        if self.depth > 1 or function not in _OURS:
             return
         if not self.warned:
             self.warned = True
