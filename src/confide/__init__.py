@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
+
+from confide.engine import forked
 
 try:
     __version__ = version("confide")
@@ -202,6 +205,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'confide' has no attribute {name!r}")
     from importlib import import_module
 
+    if forked.lost() and name != "InputError":
+        forked.refuse()
     from confide.arguments import guarded
 
     value = guarded(getattr(import_module(_HOMES[name]), name))
@@ -211,3 +216,11 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+def _doors() -> list[Any]:
+    """The public names that have been loaded."""
+    return [getattr(sys.modules[home], name, None) for name, home in _HOMES.items() if home in sys.modules]
+
+
+forked.watch(_doors)
