@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from pickle import PickleError
-from typing import Any
+from typing import Any, overload
 
 import numba
 from numba.core import event
@@ -83,6 +83,10 @@ def _loop(inner: bool, how: dict[str, Any]) -> Callable[[Any], Any]:
     return make
 
 
+@overload
+def compiled(function: Any) -> Any: ...
+@overload
+def compiled(*, inner: bool) -> Callable[[Any], Any]: ...
 def compiled(function: Any = None, *, inner: bool = False) -> Any:
     """Compile without the interpreter's lock, kept where a folder is ours alone; a*b+c may be fused.
 
@@ -100,6 +104,10 @@ def summing(function: Any) -> Any:
     return _loop(False, {"fastmath": {"contract", "reassoc"}})(function)
 
 
+@overload
+def unfused(function: Any) -> Any: ...
+@overload
+def unfused(*, inner: bool) -> Callable[[Any], Any]: ...
 def unfused(function: Any = None, *, inner: bool = False) -> Any:
     """The same with every operation rounded by itself: for loops that decide by equal numbers, alike on any machine."""
     make = _loop(inner, {})
@@ -128,4 +136,4 @@ class _Spoken(event.Listener):  # type: ignore[misc]
         self.depth -= 1
 
 
-event.register("numba:compile", _Spoken())
+event.register("numba:compile", _Spoken())  # type: ignore[no-untyped-call]

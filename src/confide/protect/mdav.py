@@ -64,10 +64,10 @@ def _built(x: F64) -> tuple[I64, tuple[Any, ...]]:
 
 def _work(n: int, p: int, k: int) -> tuple[Any, ...]:
     """Arrays that grouping works in, made here since what allocates is slow to compile."""
-    whole, real = (lambda m: np.empty(m, dtype=np.int64)), np.empty
-    searched = (whole(128), real(128), whole(k), real(k))
-    outer = (whole(n), real(n), whole(n), real(n), real(p))
-    return np.ones(n, dtype=np.bool_), np.zeros(p), real(p), whole(n), *searched, *outer
+    place, stack, near, shell, spare = (np.empty(m, dtype=np.int64) for m in (n, 128, k, n, n))
+    c, bound, far, radius, spare_radius, centre = (np.empty(m) for m in (p, 128, k, n, n, p))
+    here, total = np.ones(n, dtype=np.bool_), np.zeros(p)
+    return here, total, c, place, stack, bound, near, far, shell, radius, spare, spare_radius, centre
 
 
 @unfused(inner=True)
