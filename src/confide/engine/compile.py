@@ -114,7 +114,7 @@ def unfused(function: Any = None, *, inner: bool = False) -> Any:
     return make if function is None else make(function)
 
 
-class _Spoken(event.Listener):  # type: ignore[misc]
+class _Spoken(event.Listener):
     """Says what is being compiled: on a terminal each loop that was called, anywhere once that nothing is kept."""
 
     def __init__(self) -> None:
