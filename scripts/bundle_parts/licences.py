@@ -56,7 +56,7 @@ def collect_installed(packages: list[str], folder: Path) -> None:
         for file in texts:
             (own / str(file).replace("/", "__")).write_bytes(Path(str(file.locate())).read_bytes())
         if not texts:
-            stated = found.metadata["License"] if "License" in found.metadata else "not stated"
+            stated = found.metadata.json.get("license", "not stated")
             (own / "STATED").write_text(f"{package} {found.version} ships no text. Licence as stated: {stated}\n")
 
 
