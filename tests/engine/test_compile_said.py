@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import pty
 import subprocess
@@ -62,3 +63,21 @@ def test_threads_may_all_compile_at_once() -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(work, range(4))) == [1.0, 3.0, 3.0, 5.0]
+
+
+def test_it_works_inside_a_running_loop_of_events() -> None:
+    """As in a notebook, whose cells run inside one; and in two threads of it at once."""
+    import confide as cf
+
+    people = {"id": [*range(40)], "sex": ["f", "m"] * 20, "income": [float(i * i) for i in range(40)]}
+    plan = cf.Plan([cf.Noise("income", sd=3.0)], identifiers=["id"])
+
+    def found() -> float:
+        attack = cf.Intruder(knows=["sex", "income"]).attack(plan.protect(people, seed=1), threads=2)
+        return float(attack.summary().expected_matches)
+
+    async def cell() -> list[float]:
+        return [found(), *await asyncio.gather(asyncio.to_thread(found), asyncio.to_thread(found))]
+
+    first, second, third = asyncio.run(cell())
+    assert first == second == third > 0

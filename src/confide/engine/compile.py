@@ -97,11 +97,11 @@ def compiled(function: Any = None, *, inner: bool = False) -> Any:
 
 
 def summing(function: Any) -> Any:
-    """The same for loops that only add up: the order of additions is free, which lets them be vectorised.
+    """The same for inner loops that only add up: the order of additions is free, which lets them be vectorised.
 
     The order is fixed by the length of the array alone, so results depend on neither threads nor machine load.
     """
-    return _loop(False, {"fastmath": {"contract", "reassoc"}})(function)
+    return _loop(True, {"fastmath": {"contract", "reassoc"}})(function)
 
 
 @overload
