@@ -21,7 +21,7 @@ MISTAKES = {
     "a list for one name": (lambda: cf.Recode(["age"], width=5), "name of one column"),
     "ranges as a list": (lambda: cf.Uniform(ranges=[[1, 2]]), "ranges must be a table"),
     "no path": (lambda: cf.read(["a.csv"]), "path must be text or a path, not a list"),
-    "NUL in a path": (lambda: cf.write(HEADS, "a\0.csv"), "no file could have as its name"),
+    "NUL in a path": (lambda: cf.write(HEADS, "a\0.csv"), "no file's name can hold"),
     "half a letter in a path": (lambda: cf.replay("\ud800", HEADS), "cannot be the name of a file"),
     "a long path": (lambda: cf.read("y" * 5000 + ".csv"), "cannot be the name of a file"),
     "more digits than a number has": (lambda: cf.Topcode("age", at=10**400), "more than 308 digits"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import stat
 import subprocess
 import sys
@@ -48,7 +49,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(line: str) -> int:
-    return main(line.split())
+    return main(shlex.split(line))
 
 
 PROTECT = "protect heads.csv --plan plan.toml --out public/heads.csv"
@@ -128,8 +129,8 @@ def test_targets_from_a_file(here: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 def test_the_examples_run(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cf.write(HEADS, here / "heads.parquet")
-    assert run(f"protect heads.parquet --plan {EXAMPLES}/plan.toml --out public/h.sav --private vault") == 0
-    line = f"attack heads.parquet --private vault --intruder {EXAMPLES}/intruder.toml --name stranger"
+    assert run(f"protect heads.parquet --plan '{EXAMPLES}/plan.toml' --out public/h.sav --private vault") == 0
+    line = f"attack heads.parquet --private vault --intruder '{EXAMPLES}/intruder.toml' --name stranger"
     assert run(line) == 0
     assert "membership Unsure(weights='weight')" in capsys.readouterr().out
 
@@ -205,6 +206,20 @@ def test_nothing_is_overwritten_unless_asked(here: Path, capsys: pytest.CaptureF
     assert before[1] == (here / "vault" / "record.json").read_bytes()  # one vault, file and plan: one release
     assert run(f"{PROTECT} --private vault --seed 2 --force") == 0
     assert before[1] != (here / "vault" / "record.json").read_bytes()
+
+
+def test_a_bug_is_placed_in_confide_whatever_folders_are_called(tmp_path: Path) -> None:
+    """A frame of somebody else's code below a folder called confide is not taken for confide's own."""
+    other = tmp_path / "confide" / "other.py"
+    other.parent.mkdir()
+    other.write_text("def fail(*_):\n    raise RuntimeError('31')\n")
+    names: dict[str, Any] = {}
+    exec(compile(other.read_text(), str(other), "exec"), names)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(commands, "demo", names["fail"])
+        with pytest.raises(RuntimeError) as caught:
+            cli._run(cli._parser().parse_args(["demo"]))
+    assert cli._bug(caught.value).startswith("internal error, RuntimeError in cli.py, line ")
 
 
 def test_all_files_or_none(here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
+from confide.engine import forked
+
 try:
     __version__ = version("confide")
 except PackageNotFoundError:  # run from a source tree that was not installed
@@ -202,6 +204,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'confide' has no attribute {name!r}")
     from importlib import import_module
 
+    if name != "InputError":
+        forked.check()
     from confide.arguments import guarded
 
     value = guarded(getattr(import_module(_HOMES[name]), name))
@@ -211,3 +215,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+forked.watch()

@@ -3,7 +3,8 @@
 Each class and function judges its own arguments, and says what is wrong with them. What none of them foresaw (a list
 where a table must be, a date for a name) would end in an error of Python's from somewhere inside. So public calls are
 guarded: if one fails otherwise than by a sentence, and an argument is not what its annotation asks for, then that is
-the sentence. A failure with fitting arguments is a bug and stays what it is.
+the sentence. A failure with fitting arguments is a bug and stays what it is. In a forked process that cannot work,
+every public call says so (`confide.engine.forked`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from confide.engine import forked
 from confide.errors import ConfideError, is_text, raise_all
 from confide.protect.hints import describe, kind_of, options
 
@@ -53,14 +55,20 @@ def _guard_class(kind: type[Any]) -> None:
             setattr(kind, name, _guarded_function(member))
         elif isinstance(member, (classmethod, staticmethod)):
             setattr(kind, name, type(member)(_guarded_function(member.__func__)))
+        elif isinstance(member, property) and member.fget is not None:
+            setattr(kind, name, property(_guarded_function(member.fget), doc=member.__doc__))
+        elif isinstance(member, functools.cached_property):
+            member.func = _guarded_function(member.func)
 
 
 def _guarded_function(function: Callable[..., Any]) -> Callable[..., Any]:
     if hasattr(function, "__guarded__"):
         return function
     tell, guard = tell_misfits, _guard_result
+    may_go_on = bool if function.__name__ == "__init__" else forked.check  # what is only stated needs no polars
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        may_go_on()
         try:
             return guard(function(*args, **kwargs))
         except Exception as error:

@@ -89,8 +89,9 @@ def _fail(message: str, code: int, as_json: bool) -> int:
 def _bug(error: BaseException) -> str:
     """Where it happened; never the error's own text, which may quote the data."""
     frames = traceback.extract_tb(error.__traceback__)
-    last = [f for f in frames if "confide" in Path(f.filename).parts][-1]
-    place = f"{Path(last.filename).name}, line {last.lineno}"
+    here = Path(__file__).parent
+    own = [f for f in frames if here in Path(f.filename).parents] or list(frames)
+    place = f"{Path(own[-1].filename).name}, line {own[-1].lineno}"
     return f"internal error, {type(error).__name__} in {place}: a bug in confide. Add --debug for details."
 
 

@@ -59,6 +59,25 @@ def test_the_page_is_one_small_file_that_asks_for_nothing(reports: Path, inside:
         assert "url(" not in own(text)
 
 
+def test_pages_carry_the_licences_of_what_draws_them(inside: str, outside: str, tmp_path: Path) -> None:
+    """BSD-3 and ISC ask that their notices go with every copy; Vega's code in the page holds none."""
+    import altair as alt
+    import polars as pl
+
+    from confide.show.drawing import save_chart
+
+    chart = alt.Chart(pl.DataFrame({"a": [1]})).mark_point().encode(x="a:Q")
+    alone = save_chart(chart, tmp_path / "chart.html").read_text(encoding="utf-8")
+    for text in (inside, outside, html.escape(alone, quote=True)):
+        for notice in (
+            "University of Washington Interactive Data Lab",
+            "Redistributions in binary form must reproduce the above copyright notice",
+            "THIS SOFTWARE IS PROVIDED BY THE COPYRIGHT HOLDERS AND CONTRIBUTORS &#34;AS IS&#34;",
+            "Mike Bostock",
+        ):
+            assert notice in text.replace("&quot;", "&#34;")
+
+
 def test_only_the_two_scripts_may_run(inside: str) -> None:
     policy = html.unescape(re.findall(r'Content-Security-Policy" content="([^"]+)"', inside)[0])
     scripts = re.findall(r"<script>(.*?)</script>", inside, re.S)

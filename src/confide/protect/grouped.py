@@ -114,7 +114,7 @@ class Grouped:
         return np.asarray(total - np.log(means.count[among].sum()))
 
 
-@compiled
+@compiled(inner=True)
 def _height(table, lowest, a):  # type: ignore[no-untyped-def]
     """A table's value at a, linear between entries and constant beyond the ends."""
     place = (a - lowest) * STEPS

@@ -47,44 +47,76 @@ def mdav(points: F64, k: int) -> I64:
         group[:] = 0
         return group
     order, tree = _built(x)
-    _group(np.ascontiguousarray(x[order]), order, tree, k, group)
+    _group(np.ascontiguousarray(x[order]), order, tree, k, group, _work(n, x.shape[1], k))
     return group
 
 
 def _built(x: F64) -> tuple[I64, tuple[Any, ...]]:
     """The order of points in the tree, and its arrays."""
-    most = 4 * (len(x) // LEAF + 2)
+    n, most = len(x), 4 * (len(x) // LEAF + 2)
     a, b, child, parent, left, least = (np.full(most, -1, dtype=np.int64) for _ in range(6))
     low, high = np.empty((most, x.shape[1])), np.empty((most, x.shape[1]))
-    order, leaf_of = np.arange(len(x)), np.empty(len(x), dtype=np.int64)
-    _build(x, order, leaf_of, a, b, child, parent, left, least, low, high)
+    order, leaf_of = np.arange(n), np.empty(n, dtype=np.int64)
+    spare = np.empty(n), np.empty(n), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    _build(x, order, leaf_of, a, b, child, parent, left, least, low, high, *spare)
     return order, (leaf_of, a, b, child, parent, left, least, low, high)
 
 
+def _work(n: int, p: int, k: int) -> tuple[Any, ...]:
+    """Arrays that grouping works in, made here since what allocates is slow to compile."""
+    place, stack, near, shell, spare = (np.empty(m, dtype=np.int64) for m in (n, 128, k, n, n))
+    c, bound, far, radius, spare_radius, centre = (np.empty(m) for m in (p, 128, k, n, n, p))
+    here, total = np.ones(n, dtype=np.bool_), np.zeros(p)
+    return here, total, c, place, stack, bound, near, far, shell, radius, spare, spare_radius, centre
+
+
+@unfused(inner=True)
+def _sort(key, what, n, spare_key, spare):  # type: ignore[no-untyped-def]
+    """The first n keys in rising order, and `what` along with them; equal ones stay as they are."""
+    width = 1
+    while width < n:
+        for lo in range(0, n, 2 * width):
+            middle, hi = min(lo + width, n), min(lo + 2 * width, n)
+            i, j = lo, middle
+            for place in range(lo, hi):
+                if i < middle and (j >= hi or key[i] <= key[j]):
+                    spare_key[place], spare[place] = key[i], what[i]
+                    i += 1
+                else:
+                    spare_key[place], spare[place] = key[j], what[j]
+                    j += 1
+        for i in range(n):
+            key[i], what[i] = spare_key[i], spare[i]
+        width *= 2
+
+
 @unfused
-def _build(x, order, leaf_of, a, b, child, parent, left, least, low, high):  # type: ignore[no-untyped-def]
+def _build(x, order, leaf_of, a, b, child, parent, left, least, low, high, key, spare_key, mine, spare):  # type: ignore[no-untyped-def]
     """Halve the widest side of each box until leaves are small; equal values stay in the order of rows."""
     p = x.shape[1]
     a[0], b[0], made, at = 0, len(x), 1, 0
     while at < made:
         first, last = a[at], b[at]
-        left[at], least[at] = last - first, order[first:last].min()
+        left[at], least[at] = last - first, order[first]
+        for i in range(first, last):
+            least[at] = min(least[at], order[i])
         widest, side = -1.0, 0
         for v in range(p):
             lo, hi = np.inf, -np.inf
-            for i in order[first:last]:
-                lo, hi = min(lo, x[i, v]), max(hi, x[i, v])
+            for i in range(first, last):
+                lo, hi = min(lo, x[order[i], v]), max(hi, x[order[i], v])
             low[at, v], high[at, v] = lo, hi
             if hi - lo > widest:
                 widest, side = hi - lo, v
         if last - first <= LEAF:
-            leaf_of[first:last] = at
+            for i in range(first, last):
+                leaf_of[i] = at
         else:
-            mine = order[first:last].copy()
-            keys = np.empty(len(mine))
-            for i in range(len(mine)):
-                keys[i] = x[mine[i], side]
-            order[first:last] = mine[np.argsort(keys, kind="mergesort")]
+            for i in range(first, last):
+                mine[i - first], key[i - first] = order[i], x[order[i], side]
+            _sort(key, mine, last - first, spare_key, spare)
+            for i in range(first, last):
+                order[i] = mine[i - first]
             middle = (first + last) // 2
             child[at] = made
             a[made], b[made], parent[made] = first, middle, at
@@ -93,7 +125,7 @@ def _build(x, order, leaf_of, a, b, child, parent, left, least, low, high):  # t
         at += 1
 
 
-@unfused
+@unfused(inner=True)
 def _distance(x, i, c):  # type: ignore[no-untyped-def]
     """Squared distance of point i from c."""
     total = 0.0
@@ -103,7 +135,7 @@ def _distance(x, i, c):  # type: ignore[no-untyped-def]
     return total
 
 
-@unfused
+@unfused(inner=True)
 def _nearest_of_box(low, high, at, c):  # type: ignore[no-untyped-def]
     """No point of the box is nearer."""
     total = 0.0
@@ -113,7 +145,7 @@ def _nearest_of_box(low, high, at, c):  # type: ignore[no-untyped-def]
     return total
 
 
-@unfused
+@unfused(inner=True)
 def _farthest_of_box(low, high, at, c):  # type: ignore[no-untyped-def]
     """No point of the box is farther."""
     total = 0.0
@@ -123,7 +155,7 @@ def _farthest_of_box(low, high, at, c):  # type: ignore[no-untyped-def]
     return total
 
 
-@unfused
+@unfused(inner=True)
 def _farthest(x, row, here, c, tree, stack, bound):  # type: ignore[no-untyped-def]
     """The point left that is farthest from c; the lowest row of several."""
     _, a, b, child, _, left, least, low, high = tree
@@ -155,27 +187,29 @@ def _farthest(x, row, here, c, tree, stack, bound):  # type: ignore[no-untyped-d
     return found
 
 
-@unfused
-def _shell(x, here, c, left):  # type: ignore[no-untyped-def]
-    """The points left, the farthest from c first, and their distances from it."""
-    points, distance, m = np.empty(left, dtype=np.int64), np.empty(left), 0
+@unfused(inner=True)
+def _shell(x, here, c, shell, radius, spare, spare_radius):  # type: ignore[no-untyped-def]
+    """The points left into `shell`, the farthest from c first, and their distances from it; returns how many."""
+    m = 0
     for i in range(len(here)):
         if here[i]:
-            points[m], distance[m] = i, -np.sqrt(_distance(x, i, c))
+            shell[m], radius[m] = i, -np.sqrt(_distance(x, i, c))
             m += 1
-    order = np.argsort(distance, kind="mergesort")
-    return points[order], -distance[order]
+    _sort(radius, shell, m, spare_radius, spare)
+    for j in range(m):
+        radius[j] = -radius[j]
+    return m
 
 
-@unfused
-def _outermost(x, row, here, c, centre, shell, radius):  # type: ignore[no-untyped-def]
+@unfused(inner=True)
+def _outermost(x, row, here, c, centre, shell, radius, m):  # type: ignore[no-untyped-def]
     """The point left that is farthest from c, from distances to a centre near it; and how many were looked at."""
     moved = 0.0
     for v in range(len(c)):
         moved += (c[v] - centre[v]) * (c[v] - centre[v])
     moved = np.sqrt(moved)
     best, best_row, found, looked = -1.0, len(row), -1, 0
-    for j in range(len(shell)):
+    for j in range(m):
         looked += 1
         reach = (radius[j] + moved) * (1 + 1e-9)  # by the triangle inequality, and far more than rounding
         if reach * reach < best:
@@ -188,7 +222,7 @@ def _outermost(x, row, here, c, centre, shell, radius):  # type: ignore[no-untyp
     return found, looked
 
 
-@unfused
+@unfused(inner=True)
 def _nearest(x, row, here, c, k, tree, stack, bound, near, far):  # type: ignore[no-untyped-def]
     """The k points left that are nearest to c into `near`, nearest first, lower rows before higher ones."""
     _, a, b, child, _, left, least, low, high = tree
@@ -217,7 +251,7 @@ def _nearest(x, row, here, c, k, tree, stack, bound, near, far):  # type: ignore
             top += 1
 
 
-@unfused
+@unfused(inner=True)
 def _insert(i, d, row, have, k, near, far):  # type: ignore[no-untyped-def]
     """Put a point into its place among the nearest; returns how many there are."""
     if have == k and (d > far[k - 1] or (d == far[k - 1] and row[i] > row[near[k - 1]])):
@@ -230,7 +264,7 @@ def _insert(i, d, row, have, k, near, far):  # type: ignore[no-untyped-def]
     return min(have + 1, k)
 
 
-@unfused
+@unfused(inner=True)
 def _remove(x, row, here, i, tree):  # type: ignore[no-untyped-def]
     """Take a point out and shrink the boxes it was in."""
     leaf_of, a, b, child, parent, left, least, low, high = tree
@@ -238,7 +272,9 @@ def _remove(x, row, here, i, tree):  # type: ignore[no-untyped-def]
     here[i] = False
     at = leaf_of[i]
     left[at] -= 1
-    low[at], high[at], least[at] = np.inf, -np.inf, len(row)
+    least[at] = len(row)
+    for v in range(p):
+        low[at, v], high[at, v] = np.inf, -np.inf
     for j in range(a[at], b[at]):
         if here[j]:
             least[at] = min(least[at], row[j])
@@ -255,39 +291,37 @@ def _remove(x, row, here, i, tree):  # type: ignore[no-untyped-def]
 
 
 @unfused
-def _group(x, row, tree, k, group):  # type: ignore[no-untyped-def]
+def _group(x, row, tree, k, group, work):  # type: ignore[no-untyped-def]
     """Number the groups; the sum of those left is kept up record by record, in the order of rows at first."""
+    here, total, c, place, stack, bound, near, far, shell, radius, spare, spare_radius, centre = work
     n, p = x.shape
-    here = np.ones(n, dtype=np.bool_)
-    stack, bound = np.empty(128, dtype=np.int64), np.empty(128)
-    near, far = np.empty(k, dtype=np.int64), np.empty(k)
-    total, c = np.zeros(p), np.empty(p)
-    shell, radius, centre, spent = np.empty(0, dtype=np.int64), np.empty(0), np.empty(p), 0.0
-    place = np.empty(n, dtype=np.int64)
     for i in range(n):
         place[row[i]] = i
-    for i in place:
+    for i in range(n):
         for v in range(p):
-            total[v] += x[i, v]
-    left, made = n, 0
+            total[v] += x[place[i], v]
+    left, made, m, spent = n, 0, 0, 0
     while left >= 2 * k:
-        c[:] = total / left
+        for v in range(p):
+            c[v] = total[v] / left
         if spent <= 0:
-            shell, radius = _shell(x, here, c, left)
+            m = _shell(x, here, c, shell, radius, spare, spare_radius)
             spent = REUSED * left
-            centre[:] = c
-        at, looked = _outermost(x, row, here, c, centre, shell, radius)
+            for v in range(p):
+                centre[v] = c[v]
+        at, looked = _outermost(x, row, here, c, centre, shell, radius, m)
         spent -= looked
         for turn in range(2 if left >= 3 * k else 1):
             if turn:
                 at = _farthest(x, row, here, c, tree, stack, bound)
-            c[:] = x[at]
+            for v in range(p):
+                c[v] = x[at, v]
             _nearest(x, row, here, c, k, tree, stack, bound, near, far)
-            for i in near:
-                group[row[i]] = made
+            for j in range(k):
+                group[row[near[j]]] = made
                 for v in range(p):
-                    total[v] -= x[i, v]
-                _remove(x, row, here, i, tree)
+                    total[v] -= x[near[j], v]
+                _remove(x, row, here, near[j], tree)
             made, left = made + 1, left - k
     for i in range(n):
         if here[i]:

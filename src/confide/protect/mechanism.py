@@ -246,7 +246,7 @@ def finite(value: float, what: str) -> float:
     try:
         number = float(value)
     except OverflowError:
-        number = np.inf
+        raise InputError(f"{what} has more than 308 digits; give a smaller number.") from None
     if not np.isfinite(number):
         raise InputError(f"{what} must be a finite number, not {number}.")
     if isinstance(value, (int, np.integer)) and int(number) != value:

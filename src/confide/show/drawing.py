@@ -6,6 +6,7 @@ import os
 import struct
 import zlib
 from collections.abc import Sequence
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,15 @@ WORDS = {
 """The same colours, dark enough for words on white (a contrast of 4.5 and more)."""
 
 
+def chart_licences() -> str:
+    """The notices of the software that a page with charts carries; its licences ask for them.
+
+    >>> chart_licences().count("Copyright")
+    3
+    """
+    return resources.files("confide.show").joinpath("chart_licences.txt").read_text(encoding="utf-8")
+
+
 def save_chart(chart: Any, path: str | os.PathLike[str], overwrite: bool = False, private: bool = False) -> Path:
     """Write a chart as .png (twice the screen's resolution), .svg or .html (one file that needs no network).
 
@@ -46,7 +56,8 @@ def save_chart(chart: Any, path: str | os.PathLike[str], overwrite: bool = False
     with atomic_write(target, overwrite, private) as temporary:
         if kind == ".html":
             menu = {"actions": {"export": True, "source": False, "compiled": False, "editor": False}}
-            temporary.write_text(chart.to_html(inline=True, embed_options=menu), encoding="utf-8")
+            page = chart.to_html(inline=True, embed_options=menu)
+            temporary.write_text(f"{page.rstrip()}\n<!--\n{chart_licences()}-->\n", encoding="utf-8")
         else:
             chart.save(str(temporary), format=kind[1:], scale_factor=2 if kind == ".png" else 1)
         if kind == ".png":

@@ -101,7 +101,7 @@ def smallest_set(
     return order[kept]
 
 
-@compiled
+@compiled(inner=True)
 def _augment(start: Any, head: Any, twin: Any, room: Any, source: int, sink: int, limit: int) -> int:
     """One shortest augmenting path; returns what was pushed along it, 0 if there is none."""
     nodes = len(start) - 1

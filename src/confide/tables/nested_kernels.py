@@ -58,14 +58,14 @@ def merge(x: Any, size_x: int, y: Any, size_y: int, out: Any, weight: Any) -> No
         out[0, t], out[1, t], out[2, t], out[3, t] = d, p, z, g
 
 
-@compiled
+@compiled(inner=True)
 def joined(x: Any, size_x: int, y: Any, size_y: int, most: int, weight: Any) -> Any:
     out = np.empty((4, min(most, size_x + size_y) + 1))
     merge(x, size_x, y, size_y, out, weight)
     return out
 
 
-@compiled
+@compiled(inner=True)
 def leaf(count: int, low: float, up: float, target: bool, most: int) -> Any:
     """Shares of one cell. low, up: probabilities that its lower and its upper bound are at the true count."""
     top = min(most, count)
@@ -80,7 +80,7 @@ def leaf(count: int, low: float, up: float, target: bool, most: int) -> Any:
     return out
 
 
-@compiled
+@compiled(inner=True)
 def power(x: Any, size: int, k: int, most: int, weight: Any) -> Any:
     """Shares of k alike subtrees of `size` people each, by repeated doubling."""
     result, held = x, 0
@@ -170,7 +170,7 @@ def share(safe: float, hit: float) -> float:
     return min(value, 1.0 - 2.0**-53) if safe > 0.0 else value
 
 
-@compiled
+@compiled(inner=True)
 def least_certificate(
     start: Any, count: Any, low: Any, up: Any, target: Any, parent: Any, node_low: Any, node_up: Any
 ) -> int:

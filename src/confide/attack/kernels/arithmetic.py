@@ -104,7 +104,7 @@ def count_around(values, counts, limit):  # type: ignore[no-untyped-def]
     return above, level
 
 
-@compiled
+@compiled(inner=True)
 def largest(values):  # type: ignore[no-untyped-def]
     """The largest value, -inf for none; eight at a time."""
     n = len(values)
@@ -120,7 +120,7 @@ def largest(values):  # type: ignore[no-untyped-def]
     return top
 
 
-@compiled
+@compiled(inner=True)
 def log_ndtr(x):  # type: ignore[no-untyped-def]
     """log of the normal distribution function, accurate in the lower tail."""
     if x > -10.0:
@@ -160,7 +160,7 @@ def log_cell(low, high, mean, sd):  # type: ignore[no-untyped-def]
     return upper + math.log1p(-math.exp(lower - upper))
 
 
-@compiled
+@compiled(inner=True)
 def window(z, lo, hi, t, radius):  # type: ignore[no-untyped-def]
     """Positions in the sorted z[lo:hi] within radius of t."""
     a, b = lo, hi

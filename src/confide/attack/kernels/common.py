@@ -21,7 +21,7 @@ SKIP = 36.0
 """Records whose weight is below exp(-SKIP) / n of the best one are not visited: below 1e-12 in total."""
 
 
-@compiled
+@compiled(inner=True)
 def widest_block(first, last, block_of, offsets):  # type: ignore[no-untyped-def]
     """Records of the largest block among those of targets first..last-1."""
     widest = 0
@@ -31,7 +31,7 @@ def widest_block(first, last, block_of, offsets):  # type: ignore[no-untyped-def
     return widest
 
 
-@compiled
+@compiled(inner=True)
 def add_base(lo, hi, codes, t_code, record_code, same, diff, log_m, out):  # type: ignore[no-untyped-def]
     """Log weights of a block's records for one class of targets: matches minus log m. Shapes: (V, r)."""
     for j in range(lo, hi):
@@ -45,7 +45,7 @@ def add_base(lo, hi, codes, t_code, record_code, same, diff, log_m, out):  # typ
                 out[j - lo] += diff[v, j]
 
 
-@compiled
+@compiled(inner=True)
 def add_tables(lo, hi, tables, t_row, column, log_p, starts, widths, out):  # type: ignore[no-untyped-def]
     """The same for likelihoods given by matrices, stored one after another in `log_p`."""
     for v in range(tables):
@@ -59,7 +59,7 @@ def add_tables(lo, hi, tables, t_row, column, log_p, starts, widths, out):  # ty
                 out[j - lo] += log_p[at + column[v, j]]
 
 
-@compiled
+@compiled(inner=True)
 def log_top_sum(weights, counts, peak, top):  # type: ignore[no-untyped-def]
     """log of the sum of the `top` largest weights relative to the peak; -inf for none."""
     best = np.full(top, -np.inf)

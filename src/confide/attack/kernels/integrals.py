@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from confide.attack.kernels.arithmetic import log_cell, window
+from confide.attack.kernels.arithmetic import largest, log_cell, window
 from confide.engine.compile import compiled
 
 
@@ -20,7 +20,7 @@ def log_node_sums(  # type: ignore[no-untyped-def]
     `out`: (len(rows), K).
     """
     big, classes = len(nodes), mu.shape[1]
-    widest = sd.max()
+    widest = largest(sd)
     mass = np.empty((big, classes))
     weight = np.empty(big)
     total = np.empty(classes)
@@ -81,7 +81,7 @@ def log_joint_sums(  # type: ignore[no-untyped-def]
     weight = np.empty(big)
     total = np.empty(classes)
     x = np.empty(d)
-    widest = sd[0].max()
+    widest = largest(sd[0])
     current = -1
     for i in range(len(rows)):
         j = rows[i]

@@ -157,7 +157,8 @@ def attack_mixture(  # type: ignore[no-untyped-def]
         b = block_of[t]
         lo, hi = offsets[b], offsets[b + 1]
         w = buffer[: hi - lo]
-        w[:] = 0.0
+        for j in range(hi - lo):
+            w[j] = 0.0
         for i in range(k_start[t], k_start[t + 1]):
             e, k = k_weight[i], k_list[i]
             for j in range(lo, hi):

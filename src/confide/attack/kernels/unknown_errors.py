@@ -17,7 +17,7 @@ TOGETHER, TILE = 16, 256
 """Targets worked on together, and records in one go, so that a record's nodes are read from memory once for all."""
 
 
-@compiled
+@compiled(inner=True)
 def add_node(x, z, coef, steep, out):  # type: ignore[no-untyped-def]
     """out += coef exp(-steep q), q = (x - z)^2; arrays of one length, so that the loop can be vectorised."""
     for j in range(len(out)):
@@ -25,7 +25,7 @@ def add_node(x, z, coef, steep, out):  # type: ignore[no-untyped-def]
         out[j] += coef[j] * fast_exp(-steep[j] * q * q)
 
 
-@compiled
+@compiled(inner=True)
 def add_flat(x, add, z, there, flat, out):  # type: ignore[no-untyped-def]
     """out += add where there is a value, and - flat q."""
     for j in range(len(out)):
@@ -33,7 +33,7 @@ def add_flat(x, add, z, there, flat, out):  # type: ignore[no-untyped-def]
         out[j] += add * there[j] - flat[j] * q * q
 
 
-@compiled
+@compiled(inner=True)
 def add_spreads(lo, hi, x, x_add, z, there, flat, coef, steep, nodes, scratch, product, out):  # type: ignore[no-untyped-def]
     """Add log sum_k coef_k exp(-flat q - steep_k q), q = (x - z)^2, of every variable with an unknown error.
 
@@ -43,11 +43,13 @@ def add_spreads(lo, hi, x, x_add, z, there, flat, coef, steep, nodes, scratch, p
     if len(x) == 0 or n == 0:
         return
     total = scratch[:n]
-    product[:n] = 1.0
+    for j in range(n):
+        product[j] = 1.0
     for v in range(len(x)):
         mine = z[v, lo:hi]
         add_flat(x[v], x_add[v], mine, there[v, lo:hi], flat[v, lo:hi], out)
-        total[:] = coef[v, 0, lo:hi]
+        for j in range(n):
+            total[j] = coef[v, 0, lo + j]
         for k in range(1, nodes[v]):
             add_node(x[v], mine, coef[v, k, lo:hi], steep[v, k, lo:hi], total)
         for j in range(n):
@@ -58,7 +60,7 @@ def add_spreads(lo, hi, x, x_add, z, there, flat, coef, steep, nodes, scratch, p
                 product[j] = 1.0
 
 
-@compiled
+@compiled(inner=True)
 def log_spreads(j, x, x_add, z, there, flat, coef, steep, nodes):  # type: ignore[no-untyped-def]
     """The same for one record."""
     out = 0.0
@@ -72,7 +74,7 @@ def log_spreads(j, x, x_add, z, there, flat, coef, steep, nodes):  # type: ignor
     return out
 
 
-@compiled
+@compiled(inner=True)
 def spread_window(x, reach, noise, bias, z, lo, hi):  # type: ignore[no-untyped-def]
     """Positions in the sorted z[lo:hi] with (x - z)^2 <= reach (noise + bias z^2); all where that has no end."""
     if reach <= 0.0:
@@ -85,11 +87,12 @@ def spread_window(x, reach, noise, bias, z, lo, hi):  # type: ignore[no-untyped-
     return window(z, lo, hi, middle, radius * (1.0 + 1e-12))
 
 
-@compiled
+@compiled(inner=True)
 def hopeful_ones(lo, hi, x, x_add, z, there, flat, peaks, base, least, scratch, out):  # type: ignore[no-untyped-def]
     """Positions (from `lo`) of records whose weight can reach `least`, by the widest nodes alone: no exponentials."""
     upper = scratch[: hi - lo]
-    upper[:] = base
+    for j in range(len(upper)):
+        upper[j] = base[j]
     for v in range(len(x)):
         add_flat(x[v], x_add[v] + peaks[v], z[v, lo:hi], there[v, lo:hi], flat[v, lo:hi], upper)
     kept = 0
@@ -100,7 +103,7 @@ def hopeful_ones(lo, hi, x, x_add, z, there, flat, peaks, base, least, scratch, 
     return kept
 
 
-@compiled
+@compiled(inner=True)
 def ends_of(ends):  # type: ignore[no-untyped-def]
     """From the first to the last position of several ranges, those that are empty passed over."""
     low, high = np.int64(0), np.int64(0)
@@ -141,7 +144,7 @@ def attack_spread(  # type: ignore[no-untyped-def]
     for t in range(first, last):
         place = (t - first) % batch
         buffer = buffers[place]
-        ends[place] = 0
+        ends[place, 0], ends[place, 1] = 0, 0
         b = block_of[t]
         lo, hi = offsets[b], offsets[b + 1]
         n = hi - lo
@@ -198,7 +201,7 @@ def attack_spread(  # type: ignore[no-untyped-def]
             kept = hopeful_ones(lo + a, lo + e, x[t], x_add[t], z, there, flat, peaks, w, least, scratch, hopeful)
         if 2 * kept > e - a:  # nearly all count: several such targets are worked on together, below
             visited[0] += e - a
-            ends[place] = lo + a, lo + e
+            ends[place, 0], ends[place, 1] = lo + a, lo + e
         else:
             visited[0] += kept
             places = np.full(len(trues), -1)
@@ -221,7 +224,7 @@ def attack_spread(  # type: ignore[no-untyped-def]
                         k, w = start + i, buffers[i, a - ends[i, 0] : e - ends[i, 0]]
                         add_spreads(a, e, x[k], x_add[k], z, there, flat, coef, steep, nodes, scratch, product, w)
             for i in range(place + 1):
-                a, e = ends[i]
+                a, e = ends[i, 0], ends[i, 1]
                 if a < e:
                     k = start + i
                     finish(buffers[i, : e - a], counts[a:e], a, true_at[true_start[k] : true_start[k + 1]],

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from confide.errors import InputError, system_reason
 from confide.frames import atomic_write, private_folder
 from confide.show.drawable import drawable
-from confide.show.drawing import save_chart
+from confide.show.drawing import chart_licences, save_chart
 from confide.show.report.sections import Section, figure_sections, page_words
 from confide.show.report.treatment import BASE
 from confide.show.report.view import View
@@ -119,7 +119,7 @@ def report_html(view: View, sections: list[Section]) -> str:
     contents += [("choice", "Choice and reason"), ("again", "How to reproduce")]
     return pages.get_template("page.html.j2").render(
         **words, contents=contents, sections=list(_drawn(sections)), policy=_policy(bundle, draw),
-        style=Markup(style), bundle=Markup(bundle), draw=Markup(draw),
+        style=Markup(style), bundle=Markup(bundle), draw=Markup(draw), licences=chart_licences(),
     )  # fmt: skip
 
 

@@ -1,0 +1,84 @@
+"""Scripts work in a folder of any name, and need no network once the environment exists."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import satisfied  # noqa: E402
+
+PROJECT = """
+[project]
+name = "confide"
+version = "{version}"
+dependencies = [{needs}]
+scripts = {{ confide = "confide.cli:main" }}
+[project.optional-dependencies]
+docs = ["numpy>=1"]
+dev = ["confide[docs]", "pytest>={pytest}"]
+"""
+
+
+def project(folder: Path, needs: str = '"polars>=1"', pytest_from: str = "8", version: str = "0.1.0") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "pyproject.toml").write_text(PROJECT.format(needs=needs, pytest=pytest_from, version=version))
+    return folder
+
+
+@pytest.fixture
+def no_own_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(satisfied, "_own", lambda *_: None)
+
+
+@pytest.mark.usefixtures("no_own_check")
+def test_what_is_missing_is_found(tmp_path: Path) -> None:
+    assert satisfied.missing(project(tmp_path), "dev") is None
+    assert satisfied.missing(project(tmp_path, '"no-such-package>=1"'), "") == "no-such-package is not installed"
+    assert "pytest" in str(satisfied.missing(project(tmp_path, pytest_from="999"), "dev"))
+    assert satisfied.missing(project(tmp_path, pytest_from="999"), "docs") is None
+    other = "\"no-such-package>=1; python_version < '3.0'\""
+    assert satisfied.missing(project(tmp_path, other), "") is None
+
+
+def test_confide_of_another_folder_or_version_is_not_enough(tmp_path: Path) -> None:
+    from importlib.metadata import version
+
+    assert satisfied.missing(project(tmp_path, version="99.0"), "") == "confide 99.0 is not installed"
+    here = satisfied.missing(project(tmp_path, version=version("confide")), "")
+    assert here == "confide is not installed from this folder"
+
+
+def test_an_environment_that_has_all_is_left_alone(tmp_path: Path) -> None:
+    """In a folder with spaces whose Python answers "satisfied", pip is not called; else it is, quoted as it must be."""
+    folder = tmp_path / "a b" / "confide test"
+    (folder / "scripts").mkdir(parents=True)
+    (folder / "env dir" / "bin").mkdir(parents=True)
+    shutil.copy(ROOT / "scripts" / "environment", folder / "scripts" / "environment")
+    fake = folder / "env dir" / "bin" / "python"
+    fake.write_text('#!/bin/sh\necho "$#: $*" >> "$LOG"\ncase "$1" in scripts/*) exit "$ANSWER";; esac\n')
+    fake.chmod(0o755)
+    for answer, calls in (("0", 1), ("1", 2)):
+        log = tmp_path / f"log{answer}"
+        env = os.environ | {"LOG": str(log), "ANSWER": answer, "PYTHON": sys.executable}
+        words = [str(folder / "scripts" / "environment"), "env dir", "dev"]
+        subprocess.run(words, env=env, check=True, timeout=60)
+        said = log.read_text().splitlines()
+        assert len(said) == calls
+        assert said[0] == "2: scripts/satisfied.py dev"
+    assert said[1].endswith("--editable .[dev]")
+
+
+@pytest.mark.parametrize("name", ["environment", "test", "docs", "demo", "bundle", "chromium"])
+def test_scripts_are_sound_for_bash(name: str) -> None:
+    script = ROOT / "scripts" / name
+    assert os.access(script, os.X_OK)
+    subprocess.run(["bash", "-n", str(script)], check=True, timeout=60)
+    assert "set -euo pipefail" in script.read_text()
