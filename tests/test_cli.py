@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide import cli, commands
+from confide import cli, commands, protect_command
 from confide.cli import main
 
 EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
@@ -226,10 +226,10 @@ def test_all_files_or_none(here: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     def fail(*_: Any, **__: Any) -> None:
         raise RuntimeError("the data say 31")
 
-    monkeypatch.setattr(commands, "save_record", fail)
+    monkeypatch.setattr(protect_command, "save_record", fail)
     assert run(f"{PROTECT} --private vault") == 1
     err = capsys.readouterr().err
-    assert "internal error, RuntimeError in commands.py" in err
+    assert "internal error, RuntimeError in protect_command.py" in err
     assert "31" not in err.split("line")[0]
     assert "the data say" not in err
     assert err.count("\n") == 1
@@ -238,12 +238,32 @@ def test_all_files_or_none(here: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     assert "Traceback" in capsys.readouterr().err
 
 
+def test_the_same_command_goes_on_after_a_kill_between_its_files(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The public file is the last to appear; records without it are what a killed run left."""
+    line = f"{PROTECT} --private vault --public-record public/record.json"
+    assert run(line) == 0
+    public, records = here / "public" / "heads.csv", [here / "vault" / "record.json", here / "public" / "record.json"]
+    whole = {p: p.read_bytes() for p in (public, *records)}
+    for killed_before in (records[1:], []):
+        for path in (public, *killed_before):
+            path.unlink()
+        assert run(line) == 0
+        assert {p: p.read_bytes() for p in whole} == whole
+    public.unlink()
+    records[0].write_text("{}")
+    assert run(line) == 2
+    assert "record.json exists and is not overwritten; give --force" in capsys.readouterr().err
+    assert not public.exists()
+
+
 @pytest.mark.usefixtures("here")
 def test_interrupted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def stop(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(commands, "read", stop)
+    monkeypatch.setattr(protect_command, "read", stop)
     assert run(PROTECT) == 130
     assert capsys.readouterr().err.count("\n") == 1
 

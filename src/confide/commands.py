@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
-from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from confide.attack.document import load_intruder
-from confide.core.vault import usual_vault
 from confide.errors import InputError, raise_all
 from confide.frames import atomic_write, read, write
-from confide.frames.files import FORMATS, TEXT
-from confide.frames.spreadsheet import formula_columns, formula_text
-from confide.protect.document import load_plan, plan_to_dict
-from confide.protect.record import content_digest, save_record
+from confide.frames.files import FORMATS
+from confide.protect.document import load_plan
 from confide.protect.release import Release
 from confide.protect.replay import replay
 from confide.show.tables import attack_text
@@ -35,93 +29,10 @@ def demo(options: argparse.Namespace) -> Told:
 
 
 def protect(options: argparse.Namespace) -> Told:
-    """Carry a plan out; write the public file and, in the vault, what only the agency may hold."""
-    folder = usual_vault() if options.private is None else options.private
-    secret = None if options.private is None else folder / RECORD
-    public = [options.out, options.public_record]
-    named = options.private is not None
-    beside = apart(folder, {"--out": options.out, "--public-record": options.public_record}, named)
-    raise_all([*beside, *unwritable(options, public), *_in_the_way(secret, options.force)])
-    check_suffix(options.out)
-    if options.spreadsheet and options.out.suffix.lower() not in TEXT:
-        raise InputError(f"--spreadsheet goes with an --out that ends in {' or '.join(TEXT)}.")
-    plan, data = load_plan(options.plan), read(options.data)
-    release = plan.protect(data, seed=_seed(options), vault=folder)
-    if secret is None:
-        secret = folder / f"{content_digest(release.frame)[:16]}.json"  # one vault for all releases: named by content
-    told = _protect_told(options, release, folder, secret)
-    with ExitStack() as stack:  # all files appear, or none
+    """Carry a plan out."""
+    from confide.protect_command import run
 
-        def opened(path: Path) -> Path:
-            return stack.enter_context(atomic_write(path, overwrite=options.force))
-
-        write(release.data, opened(options.out), overwrite=True, spreadsheet=options.spreadsheet)
-        if options.public_record is not None:
-            save_record(release, opened(options.public_record), overwrite=True)
-        again = options.private is None or options.force
-        save_record(release, stack.enter_context(atomic_write(secret, overwrite=again)), private=True, overwrite=True)
-    return told
-
-
-def _protect_told(options: argparse.Namespace, release: Release, vault: Path, secret: Path) -> Told:
-    assert release.plan is not None
-    steps, changed = plan_to_dict(release.plan).get("steps", []), _changed(release)
-    formulas = len(formula_columns(release.frame)) if options.out.suffix.lower() in TEXT else 0
-    plain = {
-        "rows": release.frame.height,
-        "original_rows": release.original.height,
-        "variables": list(release.frame.columns),
-        "steps": steps,
-        "changed": changed,
-        "formula_columns": formulas,
-        "files": {
-            "public": str(options.out),
-            "public_record": options.public_record and str(options.public_record),
-            "private_record": str(secret),
-            "vault": str(vault),
-        },
-    }
-    lines = [
-        f"Released {release.frame.height:,} of {release.original.height:,} rows and {release.frame.width} of "
-        f"{release.original.width} variables: {options.out}",
-        *(f"  {i}. {_step_text(s)}" for i, s in enumerate(steps, start=1)),
-        *(f"  {v}: {n:,} of {release.frame.height:,} values changed" for v, n in changed.items()),
-    ]
-    if formulas:
-        lines.append(formula_text(formulas, options.spreadsheet))
-    lines.append(f"Private, never to be published, to be kept in two places: the vault {vault}")
-    lines.append(f"  its record makes this release again, and `confide attack` works on it: {secret.name}")
-    return "\n".join(lines), plain
-
-
-def _step_text(step: dict[str, Any]) -> str:
-    about = step.get("variable") or ", ".join(step.get("variables", ()))
-    rest = {k: v for k, v in step.items() if k not in ("method", "variable", "variables")}
-    shown = [f"{k} = {_brief(v)}" for k, v in rest.items()]
-    return f"{step['method']} {about}".strip() + (f" ({'; '.join(shown)})" if shown else "")
-
-
-def _brief(value: Any) -> str:
-    return f"{len(value)} entries" if isinstance(value, (list, dict)) and len(value) > 4 else str(value)
-
-
-def _changed(release: Release) -> dict[str, int]:
-    """For each variable that the plan alters, the released values that are not the original ones.
-
-    Rows that belong to nobody have no original to compare with.
-    """
-    assert release.plan is not None
-    names = list(dict.fromkeys(v for s in release.plan.parts for v in s.variables if v in release.frame.columns))
-    if release.link is None or not names:
-        return {}
-    original = release.original.select(names)[release.link]
-    return {v: _differing(original[v], release.frame[v]) for v in names}
-
-
-def _differing(a: pl.Series, b: pl.Series) -> int:
-    if a.dtype != b.dtype:
-        a, b = a.cast(pl.String), b.cast(pl.String)
-    return int(a.ne_missing(b).sum())
+    return run(options)
 
 
 def attack(options: argparse.Namespace) -> Told:
@@ -175,7 +86,7 @@ def _release(options: argparse.Namespace) -> Release:
             link = read(file, columns=[column]).get_column(column).to_numpy()
         return Release.adopt(data, read(options.released), plan, link)
     assert plan is not None
-    return plan.protect(data, seed=_seed(options))
+    return plan.protect(data, seed=seed_of(options))
 
 
 def _check_source(options: argparse.Namespace) -> None:
@@ -193,7 +104,7 @@ def _check_source(options: argparse.Namespace) -> None:
         raise InputError(f"A seed goes with --plan alone, where the release is made now; leave it out with {given[0]}.")
 
 
-def _seed(options: argparse.Namespace) -> int | None:
+def seed_of(options: argparse.Namespace) -> int | None:
     if options.seed_file is None:
         seed: int | None = options.seed
         return seed
@@ -203,23 +114,7 @@ def _seed(options: argparse.Namespace) -> int | None:
         raise InputError(f"{options.seed_file} must hold one whole number, the seed.") from None
 
 
-def _inside(folder: str, other: str) -> bool:
-    """Whether a folder is another one or lies below it."""
-    return os.path.commonpath([folder, other]) == other
-
-
-def apart(vault: Path, public: dict[str, Path | None], named: bool, option: str = "--private") -> list[str]:
-    """What is private does not lie beside what is public. The usual vault may lie below: a home folder holds both."""
-    place = os.path.realpath(vault.expanduser())
-    folders = {n: os.path.realpath(p.expanduser().parent) for n, p in public.items() if p is not None}
-    return [
-        f"{option} must be a folder outside that of {n}: the secret never lies beside what is published."
-        for n, folder in folders.items()
-        if (_inside(place, folder) if named else _inside(folder, place))
-    ]
-
-
-def _in_the_way(path: Path | None, force: bool) -> list[str]:
+def in_the_way(path: Path | None, force: bool) -> list[str]:
     if path is None or force or not path.exists():
         return []
     return [f"{path} exists and is not overwritten; give --force to replace it."]
@@ -237,7 +132,7 @@ def unwritable(options: argparse.Namespace, paths: list[Path | None]) -> list[st
         elif not path.parent.is_dir():
             problems.append(f"{path} cannot be written: there is no folder {path.parent}.")
         else:
-            problems += _in_the_way(path, options.force)
+            problems += in_the_way(path, options.force)
         seen.add(real)
     return problems
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import polars as pl
 
-from confide.commands import Told, apart, check_suffix, unwritable
+from confide.commands import Told, check_suffix, unwritable
 from confide.core.vault import usual_vault
 from confide.errors import InputError, raise_all
 from confide.frames import atomic_write, read, write
+from confide.protect_command import apart
 from confide.show.drawing import check_picture
 from confide.tables.areas import Tables
 from confide.tables.areas_attack import TablesAttack

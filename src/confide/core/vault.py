@@ -11,6 +11,7 @@ import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from confide.core.private import private_folder
 from confide.errors import InputError
 
 SECRET = "secret"
@@ -46,9 +47,8 @@ class Vault:
     def __post_init__(self) -> None:
         if not isinstance(self.folder, (str, os.PathLike)) or not str(self.folder):
             raise InputError(f"A vault is a folder, named by text or a path, not {type(self.folder).__name__}.")
-        path = Path(self.folder).expanduser()
+        path = private_folder(self.folder)
         object.__setattr__(self, "folder", path)
-        _checked_folder(path)
         file = path / SECRET
         if not file.exists():
             _make(file)
@@ -86,34 +86,13 @@ def existing(folder: str | os.PathLike[str]) -> bool:
     return (Path(folder).expanduser() / SECRET).exists()
 
 
-def _checked_folder(path: Path) -> None:
-    """A folder of our own that nobody else can open; made where it is missing."""
-    try:
-        path.mkdir(mode=0o700, parents=True)
-        path.chmod(0o700)
-        return
-    except FileExistsError:
-        if not path.is_dir():
-            raise InputError(f"The vault {path} is a file; give the name of a folder.") from None
-    except OSError as cause:
-        raise InputError(f"The vault {path} cannot be made: {cause.strerror}.") from cause
-    _check_owner(path, "The vault")
-    if not _open_to_others(path):
-        return
-    if any(path.iterdir()):
-        raise InputError(
-            f"Others may open the folder {path}, so it cannot be a vault. Close it (chmod 700), or name a new folder."
-        )
-    path.chmod(0o700)
-
-
 def _open_to_others(path: Path) -> bool:
     return hasattr(os, "getuid") and bool(stat.S_IMODE(path.stat().st_mode) & 0o077)
 
 
-def _check_owner(path: Path, what: str) -> None:
-    if hasattr(os, "getuid") and path.stat().st_uid not in (os.getuid(), 0):
-        raise InputError(f"{what} {path} belongs to another user; give a folder of your own.")
+def _check_owner(path: Path) -> None:
+    if hasattr(os, "getuid") and path.stat().st_uid != os.geteuid():
+        raise InputError(f"The secret {path} belongs to another user; give a vault of your own.")
 
 
 def _make(file: Path) -> None:
@@ -150,7 +129,7 @@ def _settle(draft: Path, file: Path) -> None:
 
 def _read(file: Path) -> bytes:
     try:
-        _check_owner(file, "The secret")
+        _check_owner(file)
         if _open_to_others(file):
             raise InputError(f"Others may read {file}, so it is no secret. Close it (chmod 600), or use a new vault.")
         lines = file.read_text(encoding="ascii").split("\n")

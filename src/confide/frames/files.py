@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -117,32 +116,13 @@ def write(
     if spreadsheet and suffix not in TEXT:
         raise InputError(f"spreadsheet=True goes with {' and '.join(TEXT)}; {FORMATS[suffix]} files hold no formulas.")
 
-    def save(target: Path) -> None:
-        if draft:
-            target.touch()
-            target.chmod(0o600)
-        _save(data, target, suffix, found, spreadsheet)
-
-    _write_whole(path, overwrite, save)
-    return Path(path)
-
-
-def _write_whole(path: str | os.PathLike[str], overwrite: bool, save: Callable[[Path], None]) -> None:
-    """Write by way of a temporary file, with every failure (a full disk) told in terms of the file."""
     try:
-        with atomic_write(path, overwrite) as temporary:
-            save(temporary)
-    except (InputError, MemoryError):
-        raise
-    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as cause:
-        raise InputError(f"{path} cannot be written: {_why(cause)}. No unfinished file is left behind.") from None
-
-
-def _why(cause: BaseException) -> str:
-    """The system's own words; nothing else that a writer says, which may quote a value."""
-    found = re.search(r"os error (\d+)", str(cause))
-    number = getattr(cause, "errno", None) or (int(found[1]) if found else None)
-    return os.strerror(number) if number else f"a column cannot be held, or the disk is full ({type(cause).__name__})"
+        with atomic_write(path, overwrite, private=draft) as temporary:
+            _save(data, temporary, suffix, found, spreadsheet)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as cause:  # its words may quote a value
+        why = f"a column cannot be held, or the disk is full ({type(cause).__name__})"
+        raise InputError(f"{path} cannot be written: {why}. No unfinished file is left behind.") from None
+    return Path(path)
 
 
 def _suffix(path: str | os.PathLike[str]) -> str:

@@ -73,12 +73,15 @@ def save_record(release: Release, path: str | os.PathLike[str], private: bool = 
     """
     if not private:
         check_public(release)
-    text = json.dumps(record(release, private), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    with atomic_write(path, overwrite) as temporary:
-        if private:
-            temporary.chmod(0o600)
+    text = record_text(release, private)
+    with atomic_write(path, overwrite, private) as temporary:
         temporary.write_text(text, encoding="utf-8")
     return Path(path)
+
+
+def record_text(release: Release, private: bool = False) -> str:
+    """The record as JSON."""
+    return json.dumps(record(release, private), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def check_public(release: Release) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from confide.core import private as module
 from confide.errors import InputError
 from confide.frames import atomic_write, private_folder
-from confide.frames import private as module
 
 
 def mode(path: Path) -> int:
