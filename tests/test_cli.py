@@ -258,6 +258,33 @@ def test_the_same_command_goes_on_after_a_kill_between_its_files(
     assert not public.exists()
 
 
+def test_what_is_not_protected_is_said(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "plan.toml").write_text("")
+    assert run(f"{PROTECT} --private vault") == 0
+    said = capsys.readouterr().out
+    assert "Released as they are, touched by no step: id, sex, race" in said
+    assert "Different in every record: id. Should the plan name it under identifiers?" in said
+    (here / "plan.toml").write_text(PLAN)
+    assert run(f"{PROTECT} --private vault --force") == 0
+    said = capsys.readouterr().out
+    assert "Different in every record" not in said
+    assert "Released before from this vault: 1 other of this file." in said
+    records = sorted(p.name for p in (here / "vault").glob("*.json"))
+    assert len(records) == 2  # the first is kept, by a name of its own
+    other = next(n for n in records if n != "record.json")
+    assert run(f"attack heads.csv --private vault/{other} --intruder who.toml") == 0
+
+
+def test_a_vault_without_its_secret_is_not_made_anew(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(f"{PROTECT} --private vault") == 0
+    (here / "vault" / "secret").unlink()
+    capsys.readouterr()
+    assert run(f"{PROTECT} --private vault --force") == 2
+    assert "holds records but no secret" in capsys.readouterr().err
+    assert run("attack heads.csv --private vault --intruder who.toml") == 2
+    assert not (here / "vault" / "secret").exists()
+
+
 @pytest.mark.usefixtures("here")
 def test_interrupted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def stop(*_: Any, **__: Any) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ def run(options: argparse.Namespace) -> Told:
     if cut_short and not options.force:
         _check_same(release, options.public_record, named)
     told = _told(options, release, vault, secret)
+    _keep_earlier(secret, release)
     with ExitStack() as stack:  # all files appear, or none; the one opened first, the public file, is moved last
 
         def opened(path: Path, again: bool, private: bool = False) -> Path:
@@ -74,6 +76,33 @@ def _check_same(release: Release, public: Path | None, private: Path | None) -> 
     raise_all(problems)
 
 
+def _keep_earlier(secret: Path, release: Release) -> None:
+    """The record of another release that is about to be replaced stays, under a name by its content."""
+    digest = _released(secret) if secret.exists() else None
+    if digest is not None and digest != content_digest(release.frame):
+        with atomic_write(secret.with_name(f"{digest[:16]}.json"), overwrite=True, private=True) as temporary:
+            temporary.write_bytes(secret.read_bytes())
+
+
+def _released(record: Path) -> str | None:
+    """The digest of the release that a record is of; None where it is no record."""
+    try:
+        return str(json.loads(record.read_text(encoding="utf-8"))["released"]["sha256"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _earlier(vault: Path, release: Release) -> int:
+    """How many other releases of this very file the vault has records of."""
+    mine, others = content_digest(release.original), set()
+    for path in vault.expanduser().glob("*.json"):
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            found = json.loads(path.read_text(encoding="utf-8"))
+            if found["private"]["original"]["sha256"] == mine:
+                others.add(found["released"]["sha256"])
+    return len(others - {content_digest(release.frame)})
+
+
 def _told(options: argparse.Namespace, release: Release, vault: Path, secret: Path) -> Told:
     assert release.plan is not None
     steps, changed = plan_to_dict(release.plan).get("steps", []), _changed(release)
@@ -85,6 +114,7 @@ def _told(options: argparse.Namespace, release: Release, vault: Path, secret: Pa
         "steps": steps,
         "changed": changed,
         "formula_columns": formulas,
+        "as_they_are": [v for v in release.frame.columns if v not in changed],
         "files": {
             "public": str(options.out),
             "public_record": options.public_record and str(options.public_record),
@@ -100,9 +130,26 @@ def _told(options: argparse.Namespace, release: Release, vault: Path, secret: Pa
     ]
     if formulas:
         lines.append(formula_text(formulas, options.spreadsheet))
+    lines += _cautions(release, changed)
+    if before := _earlier(vault, release):
+        lines.append(
+            f"This file was released before from this vault ({before} other): together they tell more than one."
+        )
     lines.append(f"Private, never to be published, to be kept in two places: the vault {vault}")
-    lines.append(f"  its record makes this release again, and `confide attack` works on it: {secret.name}")
+    lines.append(f"  its record makes this release again: confide attack ... --private {secret}")
     return "\n".join(lines), plain
+
+
+def _cautions(release: Release, changed: dict[str, int]) -> list[str]:
+    """What a reader should know who sees only this: what no step touched, and what tells everybody apart."""
+    frame = release.frame
+    kept = [v for v in frame.columns if v not in changed]
+    lines = [f"Released as they are, touched by no step: {', '.join(kept)}."] if kept else []
+    whole = [v for v in kept if not frame.schema[v].is_float() and not frame.schema[v].is_nested()]
+    own = [v for v in whole if frame[v].n_unique() == frame.height > 1]
+    if own:
+        lines.append(f"Different in every record: {', '.join(own)}. Should the plan name it under identifiers?")
+    return lines
 
 
 def _step_text(step: dict[str, Any]) -> str:
@@ -143,7 +190,8 @@ def _inside(folder: str, other: str) -> bool:
 def apart(vault: Path, public: dict[str, Path | None], named: bool, option: str = "--private") -> list[str]:
     """What is private does not lie beside what is public. The usual vault may lie below: a home folder holds both."""
     place = os.path.realpath(vault.expanduser())
-    folders = {n: os.path.realpath(p.expanduser().parent) for n, p in public.items() if p is not None}
+    real = {n: Path(os.path.realpath(p.expanduser())).parent for n, p in public.items() if p is not None}
+    folders = {n: os.path.realpath(p) for n, p in real.items()}
     return [
         f"{option} must be a folder outside that of {n}: the secret never lies beside what is published."
         for n, folder in folders.items()

@@ -116,15 +116,25 @@ def _write(
 ) -> None:
     if options.published is not None:  # for the public: what can be stated of it is not in it
         seen = published.frame().drop("entry", "lower", "upper")
+        seen = _with_levels_shown(seen) if options.records else seen
         with atomic_write(options.published, overwrite=options.force) as temporary:
             write(marked(seen, published.origin), temporary, overwrite=True)
     if options.chart is not None:
         from confide.show.drawing import save_chart
 
-        save_chart(attack.chart(), options.chart, overwrite=options.force)
+        save_chart(attack.chart(), options.chart, overwrite=options.force, private=True)
     if options.out is not None:
         with atomic_write(options.out, overwrite=options.force, private=True) as temporary:
             write(attack.frame, temporary, overwrite=True)
+
+
+def _with_levels_shown(seen: pl.DataFrame) -> pl.DataFrame:
+    """Without levels of which nothing but zeros is published: records name them, so that somebody has them."""
+    for name in (n for n in seen.columns if n not in ("margin", "published", "mark")):
+        shown = seen.filter(pl.col(name).is_not_null()).group_by(name).agg(pl.col("published").fill_null(0).sum())
+        empty = shown.filter(pl.col("published") == 0)[name]
+        seen = seen.filter(pl.col(name).is_null() | ~pl.col(name).is_in(empty.implode()))
+    return seen
 
 
 def _vault(options: argparse.Namespace, scheme: Scheme) -> Path | None:

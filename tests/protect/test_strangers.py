@@ -6,6 +6,7 @@ would not be one.
 
 from __future__ import annotations
 
+import pickle
 from itertools import combinations
 from pathlib import Path
 
@@ -49,7 +50,7 @@ def round_values(public: pl.DataFrame, origin: Origin) -> int:
 
 def guesses(public: pl.DataFrame, seeds: range) -> list[int]:
     """The best of every way to turn a guessed seed into draws that needs no secret."""
-    shown = described(NOISE, public, None)
+    shown = described(NOISE, public, NOISE.encode(public), None)
     best = []
     for seed in seeds:
         origins = [Origin.shared(seed)]
@@ -68,7 +69,9 @@ def test_guessed_seeds(vault: cf.Vault) -> None:
     assert near[-2] < 8
     public = NOISE.protect(people(), seed=2026, vault=vault).data
     assert max(guesses(public, range(GUESSES))) < 10
-    assert round_values(public, Origin.of(described(NOISE, people(), None), 2026, vault)) == N  # only with the secret
+    assert (
+        round_values(public, Origin.of(described(NOISE, people(), NOISE.encode(people()), None), 2026, vault)) == N
+    )  # only with the secret
 
 
 # -- somebody who holds all of the file but one record ---------------------------------------------------------------
@@ -163,6 +166,69 @@ def test_no_two_releases_share_draws(vault: cf.Vault) -> None:
         added[name] = z - file["income"].to_numpy()
     for (one, a), (two, b) in combinations(added.items(), 2):
         assert abs(np.corrcoef(a, b)[0, 1]) < 5 / np.sqrt(file.height), (one, two)
+
+
+def shared_rows(a: cf.Release, b: cf.Release) -> float:
+    assert a.link is not None
+    assert b.link is not None
+    return float((a.link == b.link).mean())
+
+
+def test_equal_values_that_are_read_otherwise_share_nothing(vault: cf.Vault) -> None:
+    """Equal keys mean equal releases: what a digest does not see (answer codes, the order of categories) is in the key."""
+    codes = pl.DataFrame({"z": [1000.0 * i for i in range(1, 200)] + [99_999.0]})
+    plan = cf.Plan([cf.Noise("z", relative=0.5)])
+    declared = cf.attach(codes.clone(), cf.Schema({"z": cf.VariableSchema("z", missing=(99_999,))}))
+    assert shared_rows(plan.protect(codes, vault=vault), plan.protect(declared, vault=vault)) < 0.05
+    words = ["rented", "owned", "free"] * 70
+    texts = [pl.Series("t", words), pl.Series("t", words, dtype=pl.Enum(["rented", "owned", "free"]))]
+    pram = cf.Plan([cf.Pram("t", retention=0.6)])
+    a, b = (pram.protect(pl.DataFrame(t), vault=vault) for t in texts)
+    assert shared_rows(a, b) < 0.05
+    swap = cf.Plan([cf.Swap("t", rate=0.6)])
+    a, b = (swap.protect(pl.DataFrame(t), vault=vault) for t in texts)
+    assert a.data["t"].equals(b.data["t"].cast(pl.String))  # where order does not matter it is one release
+    gaps = [pl.Series("t", ["x", "y", empty] * 70) for empty in ("", None, "NA")]
+    made = [swap.protect(pl.DataFrame(g), vault=vault) for g in gaps]
+    assert max(shared_rows(a, b) for a, b in combinations(made, 2)) < 0.05
+
+
+def test_functions_in_a_plan_share_nothing(vault: cf.Vault) -> None:
+    """Nobody can tell what a function does: here it reads a number from elsewhere."""
+    size = {"sd": 100.0}
+    plan = cf.Plan([cf.MatrixMask("income", C=lambda x, rng: rng.normal(0, size["sd"], x.shape))], numeric="income")
+    a = plan.protect(people(), vault=vault)
+    size["sd"] = 300.0
+    b = plan.protect(people(), vault=vault)
+    assert shared_rows(a, b) < 0.2
+    assert np.abs((3 * noise_by_mark(a, people()) - noise_by_mark(b, people())) / 2).max() > 20
+
+
+def test_a_long_list_of_categories_does_not_tell_the_order_of_records(vault: cf.Vault) -> None:
+    names = [f"person {i * 37 % 401}" for i in range(400)]
+    file = pl.DataFrame({"name": pl.Series(names, dtype=pl.Enum(names)), "income": range(400)})
+    for steps in ([], [cf.Swap("name", rate=0.5)]):
+        levels = cf.Plan(steps).protect(file, vault=vault).data["name"].dtype.categories.to_list()  # type: ignore[attr-defined]
+        assert levels == sorted(names)
+    few = pl.DataFrame(
+        {"size": pl.Series(["small", "large", "medium"] * 9, dtype=pl.Enum(["small", "medium", "large"]))}
+    )
+    kept = cf.Plan([]).protect(few, vault=vault).data["size"].dtype
+    assert kept == few.schema["size"]
+
+
+def test_a_draft_stays_one(tmp_path: Path) -> None:
+    """Adopted as if made elsewhere, or pickled and read back."""
+    file = people()
+    draft = NOISE.protect(file, seed=1)
+    adopted = cf.Release.adopt(file, draft.data, NOISE, link=draft.link)
+    back = pickle.loads(pickle.dumps(draft))
+    for release in (adopted, back):
+        with pytest.raises(cf.InputError, match="is a draft"):
+            release.save_record(tmp_path / "record.json")
+        for frame in (release.data, release.frame):
+            with pytest.raises(cf.InputError, match="is a draft"):
+                cf.write(frame, tmp_path / "public.csv")
 
 
 def test_samples_overlap_by_chance_only(vault: cf.Vault) -> None:

@@ -51,6 +51,10 @@ class Vault:
         object.__setattr__(self, "folder", path)
         file = path / SECRET
         if not file.exists():
+            if any(path.glob("*.json")):
+                raise InputError(
+                    f"The vault {path} holds records but no secret: restore it from a copy, or use a new one."
+                )
             _make(file)
         object.__setattr__(self, "secret", _read(file))
 
@@ -75,10 +79,11 @@ def derived(secret: bytes, *parts: str) -> bytes:
 def usual_vault() -> Path:
     """The vault of a user who names none: in the folder for data of their own programs."""
     try:
-        base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+        stated = Path(os.environ.get("XDG_DATA_HOME", ""))
+        base = stated if stated.is_absolute() else Path.home() / ".local" / "share"
     except RuntimeError:
         raise InputError("There is no home folder to keep a vault in. Name a private folder: --private DIR.") from None
-    return Path(base) / "confide" / "vault"
+    return base / "confide" / "vault"
 
 
 def existing(folder: str | os.PathLike[str]) -> bool:

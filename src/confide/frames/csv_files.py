@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from confide.errors import InputError
+from confide.frames.columns import type_name
 from confide.frames.door import check_names
 from confide.frames.exact import shortest
 from confide.frames.spreadsheet import guarded
@@ -82,7 +83,7 @@ def save(frame: pl.DataFrame, target: Path, suffix: str, spreadsheet: bool = Fal
     nested = [n for n, t in frame.schema.items() if t.is_nested() or t in (pl.Binary, pl.Object, pl.Duration)]
     if nested:
         raise InputError(
-            f'Column "{nested[0]}" ({frame.schema[nested[0]]}) cannot be written as text; drop or cast it.'
+            f'Column "{nested[0]}" ({type_name(frame.schema[nested[0]])}) cannot be written as text; drop or cast it.'
         )
     floats = [n for n, t in frame.schema.items() if t.is_float()]
     halves = [shortest(frame[n]) for n in floats if frame.schema[n] == pl.Float16]

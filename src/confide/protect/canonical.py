@@ -9,12 +9,15 @@ from __future__ import annotations
 import hashlib
 import json
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from confide.errors import InputError
+from confide.frames.columns import Records
+from confide.protect.mechanism import Mechanism
 from confide.protect.plain import Writer
 
 if TYPE_CHECKING:
@@ -43,6 +46,37 @@ class _Whole(Writer):
             return super().plain(value, hint, where)
         except InputError:
             return _digest(value)
+
+
+def reading(steps: Sequence[Mechanism], original: Records) -> str:
+    """How the steps read the file, as JSON: what a digest of its values does not see, and a release depends on.
+
+    By variable: its kind, its answer codes, its precision and its categories. Their order, and those that do not occur,
+    count where a step may go by them, which is what is supposed unless it says `by_order = False`; so a file of text
+    and one of ordered categories have the same draws where they have the same release.
+    """
+    by_order = {v for s in steps if getattr(s, "by_order", True) for v in (*s.variables, *s.needs)}
+    found = {}
+    for name, column in original.items():
+        levels = [_level(x) for x in column.levels]
+        if name not in by_order:
+            used = np.unique(column.values[column.values >= 0]) if column.kind == "categorical" else ()
+            levels = sorted(levels[i] for i in used)
+        found[name] = [column.kind, sorted(column.special), column.step, levels]
+    return json.dumps(found, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _level(value: Any) -> str:
+    """A category as a CSV file would have it; a whole number has no point."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def holds_functions(plan: Plan) -> bool:
+    """Whether a step is stated with a function, of which no text says what it does."""
+    values = [getattr(s, f.name) for s in plan.parts for f in fields(s) if f.init]  # type: ignore[arg-type]
+    return any(callable(v) and not isinstance(v, Mechanism) for v in values)
 
 
 def _frozen(value: Any) -> Any:

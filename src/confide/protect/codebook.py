@@ -10,13 +10,23 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from confide.frames.schema import Code, Missing, Schema, VariableSchema
 
+MANY = 50
+"""Categories from which their order may give away that of the records."""
+ALIKE = 0.8
+"""The rank correlation of two orders that counts as one following the other."""
 
-def only_occurring(frame: pl.DataFrame, public: Collection[str] = ()) -> pl.DataFrame:
+
+def only_occurring(
+    frame: pl.DataFrame, public: Collection[str] = (), original: pl.DataFrame | None = None
+) -> pl.DataFrame:
     """Each Enum with the categories that occur, in their order; as they are in variables whose codebook is public.
+
+    A long list that was made while the `original` was read is in the order of its records, and is sorted.
 
     >>> kind = pl.Enum(["north", "east", "south"])
     >>> frame = pl.DataFrame({"region": pl.Series(["south", "north", None], dtype=kind)})
@@ -25,7 +35,33 @@ def only_occurring(frame: pl.DataFrame, public: Collection[str] = ()) -> pl.Data
     >>> only_occurring(frame, ["region"])["region"].dtype.categories.to_list()
     ['north', 'east', 'south']
     """
-    return pl.DataFrame([s if s.name in public else s.cast(_occurring(s)) for s in frame])
+    whole = {} if original is None else {s.name: s for s in original}
+    return pl.DataFrame([s if s.name in public else s.cast(_kind(s, whole.get(s.name))) for s in frame])
+
+
+def _kind(values: pl.Series, original: pl.Series | None) -> pl.DataType:
+    kind = _occurring(values)
+    if isinstance(kind, pl.Enum) and original is not None and follows_rows(original):
+        return pl.Enum(kind.categories.sort())
+    return kind
+
+
+def follows_rows(values: pl.Series) -> bool:
+    """Whether many categories are listed in the order in which records first have them, or nearly so.
+
+    >>> names = [f"town {i * 37 % 101}" for i in range(101)]
+    >>> towns = pl.Series(names, dtype=pl.Enum(names))
+    >>> follows_rows(towns), follows_rows(towns.cast(pl.String).cast(pl.Enum(sorted(names))))
+    (True, False)
+    """
+    if not isinstance(values.dtype, pl.Enum):
+        return False
+    seen = pl.DataFrame({"level": values.to_physical(), "row": range(len(values))}).drop_nulls()
+    first = seen.group_by("level").agg(pl.col("row").min()).sort("level")["row"]
+    if len(first) <= MANY:
+        return False
+    places = first.rank().to_numpy()
+    return bool(np.corrcoef(places, np.arange(len(places)))[0, 1] > ALIKE)
 
 
 def _occurring(values: pl.Series) -> pl.DataType:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from confide.core.origin import Origin, opened
 from confide.core.seeds import checked_seed, stated_seed
 from confide.errors import InputError
 from confide.frames.columns import I64, Records, decode
-from confide.protect.canonical import canonical
+from confide.protect.canonical import canonical, holds_functions, reading
 from confide.protect.compiled import Compiled, of_copy, run
 from confide.protect.copies import Copies
 from confide.protect.release import Release
@@ -24,8 +25,9 @@ DRAWS = ("own", "shared")
 
 
 def origin_of(
-    plan: Plan, frame: pl.DataFrame, seed: int | None, vault: Any, draws: str, copies: tuple[int, bool] | None
-) -> Origin:
+    plan: Plan, frame: pl.DataFrame, original: Records, seed: int | None, vault: Any, draws: str,
+    copies: tuple[int, bool] | None,
+) -> Origin:  # fmt: skip
     """Where the draws of a release come from. `copies`: how many, and whether their rows are in one order."""
     if draws not in DRAWS:
         raise InputError('draws is "own", or "shared" for comparisons of plans that are never published.')
@@ -33,13 +35,19 @@ def origin_of(
         if vault is not None:
             raise InputError('draws="shared" is for comparisons only and takes no vault: leave one of them out.')
         return Origin.shared(checked_seed(seed))
-    return Origin.of(described(plan, frame, copies), stated_seed(seed), opened(vault))
+    held = opened(vault)
+    what = described(plan, frame, original, copies)
+    if held is not None and holds_functions(plan):
+        what = (*what, secrets.token_hex(16))  # what a function does cannot be told: no two releases may share draws
+    return Origin.of(what, stated_seed(seed), held)
 
 
-def described(plan: Plan, frame: pl.DataFrame, copies: tuple[int, bool] | None) -> tuple[str, ...]:
+def described(
+    plan: Plan, frame: pl.DataFrame, original: Records, copies: tuple[int, bool] | None
+) -> tuple[str, ...]:  # fmt: skip
     """What the draws of a release belong to: no other file, plan or number of copies has the same."""
     how = "one" if copies is None else f"{copies[0]} copies, linked: {copies[1]}"
-    return "release", Digest.of(frame).hex(), canonical(plan), how
+    return "release", Digest.of(frame).hex(), canonical(plan), reading(plan.parts, original), how
 
 
 def make(

@@ -58,6 +58,7 @@ class MeasurementError(OfColumns):
     draws: ClassVar[bool] = False
     method: ClassVar[str] = "measurement_error"
     role: ClassVar[str] = "random"
+    by_order: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         names = names_of(self.what, "MeasurementError")

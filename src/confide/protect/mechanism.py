@@ -174,7 +174,8 @@ class Mechanism(Protocol):
     # A method that draws values anew says so with `sort(sorts) -> str`, given what became of the variables before it;
     # one with internals that an intruder may guess names them in `guesses`, a table of checks; one that does not go
     # with every other step says so with `beside(steps) -> list[str]`; one that releases values as they are has
-    # `draws = False`; one that may leave out records though its role is another has `selects`; one that is a product
+    # `draws = False`; one whose release does not hang on the order of its categories has
+    # `by_order = False`; one that may leave out records though its role is another has `selects`; one that is a product
     # of matrices makes them with `matrices(fitted, original, current, draws) -> Parts`.
     #
     # A fitted step that can tell a release that it cannot have made has `unfit(released, rows) -> list[str]`: sentences

@@ -64,6 +64,7 @@ class Noise(OfColumns):
 
     method: ClassVar[str] = "noise"
     role: ClassVar[str] = "random"
+    by_order: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         names = names_of(self.what, "Noise")

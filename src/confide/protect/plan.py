@@ -135,7 +135,7 @@ class Plan:
         self.check(frame)
         original = self.encode(frame, data)
         several = None if copies is None else self._several(copies, linked)
-        origin = origin_of(self, frame, seed, vault, draws, several)
+        origin = origin_of(self, frame, original, seed, vault, draws, several)
         return make(self, frame, original, origin, data, several)
 
     def _several(self, copies: int, linked: bool) -> tuple[int, bool]:

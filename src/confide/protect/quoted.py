@@ -67,7 +67,7 @@ class Holders:
 
     def _of(self, value: Any, flat: bool) -> int | None:
         named = self.categories.get(value) if flat or isinstance(value, str) else None
-        number = None if isinstance(value, str) else self.ends.get(float(value))
+        number = None if isinstance(value, (str, bool, np.bool_)) else self.ends.get(float(value))
         return _min((named, number))
 
 
@@ -99,9 +99,12 @@ class Trimmer:
 
     def __call__(self, statement: Any, name: str, value: Any, path: str, withheld: list[str]) -> Any:
         """The value as it may be told; `LEFT_OUT` where nothing of it may."""
-        if self.release.plan is None or name in SUBJECT or all(statement is not s for s in self.release.plan.steps):
+        if self.release.plan is None or name in SUBJECT or not isinstance(statement, Mechanism):
             return value
         holders = Holders.of(self.release, statement)
+        if _is_matrix(value) and any(self._few(n) for n in holders.categories.values()):
+            withheld.append(f"{path}: its size would tell of what fewer than {self.fewest} people have")
+            return LEFT_OUT
         if not self._few(holders.fewest(value)):
             return value
         withheld.append(f"{path}: what fewer than {self.fewest} people have is not named")
@@ -126,8 +129,15 @@ def _ends(x: Any) -> dict[float, int]:
     return {float(e): int((known == e).sum()) for e in (known.min(), known.max())} if len(known) else {}
 
 
+def _is_matrix(value: Any) -> bool:
+    """Rows by position, one for each category."""
+    return getattr(value, "ndim", 0) == 2 or (
+        isinstance(value, (list, tuple)) and bool(value) and all(isinstance(v, (list, tuple)) for v in value)
+    )
+
+
 def _plain(value: Any) -> bool:
-    return isinstance(value, (str, int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    return isinstance(value, (str, int, float, np.integer, np.floating, np.bool_))
 
 
 def _least(into: dict[Any, int], found: Mapping[Any, int]) -> None:

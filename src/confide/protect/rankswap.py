@@ -70,6 +70,7 @@ class RankSwap(OfColumns):
 
     method: ClassVar[str] = "rank_swap"
     role: ClassVar[str] = "random"
+    by_order: ClassVar[bool] = False
     guesses: ClassVar[Mapping[str, Check]] = {"window": wrong_window}
 
     def __post_init__(self) -> None:

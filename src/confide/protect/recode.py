@@ -41,6 +41,7 @@ class Recode:
 
     method: ClassVar[str] = "recode"
     role: ClassVar[str] = "coarsen"
+    by_order: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         name_of(self.variable, "Recode")

@@ -86,8 +86,8 @@ def record_text(release: Release, private: bool = False) -> str:
 
 def check_public(release: Release) -> None:
     """Refuse what must not be published: drafts, and releases that share their draws."""
-    if release.origin is not None and release.origin.refusal:
-        raise InputError(release.origin.refusal)
+    if release.refusal:
+        raise InputError(release.refusal)
 
 
 def versions() -> dict[str, str]:

@@ -18,7 +18,7 @@ from confide.frames.buffers import rebuilt
 from confide.frames.columns import I64, Records, codes_in, encode, encode_column
 from confide.frames.comparing import encode_like, in_unit
 from confide.frames.door import array_of
-from confide.frames.marks import withhold
+from confide.frames.marks import why_withheld, withhold
 from confide.protect.codebook import only_occurring, schema_of_occurring
 from confide.protect.compiled import Compiled, run
 
@@ -59,7 +59,7 @@ class Release:
         """A release that this program made."""
         held, named = schema(like), plan.open_codebooks(released.columns)
         attach(original, held)
-        released = rebuilt(only_occurring(released, named))
+        released = rebuilt(only_occurring(released, named, original))
         public = give_back(released.clone(), like)
         if held.variables:
             open_part = schema_of_occurring(public_schema(held, plan, compiled, original, released), released, named)
@@ -101,7 +101,20 @@ class Release:
             compiled, _, _ = run(plan.parts, plan.encode(y, original), None)
             z = _in_words(z, schema(released), y, plan, compiled)
             _check_labels(plan, compiled, y, z, rows, original)
-        return cls(plan, released, z, y, rows, None, compiled)
+        why = why_withheld(released)
+        return cls(plan, released, withhold(z, why) if why else z, y, rows, None, compiled)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Frames lose their marks when they are pickled; the release knows them."""
+        self.__dict__.update(state)
+        if self.refusal:
+            object.__setattr__(self, "frame", withhold(self.frame, self.refusal))
+            object.__setattr__(self, "data", withhold(self.data, self.refusal))
+
+    @property
+    def refusal(self) -> str:
+        """Why it must not be published; empty where it may be."""
+        return why_withheld(self.data) if self.origin is None else self.origin.refusal
 
     def record(self, private: bool = False) -> dict[str, Any]:
         """What was done, with which versions, to what content; with `private=True` what it was drawn from as well.

@@ -6,9 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import polars as pl
+from typing import Any
 
 from confide.core.origin import Origin, opened
 from confide.core.vault import Vault, existing
@@ -19,9 +17,6 @@ from confide.protect.document import plan_from_dict, read_document
 from confide.protect.make import described, make
 from confide.protect.record import FORMAT, content_digest, link_digest, versions
 from confide.protect.release import Release
-
-if TYPE_CHECKING:
-    from confide.protect.plan import Plan
 
 EARLIER = "confide-record/1"
 """Records with a seed from which streams of numbers were drawn; they are replayed as they were made."""
@@ -60,8 +55,9 @@ def replay(record: Mapping[str, Any] | Place, data: Any, vault: Vault | Place | 
     if "copy" in private:
         number, copies = int(private["copy"][0]), (int(private["copy"][1]), bool(private["copy"][2]))
     beside = None if isinstance(record, Mapping) else Path(record).expanduser().parent
-    origin = _origin(found, private, plan, frame, copies, vault, beside)
-    made = make(plan, frame, plan.encode(frame, data), origin, data, copies)
+    original = plan.encode(frame, data)
+    what = described(plan, frame, original, copies)
+    made = make(plan, frame, original, _origin(found, private, what, vault, beside), data, copies)
     release = made[number] if isinstance(made, Copies) and number is not None else made
     assert isinstance(release, Release)
     _check_same(found, private, release)
@@ -69,8 +65,8 @@ def replay(record: Mapping[str, Any] | Place, data: Any, vault: Vault | Place | 
 
 
 def _origin(
-    found: Mapping[str, Any], private: Mapping[str, Any], plan: Plan, frame: pl.DataFrame,
-    copies: tuple[int, bool] | None, vault: Vault | Place | None, beside: Path | None,
+    found: Mapping[str, Any], private: Mapping[str, Any], what: tuple[str, ...], vault: Vault | Place | None,
+    beside: Path | None,
 ) -> Origin:  # fmt: skip
     """Where the recorded release drew from."""
     if found["format"] == EARLIER:
@@ -83,12 +79,17 @@ def _origin(
     if drawn["from"] == "stream":
         assert seed is not None
         return Origin.recorded(seed)
-    what = described(plan, frame, copies)
     if drawn["from"] != "vault":
         return Origin.of(what, seed, secret=bytes.fromhex(drawn["secret"]) if "secret" in drawn else None)
     if vault is None and (beside is None or not existing(beside)):
         raise InputError("This release was drawn from a vault. Say which: replay(record, data, vault=FOLDER).")
-    held = opened(vault if vault is not None else beside)
+    place = beside if vault is None else vault
+    assert place is not None
+    if not isinstance(place, Vault) and not existing(place):  # a new one would only be in the way of a copy
+        raise InputError(
+            f"{place} holds no secret. This release was drawn from a vault: restore it, or say where it is."
+        )
+    held = opened(place)
     assert held is not None
     if held.fingerprint != drawn["vault"]:
         raise InputError(f"{held.folder} is another vault than the one this release was drawn from.")

@@ -32,6 +32,7 @@ class Round:
 
     method: ClassVar[str] = "round"
     role: ClassVar[str] = "coarsen"
+    by_order: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         name_of(self.variable, "Round")

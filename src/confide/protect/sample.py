@@ -31,6 +31,7 @@ class Sample:
 
     method: ClassVar[str] = "sample"
     role: ClassVar[str] = "select"
+    by_order: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if fraction(self.fraction, "Sample: fraction") == 0:

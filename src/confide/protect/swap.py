@@ -68,6 +68,7 @@ class Swap(OfColumns):
 
     method: ClassVar[str] = "swap"
     role: ClassVar[str] = "random"
+    by_order: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         names = names_of(self.what, "Swap")

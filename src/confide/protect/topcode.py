@@ -23,6 +23,7 @@ class _Limit:
 
     method: ClassVar[str]
     role: ClassVar[str] = "coarsen"
+    by_order: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         name_of(self.variable, type(self).__name__)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from confide.measure.utility.traces import Trace
 from confide.study.evaluate import BINS, RISKS, Evaluated
 
 PARTS = ("protect", "attack", "utility")
+TRACE = set(Trace.__dataclass_fields__)
 
 
 def restored(held: Mapping[str, Any] | None, intruders: Sequence[str], measures: Sequence[str]) -> Evaluated | None:
@@ -18,7 +20,7 @@ def restored(held: Mapping[str, Any] | None, intruders: Sequence[str], measures:
     """
     if held is None or set(held) != set(Evaluated.__dataclass_fields__):
         return None
-    tables = all(isinstance(part, dict) for part in held.values())
+    tables = all(isinstance(part, list if name == "quoted" else dict) for name, part in held.items())
     return Evaluated(**held) if tables and _fits(Evaluated(**held), intruders, measures) else None
 
 
@@ -33,6 +35,9 @@ def _fits(e: Evaluated, intruders: Sequence[str], measures: Sequence[str]) -> bo
         and all(_row(counts, len(BINS)) for counts in e.distribution.values())
         and set(e.groups) <= set(e.distribution)
         and all(isinstance(rows, list) and all(_group(row) for row in rows) for rows in e.groups.values())
+        and set(e.traces) in (set(), set(measures))
+        and all(isinstance(t, dict) and set(t) == TRACE and _numbers(t) for t in e.traces.values())
+        and all(isinstance(q, list) and len(q) == 3 for q in e.quoted)
         and set(e.seconds) == set(PARTS)
         and None not in e.seconds.values()
         and _numbers(e.seconds)

@@ -11,6 +11,7 @@ from narwhals.dependencies import is_pandas_dataframe
 from numpy.typing import NDArray
 
 from confide.errors import InputError, did_you_mean, raise_all
+from confide.frames.columns import type_name
 from confide.frames.door import to_polars
 from confide.tables.checks import MOST_CELLS, checked_counts, text_column, text_of
 from confide.tables.layout import Ints
@@ -127,7 +128,8 @@ def count_column(data: pl.DataFrame, count: str) -> NDArray[np.float64]:
         raise InputError("The frame has no rows, so there is nothing to count.")
     if not column.dtype.is_numeric():
         raise InputError(
-            f'The column "{count}" holds {column.dtype}, not numbers; are there signs such as "1,234" or "<5" in it?'
+            f'The column "{count}" holds {type_name(column.dtype)}, not numbers; are there signs such as "1,234" or '
+            '"<5" in it?'
         )
     if column.null_count():
         raise InputError(f'{column.null_count():,} counts in "{count}" are missing; write 0 where nobody is.')

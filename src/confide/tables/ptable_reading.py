@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from confide.errors import InputError, did_you_mean, raise_all
+from confide.frames.columns import type_name
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
@@ -113,7 +114,9 @@ def read_columns(frame: pl.DataFrame) -> tuple[I64, I64, F64]:
 def _numbers(column: pl.Series, whole: bool) -> tuple[F64, list[str]]:
     name, kind = column.name, "whole numbers" if whole else "numbers"
     if not column.dtype.is_numeric():
-        return np.empty(0), [f'Column "{name}" of the perturbation table must hold {kind}, not {column.dtype}.']
+        return np.empty(0), [
+            f'Column "{name}" of the perturbation table must hold {kind}, not {type_name(column.dtype)}.'
+        ]
     values = column.cast(pl.Float64).to_numpy()
     missing = int((~np.isfinite(values)).sum())
     if missing:

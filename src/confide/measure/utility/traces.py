@@ -21,6 +21,9 @@ from confide.measure.utility.run import measured_value, pairs_of
 from confide.protect.copies import Copies
 from confide.protect.release import Release
 
+ROUNDING = 1e-12
+"""Of sums in floating point, relative to the best value."""
+
 FEWEST = 10
 """Nothing published tells about fewer people than this."""
 
@@ -30,10 +33,11 @@ class Trace:
     """What few people do to one figure.
 
     `differ`: how many people differ in the variables that the figure depends on; None where the plan leaves these
-    alone, so that everybody can work the figure out. `effect`: how far the figure would move if the most altered
-    `FEWEST` - 1 records of each variable had been left alone (the moves of all variables added up), or without the
-    people who stand out most; None where that cannot be said. `loss`: how far the figure is from that of identical
-    files (where that is without limit, its reciprocal). `carried`: how much of the loss would go with these people.
+    alone and the figure is that of identical files, which everybody knows. `effect`: how far the figure would move if
+    the most altered `FEWEST` - 1 records of each variable had been left alone (the moves of all variables added up), or
+    without the people who stand out most; None where that cannot be said. `loss`: how far the figure is from that of
+    identical files (where that is without limit, its reciprocal). `carried`: how much of the loss would go with these
+    people.
     """
 
     differ: int | None
@@ -83,7 +87,8 @@ class _Some:
         found = Found(value, detail)
         touched = [self._of(v) for v in sorted(read & self.may_differ)]
         if not touched and not len(self.gone):
-            return found, Trace(None)
+            # Of the original alone: what another plan of the report hides would follow from it, unless it is the best.
+            return found, Trace(None) if _is_best(measure, value) else Trace(0, None)
         differ = len(np.unique(np.concatenate([self.gone, *(a.rows for a in touched)])))
         if differ < FEWEST:
             return found, Trace(differ, None)
@@ -121,6 +126,10 @@ class _Some:
         if variable not in self.altered:
             self.altered[variable] = Altered.of(self.pairs[0], variable)
         return self.altered[variable]
+
+
+def _is_best(measure: Measure, value: float) -> bool:
+    return value == measure.best or abs(value - measure.best) < ROUNDING * max(1.0, abs(measure.best))
 
 
 def _beside(other: Pair, copy: Pair) -> Pair:
