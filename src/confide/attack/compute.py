@@ -14,6 +14,7 @@ from confide.attack import kernels
 from confide.attack.grouping import Distinct, starts
 from confide.attack.plain_loops import MIXED, plain_loops, plainly
 from confide.attack.record_side import log_unknown
+from confide.attack.room import room, spread_room, tops
 from confide.attack.scene import Scene
 from confide.attack.spreads import MOST_NODES, known_spreads, spread_arrays
 from confide.attack.target_side import log_belief, log_limits, log_normaliser, no_class_fits
@@ -197,7 +198,8 @@ class Run:
         def work(first: int, last: int) -> None:
             kernels.attack_nearest(
                 first, last, self.block_t, self.offsets, self.records.count, y, z, scale,
-                self.true_start, self.true_at, self.top, self.out, self.truth,
+                self.true_start, self.true_at, tops(self.top), self.out, self.truth,
+                room(2, self.block_t[first:last], self.offsets),
             )  # fmt: skip
             self.visited += self._pairs(first, last)
 
@@ -250,10 +252,11 @@ class Run:
                 half = 0.5 * float(width.max())
 
         def work(first: int, last: int) -> None:
+            blocks = self.block_t[first:last]
             if not likes and not self.spreads:
                 kernels.attack_plain(
                     first, last, self.block_t, self.offsets, self.records.count, log_m, *fixed,
-                    self.true_start, self.true_at, self.top, self.out, self.truth,
+                    self.true_start, self.true_at, tops(self.top), self.out, self.truth, room(2, blocks, self.offsets),
                 )  # fmt: skip
                 self.visited += self._pairs(first, last)
                 return
@@ -262,14 +265,16 @@ class Run:
                 kernels.attack_spread(
                     first, last, self.block_t, self.class_t, self.offsets, self.records.count, log_m, *fixed,
                     y, t_log, noisy, low, high, sd, errors.x, errors.add, *errors.records, errors.nodes, *errors.bounds,
-                    self.true_start, self.true_at, self.top, self.out, self.truth, visited,
+                    self.true_start, self.true_at, tops(self.top), self.out, self.truth,
+                    *spread_room(blocks, self.offsets), visited,
                 )  # fmt: skip
                 self.visited += float(visited[0])
                 return
             kernels.attack_noisy(
                 first, last, self.block_t, self.class_t, self.offsets, self.records.count, log_m, *fixed,
                 y, t_log, noisy, low, high, sd, even, half,
-                self.true_start, self.true_at, self.top, self.out, self.truth, visited,
+                self.true_start, self.true_at, tops(self.top), self.out, self.truth, room(4, blocks, self.offsets),
+                visited,
             )  # fmt: skip
             self.visited += float(visited[0])
 
@@ -336,11 +341,14 @@ class Run:
                 np.ascontiguousarray(sd[t0:t1]),
                 np.ascontiguousarray(errors.x[t0:t1]), np.ascontiguousarray(errors.add[t0:t1]),
                 *(np.ascontiguousarray(a[..., r0:r1]) for a in errors.records), errors.nodes,
-                self.true_start[t0 : t1 + 1] - lo, own, self.top, self.out[t0:t1], self.truth[lo:hi],
+                self.true_start[t0 : t1 + 1] - lo, own,
             )  # fmt: skip
 
-            def work(first: int, last: int, args: tuple[Any, ...] = args) -> None:
-                kernels.attack_mixture(first, last, *args)
+            results = self.out[t0:t1], self.truth[lo:hi]
+
+            def work(first: int, last: int, args: tuple[Any, ...] = args, results: tuple[F64, F64] = results) -> None:
+                space = room(3, args[0][first:last], args[1])
+                kernels.attack_mixture(first, last, *args, tops(self.top), *results, space)
 
             pieces = [(a, min(a + PIECE, t1 - t0)) for a in range(0, t1 - t0, PIECE)]
             run_pieces(work, pieces, threads, advance)

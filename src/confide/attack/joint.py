@@ -29,6 +29,7 @@ from scipy.special import logsumexp
 from confide.attack import kernels
 from confide.attack.grouping import Distinct
 from confide.attack.nodes import PAIRS, as_targets, pieces, reachable
+from confide.attack.room import node_room
 from confide.frames.columns import F64, I64, Bools
 from confide.protect.evidence import Columns, Match, Normal, take
 
@@ -187,7 +188,8 @@ def _log_sums(scene: Scene, which: Sequence[Number], belief: JointBelief, rows: 
     part = np.empty_like(out)
     kernels.log_joint_sums(
         order, low, high, sd, noisy, same, diff, np.linalg.inv(rho), 0.5 * float(np.linalg.slogdet(rho)[1]), correlated,
-        belief.nodes, allowed, belief.scores, belief.log_n, belief.mu, belief.precision, cell, part,
+        belief.nodes, allowed, belief.scores, belief.log_n, belief.mu, belief.precision, cell,
+        *node_room(belief.nodes.shape[1], scene.classes.size), np.empty(len(which)), part,
     )  # fmt: skip
     out[order] = part
     return out

@@ -12,6 +12,7 @@ from confide.attack import kernels
 from confide.attack.nodes import pieces
 from confide.attack.posterior import log_block, log_pairs
 from confide.attack.record_side import log_unknown
+from confide.attack.room import tops
 from confide.frames.columns import F64, I64
 from confide.protect.evidence import Normal, take
 from confide.protect.windows import Window
@@ -44,11 +45,11 @@ def plainly(run: Run, first: int, last: int) -> None:
         weights = np.zeros((upto - t, len(rows)))
         for part in parts.values():
             weights += part
-        scratch = np.empty(len(rows))
+        scratch, space = np.empty(len(rows)), tops(run.top)
         for i in range(t, upto):
             mine = slice(run.true_start[i], run.true_start[i + 1])
             kernels.finish(
-                weights[i - t], run.records.count[place:end], place, run.true_at[mine], scratch, run.top,
+                weights[i - t], run.records.count[place:end], place, run.true_at[mine], scratch, space,
                 run.out[i], run.truth[mine],
             )  # fmt: skip
         run.visited += len(rows) * (upto - t)
@@ -95,14 +96,14 @@ def _of_pairs(run: Run, first: int, last: int, start: I64, stop: I64, unknown: F
     weights = np.zeros(len(who))
     for part in log_pairs(run.scene, run.first[first:last], run.records.first, who, which, unknown).values():
         weights += part
-    scratch = np.empty(int(count.max(initial=0)))
+    scratch, space = np.empty(int(count.max(initial=0))), tops(run.top)
     for i in range(first, last):
         mine = slice(run.true_start[i], run.true_start[i + 1])
         true = run.true_at[mine]
         true = np.where((true >= start[i]) & (true < stop[i]), true, -1)
         w = weights[ends[i - first] - count[i - first] : ends[i - first]]
         kernels.finish(
-            w, run.records.count[start[i] : stop[i]], start[i], true, scratch[: len(w)], run.top, run.out[i],
+            w, run.records.count[start[i] : stop[i]], start[i], true, scratch[: len(w)], space, run.out[i],
             run.truth[mine],
         )  # fmt: skip
     run.visited += float(ends[-1])

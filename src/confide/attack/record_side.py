@@ -11,6 +11,7 @@ from confide.attack import kernels
 from confide.attack.grouping import Distinct
 from confide.attack.joint import log_joint
 from confide.attack.nodes import log_sums
+from confide.attack.room import node_room
 from confide.frames.columns import F64, I64, Bools, Records
 from confide.protect.evidence import Likelihood, Match, Normal, take
 
@@ -68,8 +69,9 @@ def log_number(scene: Scene, number: Number, rows: I64, for_a: bool, limit: tupl
         part = np.empty((len(order), k))
         low, high = like.low[scene.rows][rows], like.high[scene.rows][rows]
         kernels.log_node_sums(
-            order, low, high, like.sd_at(nodes), nodes, allowed, edges, belief.mu, belief.tau, cell, part
-        )
+            order, low, high, like.sd_at(nodes), nodes, allowed, edges, belief.mu, belief.tau, cell,
+            *node_room(len(nodes), k), part,
+        )  # fmt: skip
         out[order] = part
     elif isinstance(like, Match):
         z = scene.released[number.variable].values[rows]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -114,6 +115,25 @@ def unfused(function: Any = None, *, inner: bool = False) -> Any:
     return make if function is None else make(function)
 
 
+class _Uncollected(event.Listener):
+    """Pauses the search for unreachable objects: a compiler makes many that live, and looks at them again and again."""
+
+    def __init__(self) -> None:
+        self.depth, self.paused = 0, False
+
+    def on_start(self, e: Any) -> None:  # noqa: ARG002
+        self.depth += 1  # numba compiles in one thread at a time
+        if self.depth == 1 and gc.isenabled():
+            gc.disable()
+            self.paused = True
+
+    def on_end(self, e: Any) -> None:  # noqa: ARG002
+        self.depth -= 1
+        if self.depth == 0 and self.paused:
+            self.paused = False
+            gc.enable()
+
+
 class _Spoken(event.Listener):
     """Says what is being compiled: on a terminal each loop that was called, anywhere once that nothing is kept."""
 
@@ -121,7 +141,7 @@ class _Spoken(event.Listener):
         self.depth, self.warned = 0, not WHY_NONE
 
     def on_start(self, e: Any) -> None:
-        self.depth += 1  # numba compiles in one thread at a time
+        self.depth += 1
         function = e.data["dispatcher"].py_func
         if self.depth > 1 or function not in _OURS:
             return
@@ -136,4 +156,5 @@ class _Spoken(event.Listener):
         self.depth -= 1
 
 
+event.register("numba:compile", _Uncollected())  # type: ignore[no-untyped-call]
 event.register("numba:compile", _Spoken())  # type: ignore[no-untyped-call]

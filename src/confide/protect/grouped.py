@@ -120,9 +120,9 @@ def _height(table, lowest, a):  # type: ignore[no-untyped-def]
     place = (a - lowest) * STEPS
     if not place > 0:
         return table[0]
-    at = int(min(place, len(table) - 1.0))
-    if at >= len(table) - 1:
+    if place >= len(table) - 1:
         return table[-1]
+    at = int(place)
     return table[at] + (place - at) * (table[at + 1] - table[at])
 
 

@@ -23,9 +23,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from confide.engine.compile import unfused
-from confide.frames.columns import F64, I64
+from confide.frames.columns import F64, I64, Bools
 
 LEAF = 8
 """Points in a leaf: fewer cost memory, more cost distances."""
@@ -47,82 +48,59 @@ def mdav(points: F64, k: int) -> I64:
         group[:] = 0
         return group
     order, tree = _built(x)
-    _group(np.ascontiguousarray(x[order]), order, tree, k, group, _work(n, x.shape[1], k))
+    ordered, here, total = np.ascontiguousarray(x[order]), np.ones(n, dtype=np.bool_), np.cumsum(x, axis=0)[-1]
+    work, left, made = _work(x.shape[1], k), n, 0
+    while left >= 2 * k:
+        centre = total / left
+        left, made = _group(
+            ordered, order, tree, k, group, here, total, centre, *_shell(ordered, here, centre), work, left, made
+        )
+    group[order[here]] = made
     return group
 
 
-def _built(x: F64) -> tuple[I64, tuple[Any, ...]]:
-    """The order of points in the tree, and its arrays."""
-    n, most = len(x), 4 * (len(x) // LEAF + 2)
-    a, b, child, parent, left, least = (np.full(most, -1, dtype=np.int64) for _ in range(6))
-    low, high = np.empty((most, x.shape[1])), np.empty((most, x.shape[1]))
-    order, leaf_of = np.arange(n), np.empty(n, dtype=np.int64)
-    spare = np.empty(n), np.empty(n), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    _build(x, order, leaf_of, a, b, child, parent, left, least, low, high, *spare)
-    return order, (leaf_of, a, b, child, parent, left, least, low, high)
+def _built(x: F64) -> tuple[I64, tuple[NDArray[Any], ...]]:
+    """The order of points in the tree, and its arrays: the widest side of each box is halved until leaves are small.
+
+    A level at a time, since its nodes follow each other; equal values stay in the order of rows.
+    """
+    order, leaf_of, levels = np.arange(len(x)), np.empty(len(x), dtype=np.int64), []
+    first, last, parent, made = np.array([0]), np.array([len(x)]), np.array([-1]), 0
+    while len(first):
+        size = last - first
+        start, node = np.cumsum(size) - size, np.repeat(np.arange(len(first)), size)
+        where = np.arange(len(node)) + np.repeat(first - start, size)
+        mine, points = order[where], x[order[where]]
+        low, high = np.minimum.reduceat(points, start), np.maximum.reduceat(points, start)
+        split, child = np.flatnonzero(size > LEAF), np.full(len(first), -1)
+        child[split] = made + len(first) + 2 * np.arange(len(split))
+        levels.append((first, last, child, parent, size, np.minimum.reduceat(mine, start), low, high))
+        parted = child[node] >= 0
+        leaf_of[where[~parted]] = made + node[~parted]
+        key = np.take_along_axis(points, np.argmax(high - low, axis=1)[node][:, None], axis=1)[:, 0]
+        order[where[parted]] = mine[parted][np.lexsort((key[parted], node[parted]))]
+        middle = (first + last)[split] // 2
+        first, last = (np.column_stack(two).reshape(-1) for two in ((first[split], middle), (middle, last[split])))
+        parent, made = np.repeat(made + split, 2), made + len(size)
+    return order, (leaf_of, *(np.concatenate(arrays) for arrays in zip(*levels, strict=True)))
 
 
-def _work(n: int, p: int, k: int) -> tuple[Any, ...]:
+def _work(p: int, k: int) -> tuple[NDArray[Any], ...]:
     """Arrays that grouping works in, made here since what allocates is slow to compile."""
-    place, stack, near, shell, spare = (np.empty(m, dtype=np.int64) for m in (n, 128, k, n, n))
-    c, bound, far, radius, spare_radius, centre = (np.empty(m) for m in (p, 128, k, n, n, p))
-    here, total = np.ones(n, dtype=np.bool_), np.zeros(p)
-    return here, total, c, place, stack, bound, near, far, shell, radius, spare, spare_radius, centre
+    stack, near = np.empty(128, dtype=np.int64), np.empty(k, dtype=np.int64)
+    return np.empty(p), stack, np.empty(128), near, np.empty(k)
 
 
-@unfused(inner=True)
-def _sort(key, what, n, spare_key, spare):  # type: ignore[no-untyped-def]
-    """The first n keys in rising order, and `what` along with them; equal ones stay as they are."""
-    width = 1
-    while width < n:
-        for lo in range(0, n, 2 * width):
-            middle, hi = min(lo + width, n), min(lo + 2 * width, n)
-            i, j = lo, middle
-            for place in range(lo, hi):
-                if i < middle and (j >= hi or key[i] <= key[j]):
-                    spare_key[place], spare[place] = key[i], what[i]
-                    i += 1
-                else:
-                    spare_key[place], spare[place] = key[j], what[j]
-                    j += 1
-        for i in range(n):
-            key[i], what[i] = spare_key[i], spare[i]
-        width *= 2
-
-
-@unfused
-def _build(x, order, leaf_of, a, b, child, parent, left, least, low, high, key, spare_key, mine, spare):  # type: ignore[no-untyped-def]
-    """Halve the widest side of each box until leaves are small; equal values stay in the order of rows."""
-    p = x.shape[1]
-    a[0], b[0], made, at = 0, len(x), 1, 0
-    while at < made:
-        first, last = a[at], b[at]
-        left[at], least[at] = last - first, order[first]
-        for i in range(first, last):
-            least[at] = min(least[at], order[i])
-        widest, side = -1.0, 0
-        for v in range(p):
-            lo, hi = np.inf, -np.inf
-            for i in range(first, last):
-                lo, hi = min(lo, x[order[i], v]), max(hi, x[order[i], v])
-            low[at, v], high[at, v] = lo, hi
-            if hi - lo > widest:
-                widest, side = hi - lo, v
-        if last - first <= LEAF:
-            for i in range(first, last):
-                leaf_of[i] = at
-        else:
-            for i in range(first, last):
-                mine[i - first], key[i - first] = order[i], x[order[i], side]
-            _sort(key, mine, last - first, spare_key, spare)
-            for i in range(first, last):
-                order[i] = mine[i - first]
-            middle = (first + last) // 2
-            child[at] = made
-            a[made], b[made], parent[made] = first, middle, at
-            a[made + 1], b[made + 1], parent[made + 1] = middle, last, at
-            made += 2
-        at += 1
+def _shell(x: F64, here: Bools, c: F64) -> tuple[I64, F64]:
+    """The points left, the farthest from c first, and their distances from it."""
+    left = np.flatnonzero(here)
+    square = np.zeros(len(left))
+    for v in range(len(c)):
+        gap = x[left, v] - c[v]
+        square += gap * gap
+    radius = np.sqrt(square)
+    order = np.argsort(-radius, kind="stable")
+    return left[order], radius[order]
 
 
 @unfused(inner=True)
@@ -140,8 +118,10 @@ def _nearest_of_box(low, high, at, c):  # type: ignore[no-untyped-def]
     """No point of the box is nearer."""
     total = 0.0
     for v in range(len(c)):
-        gap = max(low[at, v] - c[v], c[v] - high[at, v], 0.0)
-        total += gap * gap
+        below, above = low[at, v] - c[v], c[v] - high[at, v]
+        gap = below if below > above else above
+        if gap > 0.0:
+            total += gap * gap
     return total
 
 
@@ -150,7 +130,8 @@ def _farthest_of_box(low, high, at, c):  # type: ignore[no-untyped-def]
     """No point of the box is farther."""
     total = 0.0
     for v in range(len(c)):
-        gap = max(c[v] - low[at, v], high[at, v] - c[v])
+        up, down = c[v] - low[at, v], high[at, v] - c[v]
+        gap = up if up > down else down
         total += gap * gap
     return total
 
@@ -188,28 +169,14 @@ def _farthest(x, row, here, c, tree, stack, bound):  # type: ignore[no-untyped-d
 
 
 @unfused(inner=True)
-def _shell(x, here, c, shell, radius, spare, spare_radius):  # type: ignore[no-untyped-def]
-    """The points left into `shell`, the farthest from c first, and their distances from it; returns how many."""
-    m = 0
-    for i in range(len(here)):
-        if here[i]:
-            shell[m], radius[m] = i, -np.sqrt(_distance(x, i, c))
-            m += 1
-    _sort(radius, shell, m, spare_radius, spare)
-    for j in range(m):
-        radius[j] = -radius[j]
-    return m
-
-
-@unfused(inner=True)
-def _outermost(x, row, here, c, centre, shell, radius, m):  # type: ignore[no-untyped-def]
+def _outermost(x, row, here, c, centre, shell, radius):  # type: ignore[no-untyped-def]
     """The point left that is farthest from c, from distances to a centre near it; and how many were looked at."""
     moved = 0.0
     for v in range(len(c)):
         moved += (c[v] - centre[v]) * (c[v] - centre[v])
     moved = np.sqrt(moved)
     best, best_row, found, looked = -1.0, len(row), -1, 0
-    for j in range(m):
+    for j in range(len(shell)):
         looked += 1
         reach = (radius[j] + moved) * (1 + 1e-9)  # by the triangle inequality, and far more than rounding
         if reach * reach < best:
@@ -261,7 +228,7 @@ def _insert(i, d, row, have, k, near, far):  # type: ignore[no-untyped-def]
         near[place], far[place] = near[place - 1], far[place - 1]
         place -= 1
     near[place], far[place] = i, d
-    return min(have + 1, k)
+    return have + 1 if have < k else k
 
 
 @unfused(inner=True)
@@ -277,39 +244,35 @@ def _remove(x, row, here, i, tree):  # type: ignore[no-untyped-def]
         low[at, v], high[at, v] = np.inf, -np.inf
     for j in range(a[at], b[at]):
         if here[j]:
-            least[at] = min(least[at], row[j])
+            least[at] = row[j] if row[j] < least[at] else least[at]
             for v in range(p):
-                low[at, v], high[at, v] = min(low[at, v], x[j, v]), max(high[at, v], x[j, v])
+                low[at, v] = x[j, v] if x[j, v] < low[at, v] else low[at, v]
+                high[at, v] = x[j, v] if x[j, v] > high[at, v] else high[at, v]
     at = parent[at]
     while at >= 0:
         one, two = child[at], child[at] + 1
         left[at] -= 1
-        least[at] = min(least[one], least[two])
+        least[at] = least[one] if least[one] < least[two] else least[two]
         for v in range(p):
-            low[at, v], high[at, v] = min(low[one, v], low[two, v]), max(high[one, v], high[two, v])
+            low[at, v] = low[one, v] if low[one, v] < low[two, v] else low[two, v]
+            high[at, v] = high[one, v] if high[one, v] > high[two, v] else high[two, v]
         at = parent[at]
 
 
 @unfused
-def _group(x, row, tree, k, group, work):  # type: ignore[no-untyped-def]
-    """Number the groups; the sum of those left is kept up record by record, in the order of rows at first."""
-    here, total, c, place, stack, bound, near, far, shell, radius, spare, spare_radius, centre = work
-    n, p = x.shape
-    for i in range(n):
-        place[row[i]] = i
-    for i in range(n):
-        for v in range(p):
-            total[v] += x[place[i], v]
-    left, made, m, spent = n, 0, 0, 0
-    while left >= 2 * k:
+def _group(  # type: ignore[no-untyped-def]
+    x, row, tree, k, group, here, total, centre, shell, radius, work, left, made
+):
+    """Number groups until distances from the centre serve no longer; returns how many records are left, and groups.
+
+    The sum of those left is kept up record by record.
+    """
+    c, stack, bound, near, far = work
+    p, spent = x.shape[1], REUSED * left
+    while left >= 2 * k and spent > 0:
         for v in range(p):
             c[v] = total[v] / left
-        if spent <= 0:
-            m = _shell(x, here, c, shell, radius, spare, spare_radius)
-            spent = REUSED * left
-            for v in range(p):
-                centre[v] = c[v]
-        at, looked = _outermost(x, row, here, c, centre, shell, radius, m)
+        at, looked = _outermost(x, row, here, c, centre, shell, radius)
         spent -= looked
         for turn in range(2 if left >= 3 * k else 1):
             if turn:
@@ -323,6 +286,4 @@ def _group(x, row, tree, k, group, work):  # type: ignore[no-untyped-def]
                     total[v] -= x[near[j], v]
                 _remove(x, row, here, near[j], tree)
             made, left = made + 1, left - k
-    for i in range(n):
-        if here[i]:
-            group[row[i]] = made
+    return left, made

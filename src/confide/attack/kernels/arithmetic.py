@@ -66,7 +66,7 @@ def fast_exp(x: float) -> float:
     return p * _as_float(bits)
 
 
-@compiled
+@compiled(inner=True)
 def scaled_exp(values, counts, top, out):  # type: ignore[no-untyped-def]
     """out = counts * exp(values - top)."""
     for j in range(len(values)):
@@ -106,18 +106,21 @@ def count_around(values, counts, limit):  # type: ignore[no-untyped-def]
 
 @compiled(inner=True)
 def largest(values):  # type: ignore[no-untyped-def]
-    """The largest value, -inf for none; eight at a time."""
+    """The largest value, -inf for none; four at a time."""
     n = len(values)
-    tops = np.full(8, -np.inf)
-    for j in range(0, n - n % 8, 8):
-        for k in range(8):
-            tops[k] = values[j + k] if values[j + k] > tops[k] else tops[k]
-    top = -np.inf
-    for k in range(8):
-        top = max(top, tops[k])
-    for j in range(n - n % 8, n):
-        top = max(top, values[j])
-    return top
+    even = n - (n & 3)
+    a = b = c = d = -np.inf
+    for j in range(0, even, 4):
+        a = values[j] if values[j] > a else a
+        b = values[j + 1] if values[j + 1] > b else b
+        c = values[j + 2] if values[j + 2] > c else c
+        d = values[j + 3] if values[j + 3] > d else d
+    a = b if b > a else a
+    c = d if d > c else c
+    a = c if c > a else a
+    for j in range(even, n):
+        a = values[j] if values[j] > a else a
+    return a
 
 
 @compiled(inner=True)
@@ -132,7 +135,7 @@ def log_ndtr(x):  # type: ignore[no-untyped-def]
     return -0.5 * x * x - 0.9189385332046727 - math.log(-x + f)
 
 
-@compiled
+@compiled(inner=True)
 def log_cell(low, high, mean, sd):  # type: ignore[no-untyped-def]
     """log of the normal area between low and high, log density where they coincide; as `protect.evidence.log_cell`.
 
@@ -165,7 +168,7 @@ def window(z, lo, hi, t, radius):  # type: ignore[no-untyped-def]
     """Positions in the sorted z[lo:hi] within radius of t."""
     a, b = lo, hi
     while a < b:
-        m = (a + b) // 2
+        m = (a + b) >> 1
         if z[m] < t - radius:
             a = m + 1
         else:
@@ -173,7 +176,7 @@ def window(z, lo, hi, t, radius):  # type: ignore[no-untyped-def]
     first = a
     b = hi
     while a < b:
-        m = (a + b) // 2
+        m = (a + b) >> 1
         if z[m] <= t + radius:
             a = m + 1
         else:

@@ -22,16 +22,6 @@ SKIP = 36.0
 
 
 @compiled(inner=True)
-def widest_block(first, last, block_of, offsets):  # type: ignore[no-untyped-def]
-    """Records of the largest block among those of targets first..last-1."""
-    widest = 0
-    for t in range(first, last):
-        b = block_of[t]
-        widest = max(widest, offsets[b + 1] - offsets[b])
-    return widest
-
-
-@compiled(inner=True)
 def add_base(lo, hi, codes, t_code, record_code, same, diff, log_m, out):  # type: ignore[no-untyped-def]
     """Log weights of a block's records for one class of targets: matches minus log m. Shapes: (V, r)."""
     for j in range(lo, hi):
@@ -60,10 +50,11 @@ def add_tables(lo, hi, tables, t_row, column, log_p, starts, widths, out):  # ty
 
 
 @compiled(inner=True)
-def log_top_sum(weights, counts, peak, top):  # type: ignore[no-untyped-def]
-    """log of the sum of the `top` largest weights relative to the peak; -inf for none."""
-    best = np.full(top, -np.inf)
-    often = np.zeros(top)
+def log_top_sum(weights, counts, peak, tops):  # type: ignore[no-untyped-def]
+    """log of the sum of the largest weights relative to the peak, as many as `tops` (2, top) holds; -inf for none."""
+    best, often, top = tops[0], tops[1], tops.shape[1]
+    for k in range(top):
+        best[k], often[k] = -np.inf, 0.0
     for j in range(len(weights)):
         if weights[j] > best[top - 1]:
             k = top - 1
@@ -78,18 +69,19 @@ def log_top_sum(weights, counts, peak, top):  # type: ignore[no-untyped-def]
     for k in range(top):
         if best[k] == -np.inf or left <= 0.0:
             break
-        total += min(often[k], left) * math.exp(best[k] - peak)
+        total += (often[k] if often[k] < left else left) * math.exp(best[k] - peak)
         left -= often[k]
     return math.log(total) if total > 0.0 else -np.inf
 
 
 @compiled
-def finish(weights, counts, place, true_at, scratch, top, out, truth):  # type: ignore[no-untyped-def]
+def finish(weights, counts, place, true_at, scratch, tops, out, truth):  # type: ignore[no-untyped-def]
     """Summaries of one target's log weights.
 
-    `out`: (log of the sum relative to the max, max, records at the max, log of the sum of the `top` largest relative to
-    the max). `truth[k]`: (log weight, strictly above, at least as likely others) for the true record at position
-    `true_at[k] - place`, skipped where negative. `scratch`: as long as `weights`.
+    `out`: (log of the sum relative to the max, max, records at the max, log of the sum of the largest relative to the
+    max, as many as `tops` has columns). `truth[k]`: (log weight, strictly above, at least as likely others) for the
+    true record at position `true_at[k] - place`, skipped where negative. `scratch`: as long as `weights`; `tops`: two
+    rows to work in.
     """
     peak = largest(weights)
     if peak == -np.inf:
@@ -102,8 +94,8 @@ def finish(weights, counts, place, true_at, scratch, top, out, truth):  # type: 
         out[0] = math.log(total_of(scratch))
         out[1] = peak
         out[2] = count_from(weights, counts, peak - TOLERANCE)
-        if top > 0:
-            out[3] = log_top_sum(weights, counts, peak, top)
+        if tops.shape[1] > 0:
+            out[3] = log_top_sum(weights, counts, peak, tops)
     for k in range(len(true_at)):
         if true_at[k] < place:
             continue

@@ -12,18 +12,15 @@ from confide.engine.compile import compiled
 
 @compiled
 def log_node_sums(  # type: ignore[no-untyped-def]
-    rows, low, high, sd, nodes, log_allowed, edges, mu, tau, cell, out,
+    rows, low, high, sd, nodes, log_allowed, edges, mu, tau, cell, mass, weight, total, out,
 ):  # fmt: skip
     """log of sum over belief nodes g of Pr(g given cell, k) Pr(z_j given y_g), for each k; rows sorted by cell.
 
     `sd`: (G,) the spread around each node; `edges`: (G+1,) node boundaries on the normal-score scale; `mu`: (cells, K);
-    `out`: (len(rows), K).
+    `out`: (len(rows), K). To work in: `mass` (G, K), `weight` (G,), `total` (K,).
     """
     big, classes = len(nodes), mu.shape[1]
     widest = largest(sd)
-    mass = np.empty((big, classes))
-    weight = np.empty(big)
-    total = np.empty(classes)
     current = -1
     for i in range(len(rows)):
         j = rows[i]
@@ -42,8 +39,9 @@ def log_node_sums(  # type: ignore[no-untyped-def]
         else:
             near, _ = window(nodes, 0, big, mid, 0.0)
             gap = np.inf
-            for g in range(max(near - 1, 0), min(near + 1, big)):
-                gap = min(gap, abs(nodes[g] - mid))
+            for g in range(near - 1 if near > 0 else 0, near + 1 if near < big else big):
+                away = abs(nodes[g] - mid)
+                gap = away if away < gap else gap
         half = 0.5 * (high[j] - low[j])
         a, e = window(nodes, 0, big, mid, gap + 9.0 * widest + half) if gap < np.inf else (0, big)
         top = -np.inf
@@ -52,7 +50,7 @@ def log_node_sums(  # type: ignore[no-untyped-def]
                 weight[g] = -np.inf
                 continue
             weight[g] = log_cell(low[j], high[j], nodes[g], sd[g]) - log_allowed[g]
-            top = max(top, weight[g])
+            top = weight[g] if weight[g] > top else top
         for k in range(classes):
             total[k] = 0.0
         for g in range(a, e):
@@ -66,21 +64,17 @@ def log_node_sums(  # type: ignore[no-untyped-def]
 @compiled
 def log_joint_sums(  # type: ignore[no-untyped-def]
     rows, low, high, sd, noisy, same, diff, noise_precision, noise_half_logdet, correlated, nodes, log_allowed, scores,
-    log_n, mu, precision, cell, out,
+    log_n, mu, precision, cell, mass, weight, total, x, out,
 ):  # fmt: skip
     """The same for d numbers together: nodes g are combinations of values; rows sorted by cell.
 
     `nodes`, `scores`, `sd`: (d, G); `mu`: (d, cells, K); `precision`: (d, d) of scores' residuals; `low`, `high`:
     (d, r).
     Independent noise uses the cells' areas; correlated noise the density at their middles times their widths; a number
-    with `noisy` false is swapped: `same` or `diff`.
+    with `noisy` false is swapped: `same` or `diff`. To work in: as above, and `x` (d,).
     """
     d, big = nodes.shape
     classes = mu.shape[2]
-    mass = np.empty((big, classes))
-    weight = np.empty(big)
-    total = np.empty(classes)
-    x = np.empty(d)
     widest = largest(sd[0])
     current = -1
     for i in range(len(rows)):
@@ -99,7 +93,7 @@ def log_joint_sums(  # type: ignore[no-untyped-def]
                                 * (scores[w, g] - mu[w, current, k])
                             )
                     mass[g, k] = log_n[g] - 0.5 * q
-                    top = max(top, mass[g, k])
+                    top = mass[g, k] if mass[g, k] > top else top
                 norm = 0.0
                 for g in range(big):
                     mass[g, k] = math.exp(mass[g, k] - top)
@@ -122,7 +116,7 @@ def log_joint_sums(  # type: ignore[no-untyped-def]
                     gap = (x[v] - nodes[v, g]) / sd[v, g]
                     q += gap * gap
             weight[g] = q
-            nearest = min(nearest, q)
+            nearest = q if q < nearest else nearest
         top = -np.inf
         for g in range(a, e):
             if weight[g] > nearest + 100.0:
@@ -145,7 +139,7 @@ def log_joint_sums(  # type: ignore[no-untyped-def]
                     else:
                         value += same[v, j] if nodes[v, g] == low[v, j] else diff[v, j]
             weight[g] = value
-            top = max(top, value)
+            top = value if value > top else top
         for k in range(classes):
             total[k] = 0.0
         for g in range(a, e):

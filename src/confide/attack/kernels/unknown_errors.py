@@ -10,11 +10,13 @@ import math
 import numpy as np
 
 from confide.attack.kernels.arithmetic import TOLERANCE, fast_exp, largest, log_cell, window
-from confide.attack.kernels.common import SKIP, add_base, add_tables, finish, widest_block
+from confide.attack.kernels.common import SKIP, add_base, add_tables, finish
 from confide.engine.compile import compiled
 
 TOGETHER, TILE = 16, 256
 """Targets worked on together, and records in one go, so that a record's nodes are read from memory once for all."""
+ROOMS = 5
+"""Rows of `room` before those of the targets worked on together."""
 
 
 @compiled(inner=True)
@@ -54,7 +56,7 @@ def add_spreads(lo, hi, x, x_add, z, there, flat, coef, steep, nodes, scratch, p
             add_node(x[v], mine, coef[v, k, lo:hi], steep[v, k, lo:hi], total)
         for j in range(n):
             product[j] *= total[j]
-        if v % 4 == 3 or v == len(x) - 1:
+        if v & 3 == 3 or v == len(x) - 1:
             for j in range(n):
                 out[j] += math.log(product[j])
                 product[j] = 1.0
@@ -82,7 +84,8 @@ def spread_window(x, reach, noise, bias, z, lo, hi):  # type: ignore[no-untyped-
     lead = 1.0 - reach * bias
     if not (lead > 1e-9):
         return lo, hi
-    root = math.sqrt(max(x * x - lead * (x * x - reach * noise), 0.0))
+    square = x * x - lead * (x * x - reach * noise)
+    root = math.sqrt(square) if square > 0.0 else 0.0
     middle, radius = x / lead, root / lead
     return window(z, lo, hi, middle, radius * (1.0 + 1e-12))
 
@@ -103,23 +106,12 @@ def hopeful_ones(lo, hi, x, x_add, z, there, flat, peaks, base, least, scratch, 
     return kept
 
 
-@compiled(inner=True)
-def ends_of(ends):  # type: ignore[no-untyped-def]
-    """From the first to the last position of several ranges, those that are empty passed over."""
-    low, high = np.int64(0), np.int64(0)
-    for i in range(len(ends)):
-        if ends[i, 0] < ends[i, 1]:
-            low = ends[i, 0] if high == 0 else min(low, ends[i, 0])
-            high = max(high, ends[i, 1])
-    return low, high
-
-
 @compiled
 def attack_spread(  # type: ignore[no-untyped-def]
     first, last, block_of, class_of, offsets, counts, log_m,
     t_code, record_code, same, diff, t_row, column, log_p, starts, widths,
     y, t_log, noisy, low, high, sd, x, x_add, z, there, flat, coef, steep, nodes, peaks, most, whole,
-    true_start, true_at, top, out, truth, visited,
+    true_start, true_at, tops, out, truth, room, places, visited,
 ):  # fmt: skip
     """Targets first..last-1 with known numbers in which the records carry errors of unknown size.
 
@@ -127,29 +119,23 @@ def attack_spread(  # type: ignore[no-untyped-def]
     `steep`: (s, K, r), of which `nodes[v]` are used, the widest first. Records of a block are sorted by `z[0]`; where
     all of them have it (`whole`) only those near the target are visited, and of those only the ones that their widest
     nodes leave a chance: `peaks` are logs of each variable's largest density, `most` bounds the first one's variance.
-    Noisy numbers as in `attack_noisy`.
+    Noisy numbers as in `attack_noisy`. `room`, `places`: as `room.spread_room` makes them.
     """
     d, s = y.shape[1], x.shape[1]
-    widest = widest_block(first, last, block_of, offsets)
-    base = np.empty(widest)
-    batch = max(min(TOGETHER, 4_000_000 // max(widest, 1)), 1)
-    buffers = np.empty((batch, widest))
-    ends = np.zeros((batch, 2), dtype=np.int64)
-    scratch = np.empty(widest)
-    product = np.empty(widest)
-    hopeful = np.empty(widest, dtype=np.int64)
-    stand = np.empty(widest)
-    current = -1
+    base, scratch, product, stand, own = room[0], room[1], room[2], room[3], room[4]
+    hopeful, true_place, starting, ending = places[0], places[1], places[2], places[3]
+    batch = len(room) - ROOMS
+    current, place, low_end, high_end = -1, -1, 0, 0
     peak = -np.inf
     for t in range(first, last):
-        place = (t - first) % batch
-        buffer = buffers[place]
-        ends[place, 0], ends[place, 1] = 0, 0
+        place += 1
+        starting[place], ending[place] = 0, 0
         b = block_of[t]
         lo, hi = offsets[b], offsets[b + 1]
         n = hi - lo
         trues = true_at[true_start[t] : true_start[t + 1]]
-        own = np.full(len(trues), np.inf)
+        for k in range(len(trues)):
+            own[k], true_place[k] = np.inf, -1
         best, least = -np.inf, np.inf
         if n and class_of[t] != current:
             current = class_of[t]
@@ -160,12 +146,15 @@ def attack_spread(  # type: ignore[no-untyped-def]
         if whole and n > 32 and peak > -np.inf:
             bound = peak
             for v in range(s):
-                bound += max(x_add[t, v] + peaks[v], 0.0) if v > 0 else x_add[t, v] + peaks[v]
+                top = x_add[t, v] + peaks[v]
+                bound += top if v == 0 or top > 0.0 else 0.0
             for v in range(d):
                 if noisy[b, v]:
-                    bound += t_log[t, v] + max(0.0, -0.9189385332046727 - math.log(sd[t, v]))
+                    top = -0.9189385332046727 - math.log(sd[t, v])
+                    bound += t_log[t, v] + (top if top > 0.0 else 0.0)
             near, _ = window(z[0], lo, hi, x[t, 0], 0.0)
-            first_near, last_near = max(near - 8, lo), min(near + 8, hi)
+            first_near = near - 8 if near - 8 > lo else lo
+            last_near = near + 8 if near + 8 < hi else hi
             for k in range(last_near - first_near + len(trues)):
                 j = first_near + k if k < last_near - first_near else trues[k - last_near + first_near]
                 if j < 0:
@@ -174,7 +163,7 @@ def attack_spread(  # type: ignore[no-untyped-def]
                 for v in range(d):
                     if noisy[b, v]:
                         value += t_log[t, v] + log_cell(low[v, j], high[v, j], y[t, v], sd[t, v])
-                best = max(best, value)
+                best = value if value > best else best
                 if k >= last_near - first_near:
                     own[k - last_near + first_near] = value
             if best > -np.inf:
@@ -186,7 +175,7 @@ def attack_spread(  # type: ignore[no-untyped-def]
                     at = trues[k] - lo
                     if at >= 0 and (at < a or at >= e or own[k] < least):
                         a, e = 0, n
-        w = buffer[: e - a]
+        w = room[ROOMS + place, : e - a]
         for j in range(a, e):
             w[j - a] = base[j]
         for v in range(d):
@@ -196,36 +185,39 @@ def attack_spread(  # type: ignore[no-untyped-def]
         kept = e - a
         if best > -np.inf:
             for k in range(len(trues)):
-                if trues[k] >= 0:
-                    least = min(least, own[k])
+                if trues[k] >= 0 and own[k] < least:
+                    least = own[k]
             kept = hopeful_ones(lo + a, lo + e, x[t], x_add[t], z, there, flat, peaks, w, least, scratch, hopeful)
         if 2 * kept > e - a:  # nearly all count: several such targets are worked on together, below
             visited[0] += e - a
-            ends[place, 0], ends[place, 1] = lo + a, lo + e
+            starting[place], ending[place] = lo + a, lo + e
+            if a < e:
+                low_end = lo + a if high_end == 0 or lo + a < low_end else low_end
+                high_end = lo + e if lo + e > high_end else high_end
         else:
             visited[0] += kept
-            places = np.full(len(trues), -1)
             for i in range(kept):  # gathered to the front, since positions only rise
                 j = lo + a + hopeful[i]
                 for k in range(len(trues)):
                     if trues[k] == j:
-                        places[k] = i
+                        true_place[k] = i
                 w[i] = w[hopeful[i]] + log_spreads(j, x[t], x_add[t], z, there, flat, coef, steep, nodes)
                 stand[i] = counts[j]
-            finish(w[:kept], stand[:kept], 0, places, scratch[:kept], top, out[t],
+            finish(w[:kept], stand[:kept], 0, true_place[: len(trues)], scratch[:kept], tops, out[t],
                    truth[true_start[t] : true_start[t + 1]])  # fmt: skip
         if place == batch - 1 or t == last - 1:
             start = t - place
-            low_end, high_end = ends_of(ends[: place + 1])
             for tile in range(low_end, high_end, TILE):
                 for i in range(place + 1):
-                    a, e = max(ends[i, 0], tile), min(ends[i, 1], tile + TILE)
+                    a = starting[i] if starting[i] > tile else tile
+                    e = ending[i] if ending[i] < tile + TILE else tile + TILE
                     if a < e:
-                        k, w = start + i, buffers[i, a - ends[i, 0] : e - ends[i, 0]]
+                        k, w = start + i, room[ROOMS + i, a - starting[i] : e - starting[i]]
                         add_spreads(a, e, x[k], x_add[k], z, there, flat, coef, steep, nodes, scratch, product, w)
             for i in range(place + 1):
-                a, e = ends[i, 0], ends[i, 1]
+                a, e = starting[i], ending[i]
                 if a < e:
                     k = start + i
-                    finish(buffers[i, : e - a], counts[a:e], a, true_at[true_start[k] : true_start[k + 1]],
-                           scratch[: e - a], top, out[k], truth[true_start[k] : true_start[k + 1]])  # fmt: skip
+                    finish(room[ROOMS + i, : e - a], counts[a:e], a, true_at[true_start[k] : true_start[k + 1]],
+                           scratch[: e - a], tops, out[k], truth[true_start[k] : true_start[k + 1]])  # fmt: skip
+            place, low_end, high_end = -1, 0, 0
