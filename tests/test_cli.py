@@ -268,7 +268,7 @@ def test_what_is_not_protected_is_said(here: Path, capsys: pytest.CaptureFixture
     assert run(f"{PROTECT} --private vault --force") == 0
     said = capsys.readouterr().out
     assert "Different in every record" not in said
-    assert "Released before from this vault: 1 other of this file." in said
+    assert "This file was released before from this vault (1 other)" in said
     records = sorted(p.name for p in (here / "vault").glob("*.json"))
     assert len(records) == 2  # the first is kept, by a name of its own
     other = next(n for n in records if n != "record.json")

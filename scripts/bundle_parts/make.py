@@ -26,6 +26,7 @@ python=${PYTHON:-python@VERSION@}
 "$python" -m venv "$folder"
 "$folder/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --find-links "$here/wheels" \\
     --require-hashes -r "$here/requirements.lock"
+"$folder/bin/python" -m confide.precompile
 "$folder/bin/confide" --version
 echo "Try it: $folder/bin/confide demo --out confide-demo"
 """

@@ -303,6 +303,10 @@ def test_replay_uses_the_vault(tmp_path: Path, vault: cf.Vault) -> None:
     assert cf.replay(record, file, vault=vault.folder).data.equals(release.data)
     with pytest.raises(cf.InputError, match="Say which"):
         cf.replay(record, file)
+    with pytest.raises(cf.InputError, match="holds no secret"):
+        cf.replay(record, file, vault=tmp_path / "other")
+    assert not (tmp_path / "other").exists()
+    cf.Vault(tmp_path / "other")
     with pytest.raises(cf.InputError, match="is another vault"):
         cf.replay(record, file, vault=tmp_path / "other")
     copies = NOISE.protect(file, vault=vault, copies=3, linked=False)

@@ -122,7 +122,7 @@ def _real(s: pl.Series) -> U64:
         s = s.replace_strict(pl.Series(distinct), written, return_dtype=pl.Float64)
     x = s.fill_null(float("nan")).to_numpy()
     missing = np.isnan(x)
-    whole = ~missing & (np.abs(x) < 2.0**62) & (x == np.floor(x))
+    whole = ~missing & (np.abs(x) < 2.0**63) & (x == np.floor(x))
     bits = np.where(whole, x, 0.0).astype(np.int64).view(np.uint64)
     bits = np.where(whole, bits, np.where(missing, 0.0, x).view(np.uint64) ^ np.uint64(0xF10A7))
     return np.where(missing, np.uint64(NULL), _mixed(bits))
@@ -141,7 +141,8 @@ def _distinct(s: pl.Series) -> tuple[NDArray[np.int64], list[str | None]]:
 def _text(s: pl.Series) -> pl.Series:
     """As a CSV file would have it; what has no place there as Python shows it."""
     if isinstance(s.dtype, pl.Datetime):
-        return s.dt.to_string("%Y-%m-%dT%H:%M:%S%.9f").str.strip_suffix("000")
+        text = s.dt.to_string("%Y-%m-%dT%H:%M:%S%.9f").str.strip_suffix("000")
+        return text.str.strip_suffix("T00:00:00.000000")  # pandas has no type for days alone
     if s.dtype == pl.Time:
         return s.dt.to_string("%H:%M:%S%.9f")
     if isinstance(s.dtype, pl.Duration):
@@ -153,7 +154,7 @@ def _text(s: pl.Series) -> pl.Series:
 
 def _of_number(x: float | int) -> int:
     """One number as `_whole` and `_real` have it."""
-    if isinstance(x, float) and not (x.is_integer() and abs(x) < 2.0**62):
+    if isinstance(x, float) and not (x.is_integer() and abs(x) < 2.0**63):
         bits = int(np.float64(x).view(np.uint64)) ^ 0xF10A7
     else:
         bits = int(x) % 2**64
@@ -166,8 +167,10 @@ def _of_text(text: str | None) -> tuple[int, int]:
     """For either lane; a number in words is the number."""
     if text is None or text in ("", "NA"):
         return NULL, NULL
-    if NUMBER.fullmatch(text) and abs(float(text)) < 2.0**63:
-        bits = _of_number(float(text) if "." in text else int(text))
-        return bits, bits
+    if NUMBER.fullmatch(text):
+        number = float(text) if "." in text else int(text)
+        if -(2**63) <= number < 2**63:
+            bits = _of_number(number)
+            return bits, bits
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:16], "little")

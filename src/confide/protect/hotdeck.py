@@ -261,7 +261,7 @@ class _FittedHotDeck:
                 at = moved.apart.of_values(values) == 0
                 values = values.copy()
                 values[at] = swapped_ranks(
-                    moved.scale, values[at], self.step.window, False, draws.of(v), current.rows[at]
+                    moved.scale, values[at], self.step.window, False, draws.of(f"window:{v}"), current.rows[at]
                 )
             columns.append(current[v].with_values(values))
         return Applied(columns)

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from confide.core.origin import Origin, opened
-from confide.core.vault import Vault, existing
+from confide.core.vault import BYTES, Vault, existing
 from confide.errors import InputError
 from confide.frames import to_polars
-from confide.protect.copies import Copies
+from confide.protect.copies import MOST, Copies
 from confide.protect.document import plan_from_dict, read_document
 from confide.protect.make import described, make
 from confide.protect.record import FORMAT, content_digest, link_digest, versions
@@ -115,7 +115,7 @@ def _checked(found: Mapping[str, Any]) -> Mapping[str, Any]:
         raise InputError("This record is public: it does not say where draws came from. Replay the private one.")
     try:
         whole = _whole(found, private)
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         whole = False
     if not whole:
         raise InputError("This private record is damaged: parts that Release.save_record writes are missing.")
@@ -130,13 +130,16 @@ def _whole(found: Mapping[str, Any], private: Mapping[str, Any]) -> bool:
     if "plan" not in found or "link_sha256" not in private:
         return False
     if "copy" in private:
-        number, many, _ = private["copy"]
-        if not 0 <= int(number) < int(many):
+        number, many, linked = private["copy"]
+        if not isinstance(linked, bool):
+            return False
+        if not all(type(x) is int for x in (number, many)) or not 0 <= number < many <= MOST:
             return False
     if found["format"] == EARLIER:
         return int(private["seed"]) >= 0
     drawn = private["draws"]
-    bytes.fromhex(drawn.get("secret", ""))
-    seeded = int(drawn.get("seed", 0)) >= 0 and ("seed" in drawn or drawn["from"] in ("vault", "fresh"))
+    kept = bytes.fromhex(drawn.get("secret", "00" * BYTES))
+    seed = drawn.get("seed", "0")
+    seeded = isinstance(seed, str) and seed.isdecimal() and len(kept) == BYTES
     needs = {"vault": "vault", "fresh": "secret", "draft": "seed", "shared": "seed", "stream": "seed"}
-    return seeded and needs[drawn["from"]] in drawn
+    return seeded and needs[drawn["from"]] in drawn and not (drawn["from"] == "draft" and "secret" in drawn)

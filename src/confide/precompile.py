@@ -1,0 +1,53 @@
+"""Compile the loops once, when confide is installed, so that no first call has to wait.
+
+    python -m confide.precompile
+
+It runs a small attack of every kind on shipped data. What is compiled is kept in the user's own cache folder; where
+there is none, nothing is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import confide as cf
+from confide.engine.compile import FOLDER
+from confide.engine.local import progress_bar
+from confide.protect.mechanism import Mechanism
+
+ROWS = 300
+
+
+def attacks() -> Iterator[tuple[cf.Plan, cf.Intruder]]:
+    """Plans and intruders that between them need every loop of the attack."""
+    money, both = ["sex", "hh_income"], ["sex", "hh_income", "wage_income"]
+    pair = cf.Noise(["hh_income", "wage_income"], sd={"hh_income": 900, "wage_income": 600}, correlation=0.5)
+    made: list[tuple[list[Mechanism], list[str]]] = [
+        ([cf.Recode("age", width=5), cf.Swap("race", rate=0.3)], ["sex", "race", "age"]),
+        ([cf.Noise("hh_income", sd=5_000)], money),
+        ([pair], both),
+        ([cf.RankSwap("hh_income", window=20)], money),
+        ([cf.NormalSynthesis("hh_income", given=["sex", "age"])], money),
+        ([cf.MeasurementError("hh_income", noise_sd=900)], money),
+        ([cf.Microaggregate("hh_income", k=3)], money),
+    ]
+    for steps, known in made:
+        yield cf.Plan(steps, identifiers=["id"], drop=["weight"]), cf.Intruder(knows=known)
+    yield cf.Plan([cf.Noise("hh_income", sd=5_000)], identifiers=["id"]), cf.Intruder(knows=["sex"])
+
+
+def main() -> None:
+    """Run them all, with a bar on a terminal."""
+    if FOLDER is None:
+        return
+    heads, jobs = cf.demo("heads").head(ROWS), list(attacks())
+    with progress_bar("compiling, once", len(jobs) + 1, None) as done:
+        for plan, intruder in jobs:
+            intruder.attack(plan.protect(heads, seed=1, draws="shared"), progress=False)
+            done(1)
+        cf.sap(cf.Table.of(heads, by=["sex", "race"]).publish(cf.RoundCells(5), margins="all"), known=range(4))
+        done(1)
+
+
+if __name__ == "__main__":
+    main()
