@@ -79,6 +79,16 @@ def test_any_batches_agree(cuts: list[int]) -> None:
     assert total.hex() == Digest.of(frame).hex()
 
 
+def test_days_and_wide_numbers_are_one_value_in_every_type() -> None:
+    days = pl.DataFrame({"day": [date(2020, 1, 31), None, date(1999, 12, 31)]})
+    assert Digest.of(to_polars(days.to_pandas())).hex() == Digest.of(days).hex()
+    assert Digest.of(days.cast(pl.Datetime("ns"))).hex() == Digest.of(days).hex()
+    for number in (2**62, 2**63 - 1, -(2**63)):
+        whole = Digest.of(pl.DataFrame({"a": [number]})).hex()
+        assert Digest.of(pl.DataFrame({"a": [str(number)]})).hex() == whole
+    assert Digest.of(pl.DataFrame({"a": [2.0**62]})).hex() == Digest.of(pl.DataFrame({"a": [2**62]})).hex()
+
+
 def test_what_differs_is_seen() -> None:
     frame = cf.demo("heads").head(60)
     seen = {Digest.of(frame).hex()}

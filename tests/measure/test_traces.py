@@ -167,3 +167,13 @@ def test_the_quick_way_leaves_all_variables_alone_at_once() -> None:
         assert a.effect is not None
         assert b.effect is not None
         assert 0 < b.effect <= a.effect * (1 + 1e-9)
+
+
+def test_a_figure_of_the_original_alone_is_not_open() -> None:
+    """The plan leaves the incomes alone, but another plan of the report may hide one of them."""
+    heads = cf.demo("heads").head(400)
+    release = cf.Plan([cf.Swap("race", rate=0.3)]).protect(heads, seed=1)
+    size, same = cf.InverseMse("mean(hh_income)", relative=False), cf.Means("hh_income")
+    found = traces(release, [size, same])
+    assert found[size.name][1] == Trace(0, None)
+    assert found[same.name][1] == Trace(None)

@@ -57,7 +57,7 @@ def test_nothing_that_one_person_has_is_named(name: str) -> None:
     assert "Quixotville" not in text
     assert (numbers(public) - shown).isdisjoint({97.0, GIANT})
     assert public["withheld"]
-    assert public["withheld"][0].endswith("what fewer than 10 people have is not named")
+    assert any(w.endswith("what fewer than 10 people have is not named") for w in public["withheld"])
     assert list(quoted(release))
     private = release.record(private=True)
     assert "withheld" not in private

@@ -1,0 +1,30 @@
+"""Compiling at installation: every kind of attack is carried out, and nothing where nothing would be kept."""
+
+from __future__ import annotations
+
+import pytest
+
+import confide as cf
+from confide import precompile
+
+
+def test_every_kind_of_attack_is_carried_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    met: list[str] = []
+    monkeypatch.setattr(precompile, "ROWS", 60)
+    monkeypatch.setattr(precompile, "FOLDER", "somewhere")
+    true = cf.Intruder.attack
+
+    def noted(self: cf.Intruder, release: cf.Release, *given: object, **options: object) -> object:
+        assert release.plan is not None
+        met.extend(type(s).__name__ for s in release.plan.steps)
+        return true(self, release, *given, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(cf.Intruder, "attack", noted)
+    precompile.main()
+    assert {"Swap", "Noise", "RankSwap", "NormalSynthesis", "MeasurementError", "Microaggregate"} <= set(met)
+
+
+def test_nothing_is_done_where_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(precompile, "FOLDER", None)
+    monkeypatch.setattr(precompile, "attacks", lambda: pytest.fail("it compiled for nothing"))
+    precompile.main()
