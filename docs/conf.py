@@ -22,7 +22,7 @@ from site_text import cited, with_tree  # noqa: E402
 project = "confide"
 author = "The confide developers"
 root_doc = "docs/index"
-include_patterns = ["docs/**", "README.md", "CHANGELOG.md", "CONTRIBUTING.md"]
+include_patterns = ["docs/**", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
 exclude_patterns = [".*", "**/__pycache__", "build", "dist", "site", "src", "tests", "benchmarks", "scripts"]
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.mathjax", "sphinxcontrib.bibtex"]
 

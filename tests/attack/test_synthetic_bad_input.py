@@ -125,10 +125,10 @@ def test_documents_hold_guesses_and_steps():
 
 def test_an_average_intruder_reads_recoded_predictors_as_released():
     """Recoded by the plan or beforehand: the same release, and the same intruder who fits models to it."""
-    late = cf.Plan([cf.Recode("age", width=10), DRAWN], drop=["rent"]).protect(file(), seed=1)
-    early = cf.Plan([cf.Recode("age", width=10)]).protect(file(), seed=1)
+    late = cf.Plan([cf.Recode("age", width=10), DRAWN], drop=["rent"]).protect(file(), seed=1, draws="shared")
+    early = cf.Plan([cf.Recode("age", width=10)]).protect(file(), seed=1, draws="shared")
     before = early.data[np.argsort(early.link)]
-    release = cf.Plan([DRAWN], drop=["rent"]).protect(before, seed=1)
+    release = cf.Plan([DRAWN], drop=["rent"]).protect(before, seed=1, draws="shared")
     assert release.data["pay"].equals(late.data["pay"])
     units = [cf.Intruder.at("average", knows=["sex", "age", "pay"]).attack(r).units for r in (late, release)]
     np.testing.assert_allclose(units[0]["p_true"], units[1]["p_true"], rtol=1e-9)

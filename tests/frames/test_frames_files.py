@@ -198,7 +198,7 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
         write(FRAME, tmp_path / "a.sas7bdat")
     with pytest.raises(InputError, match="the formats known are"):
         write(FRAME, tmp_path / "a.docx")
-    with pytest.raises(InputError, match=r'Column "l" \(List'):
+    with pytest.raises(InputError, match=r'Column "l" \(lists'):
         write({"l": [[1], [2]]}, tmp_path / "a.csv")
     assert list(tmp_path.iterdir()) == []
 

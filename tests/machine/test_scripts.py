@@ -65,7 +65,7 @@ def test_an_environment_that_has_all_is_left_alone(tmp_path: Path) -> None:
     fake = folder / "env dir" / "bin" / "python"
     fake.write_text('#!/bin/sh\necho "$#: $*" >> "$LOG"\ncase "$1" in scripts/*) exit "$ANSWER";; esac\n')
     fake.chmod(0o755)
-    for answer, calls in (("0", 1), ("1", 2)):
+    for answer, calls in (("0", 1), ("1", 3)):
         log = tmp_path / f"log{answer}"
         env = os.environ | {"LOG": str(log), "ANSWER": answer, "PYTHON": sys.executable}
         words = [str(folder / "scripts" / "environment"), "env dir", "dev"]
@@ -74,6 +74,7 @@ def test_an_environment_that_has_all_is_left_alone(tmp_path: Path) -> None:
         assert len(said) == calls
         assert said[0] == "2: scripts/satisfied.py dev"
     assert said[1].endswith("--editable .[dev]")
+    assert said[2] == "2: -m confide.precompile"
 
 
 @pytest.mark.parametrize("name", ["environment", "test", "docs", "demo", "bundle", "chromium"])

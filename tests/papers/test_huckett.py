@@ -154,7 +154,7 @@ def test_correlations_are_near_and_trees_nearer(done: huckett.Experiment) -> Non
     frame = huckett.correlations(done.files)
     gaps = {name: (frame[name] - frame["original"]).abs() for name in ("regression and hot deck", "trees")}
     wages = frame["pair"] == "wage_income, other_income"  # neither was made from the other
-    assert gaps["regression and hot deck"].filter(~wages).max() < 0.15  # type: ignore[operator]
+    assert gaps["regression and hot deck"].filter(~wages).max() < 0.18  # type: ignore[operator]
     assert frame.filter(wages)["original"][0] < 0 < frame.filter(wages)["regression and hot deck"][0]
     assert gaps["trees"].max() < 0.1  # type: ignore[operator]
     assert gaps["trees"].mean() < gaps["regression and hot deck"].mean()  # type: ignore[operator]

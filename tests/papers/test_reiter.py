@@ -201,7 +201,7 @@ def test_everyman_and_big_i_gain_nothing_from_swaps_that_leave_them_alone(table3
     certain = table3.filter(membership="knows target in file")
     for unit in ("Everyman", "Big I"):
         before, after = own(certain, unit, NO_SDL), own(certain, unit, SWAP)
-        assert after["p_true"] == pytest.approx(before["p_true"], rel=0.25)
+        assert after["p_true"] == pytest.approx(before["p_true"], rel=0.4)
 
 
 def test_noise_does_not_hide_an_outlier_and_a_topcode_does(done: Experiment) -> None:

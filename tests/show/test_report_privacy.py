@@ -89,7 +89,7 @@ def test_outside_no_exact_risk_is_said(outside: str) -> None:
         for k, v in row.items()
         if isinstance(v, float) and k not in ("tx", "ty")
     }
-    assert [v for v in odd for d in drawn if abs(v - d) < 1e-4 * v] == []
+    assert [v for v in odd for d in drawn if abs(v - d) < 1e-6 * v] == []
 
 
 def test_outside_counts_of_people_are_rounded_in_every_table(outside: str) -> None:

@@ -93,7 +93,7 @@ def test_the_map_marks_the_choice(optimum: cf.Optimum, tmp_path: Path) -> None:
 
 def test_steps_are_halved_from_round_to_round() -> None:
     """Everything meets the limit, so the best is at the lower end and only half steps above it are new."""
-    best = found(max_risk={MATCHES: 1e6}, rounds=3, repeats=1)
+    best = found(max_risk={MATCHES: 1e6}, rounds=3, repeats=1, seed=1)
     assert best.searched["sd"].to_list() == [0.5, 4.5, 8.5, 2.5, 1.5, 1.0]
 
 

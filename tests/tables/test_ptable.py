@@ -261,7 +261,7 @@ def test_all_mistakes_of_a_frame_are_said_at_once():
         assert part in said
     with pytest.raises(InputError) as caught:
         PTable.from_frame({"count": ["a", "b"], "noise": [0.5, 1], "probability": [1.0, float("nan")]})
-    for part in ('"count"', "not String", '"noise"', "not fractions", '"probability"', "missing or infinite in 1 row"):
+    for part in ('"count"', "not text", '"noise"', "not fractions", '"probability"', "missing or infinite in 1 row"):
         assert part in str(caught.value)
 
 

@@ -19,8 +19,8 @@ def rebuilt(frame: pl.DataFrame) -> pl.DataFrame:
     ...     file = io.BytesIO()
     ...     frame.write_ipc(file, compression="uncompressed")
     ...     return file.getvalue()
-    >>> b"left out" in arrow(frame), b"left out" in arrow(rebuilt(frame)), rebuilt(frame).equals(frame)
-    (True, False, True)
+    >>> b"left out" in arrow(rebuilt(frame)), rebuilt(frame).equals(frame)
+    (False, True)
     """
     return pl.DataFrame([_column(s) for s in frame])
 

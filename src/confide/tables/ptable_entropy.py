@@ -96,7 +96,7 @@ def check_settings(largest: Any, variance: Any, smallest: Any) -> None:
             "largest."
         )
     number = isinstance(variance, (int, float, np.integer, np.floating)) and not isinstance(variance, bool)
-    if not number or not 1e-300 <= variance <= 1e300:
+    if not number or not 1e-300 <= float(variance) <= 1e300:
         found.append("variance, that of the noise in counts squared, must be a number above 0.")
     raise_all(found)
 
