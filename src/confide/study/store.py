@@ -1,8 +1,7 @@
 """The folder of a study: what has been computed, so that an interrupted study goes on where it stopped.
 
-One file per piece of work, written whole or not at all, with its key and a checksum; a lock that the system releases when
-its holder dies. The folder is private: it holds the study's seed.
-"""
+One file per piece of work, written whole or not at all, with its key and a checksum; a lock that the system releases
+when its holder dies. The folder is private: it holds the study's seed."""
 
 from __future__ import annotations
 
