@@ -17,9 +17,9 @@ import numpy as np
 import polars as pl
 
 import confide as cf
-from confide.attack.compute import compute
-from confide.engine.local import thread_count
-from confide.protect.evidence import Normal
+from confide.attack.engine.compute import compute
+from confide.core.run.threads import thread_count
+from confide.protect.seam.evidence import Normal
 
 KEYS = ["sex", "race", "marital", "age"]
 

@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 import confide as cf
-from confide.core.digest import Digest
+from confide.core.random.digest import Digest
 
 PLAN = cf.Plan(
     [

@@ -17,7 +17,7 @@ import time
 import numpy as np
 
 import confide as cf
-from confide.protect.mdav import mdav
+from confide.protect.methods.microaggregate.mdav import mdav
 
 SDCMICRO = 13.6
 SIZES = (12_754, 25_508, 51_016, 102_032)

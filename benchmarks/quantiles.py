@@ -21,7 +21,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import confide as cf
-from confide.protect.quantile_process import check_loss, fit_process
+from confide.protect.methods.synthesis.quantile.solver import check_loss, fit_process
 
 TAUS = np.arange(1, 100) / 100
 SOME = np.arange(5, 99, 11)

@@ -17,7 +17,7 @@ from dataclasses import replace
 import polars as pl
 
 import confide as cf
-from confide.demo.heads_study import heads_study
+from confide.cli.demo import heads_study
 
 
 def timed(rows: int | None, threads: int | None, repeats: int) -> tuple[float, float]:

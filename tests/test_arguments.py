@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide.arguments import fits, guarded
-from confide.errors import InputError
+from confide.core.arguments import fits, guarded
+from confide.core.errors import InputError
 from confide.protect.document import load_plan
 
 HEADS = cf.demo("heads").head(60)

@@ -9,15 +9,16 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import polars as pl
 import pytest
 
 import confide as cf
-from confide import cli, commands, protect_command
-from confide.cli import main
+from confide.cli import demo as command
+from confide.cli.main import main
+from confide.cli.main import main as cli
+from confide.cli.main import protect as protect_command
 
 EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
 HEADS = cf.demo("heads").head(300)
@@ -216,7 +217,7 @@ def test_a_bug_is_placed_in_confide_whatever_folders_are_called(tmp_path: Path) 
     names: dict[str, Any] = {}
     exec(compile(other.read_text(), str(other), "exec"), names)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(commands, "demo", names["fail"])
+        patch.setattr(command, "run", names["fail"])
         with pytest.raises(RuntimeError) as caught:
             cli._run(cli._parser().parse_args(["demo"]))
     assert cli._bug(caught.value).startswith("internal error, RuntimeError in cli.py, line ")
@@ -304,9 +305,10 @@ def test_other_data_than_the_record(here: Path, capsys: pytest.CaptureFixture[st
 
 def test_demo(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     asked: list[Any] = []
-    fake = ModuleType("confide.demo.heads_study")
-    fake.run_demo = lambda out, overwrite=False: asked.append((out, overwrite)) or ("Shown", {"table": [1]})  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "confide.demo.heads_study", fake)
+    told = ("Shown", {"table": [1]})
+    monkeypatch.setattr(
+        "confide.cli.demo.run_demo", lambda out, overwrite=False: asked.append((out, overwrite)) or told
+    )
     assert run("demo") == 0
     assert capsys.readouterr().out == "Shown\n"
     assert run("demo --out x --force --json") == 0
@@ -329,7 +331,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_help_loads_nothing_heavy() -> None:
     code = (
-        "import sys\nfrom confide.cli import main\nmain(['--help'])\n"
+        "import sys\nfrom confide.cli.main import main\nmain(['--help'])\n"
         "heavy = {'polars', 'numba', 'altair', 'sklearn', 'numpy', 'scipy', 'rich'} & set(sys.modules)\n"
         "print(sorted(heavy), file=sys.stderr)"
     )

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide.cli import main
+from confide.cli.main import main
 
 COUNTS = "sex,age,count\nm,young,2\nm,old,1\nf,young,3\nf,old,7\n"
 

@@ -13,10 +13,11 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide import cli, study_command
-from confide.demo import heads_study
-from confide.demo.reiter_setup import informed, strategies
+from confide.cli import demo as heads_study
+from confide.cli.main import main as cli
+from confide.cli.main import study as study_command
 from confide.protect.document import load_plan
+from papers.reiter.setup import informed, strategies
 
 STUDY = """
 title = "A try"

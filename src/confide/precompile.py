@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import confide as cf
-from confide.engine.compile import FOLDER
-from confide.engine.local import progress_bar
-from confide.protect.mechanism import Mechanism
+from confide.core.run.compile import FOLDER
+from confide.core.run.threads import progress_bar
+from confide.protect.seam.mechanism import Mechanism
 
 ROWS = 300
 

@@ -16,7 +16,7 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import norm
 
 import confide as cf
-from confide.core.seeds import stream
+from confide.core.random.seeds import stream
 
 # -- files and answers ------------------------------------------------------------------------------------------
 

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide.errors import InputError
-from confide.frames.exact import exact
+from confide.core.errors import InputError
+from confide.frames.types.exact import exact
 
 LARGE = [2**60 + 2 * i + 1 for i in range(100)]
 COLUMNS = {

@@ -12,7 +12,7 @@ import pytest
 import confide as cf
 from confide.attack.document import intruder_from_dict, intruder_to_dict, load_intruder
 from confide.attack.intruder import Uniform, Unsure
-from confide.errors import InputError
+from confide.core.errors import InputError
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "intruder.toml"
 

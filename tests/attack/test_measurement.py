@@ -25,7 +25,7 @@ from measurement_twin import (
 )
 
 import confide as cf
-from confide.protect.evidence import take
+from confide.protect.seam.evidence import take
 
 # -- quadrature ----------------------------------------------------------------------------------------------
 

@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide.core.draws import Draws
+from confide.core.random.draws import Draws
 from confide.frames.columns import Records
-from confide.protect.evidence import Evidence
-from confide.protect.levels import level_codes
-from confide.protect.mechanism import Applied, Mechanism, View
+from confide.protect.seam.evidence import Evidence
+from confide.protect.seam.mechanism import Applied, Mechanism, View
+from confide.protect.shared.category_codes import level_codes
 
 
 @dataclass(frozen=True)

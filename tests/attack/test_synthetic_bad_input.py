@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide.show.charts import save_chart
+from confide.show.charts.charts import save_chart
 
 
 def file(n=120, seed=0):

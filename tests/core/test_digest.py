@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import confide as cf
-from confide.core.digest import Digest, row_hashes
+from confide.core.random.digest import Digest, row_hashes
 from confide.frames import to_polars
 
 MIXED = pl.DataFrame(

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from confide.core import philox
-from confide.core.draws import Counter, Stream
+from confide.core.random import philox
+from confide.core.random.draws import Counter, Stream
 
 KEY = (0x0123456789ABCDEF, 0xFEDCBA9876543210)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from confide.core import private as module
-from confide.errors import InputError
+from confide.core.errors import InputError
+from confide.core.files import private as module
 from confide.frames import atomic_write, private_folder
 
 

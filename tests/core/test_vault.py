@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import confide as cf
-from confide.core.vault import usual_vault
+from confide.core.random.vault import usual_vault
 
 
 def test_made_once_and_kept(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def counted(f):
     return call
 for name in ("open", "write", "fsync", "close", "link", "fchmod", "mkdir", "chmod", "unlink"):
     setattr(os, name, counted(getattr(os, name)))
-from confide.core.vault import Vault
+from confide.core.random.vault import Vault
 count = 0
 Vault(sys.argv[2])
 """

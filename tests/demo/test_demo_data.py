@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from confide.core.errors import InputError
 from confide.demo import codebook, demo
 from confide.demo.codebook import ANES1996, ELITES, FILES, HEADS
 from confide.demo.elites import PRINTED, TAIL, build, main
-from confide.errors import InputError
 from confide.frames import read, schema, write
 
 DOCS = Path(__file__).parents[2] / "docs" / "data.md"

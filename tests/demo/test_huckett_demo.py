@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide.demo import huckett
+from papers.huckett import paper as huckett
 
 
 def coarser(withheld: Sequence[str] = (), full: Callable[..., cf.Plan] = huckett.synthesis) -> cf.Plan:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from confide.engine.compile import compiled
+from confide.core.run.compile import compiled
 
 
 @compiled

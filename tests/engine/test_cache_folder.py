@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from confide.engine.cache_folder import cache_folder
-from confide.errors import InputError
+from confide.core.errors import InputError
+from confide.core.run.cache_folder import cache_folder
 
 LOOP = """
-from confide.engine import compile as engine
+from confide.core.run import compile as engine
 from cached_loop import doubled
 print(doubled(1.0), engine.FOLDER, sum(doubled.stats.cache_hits.values()))
 """

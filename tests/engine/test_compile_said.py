@@ -44,7 +44,7 @@ def test_it_is_silent_in_a_pipe(tmp_path: Path) -> None:
 
 def test_threads_may_all_compile_at_once() -> None:
     """As in a notebook: several threads call a loop that none has compiled, and one that another has."""
-    from confide.engine.compile import compiled, unfused
+    from confide.core.run.compile import compiled, unfused
 
     @compiled
     def one(x: float) -> float:

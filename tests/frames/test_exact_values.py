@@ -16,10 +16,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import confide as cf
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.frames.columns import codes_in, decode, encode_column
 from confide.frames.comparing import encode_like
-from confide.frames.exact import exact, fits, from_floats, rounded, to_floats
+from confide.frames.types.exact import exact, fits, from_floats, rounded, to_floats
 
 WHOLE = {
     **{f"Int{b}": (-(2 ** (b - 1)), 2 ** (b - 1) - 1) for b in (8, 16, 32, 64, 128)},

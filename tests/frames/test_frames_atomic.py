@@ -11,8 +11,8 @@ import polars as pl
 import pyreadstat
 import pytest
 
-from confide.errors import InputError
-from confide.frames import atomic as module
+from confide.core.errors import InputError
+from confide.core.files import atomic as module
 from confide.frames import atomic_write, write
 
 FRAME = pl.DataFrame({"a": [1, 2]})

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.frames import Schema, VariableSchema, attach, give_back, schema, to_polars
 
 COLUMNS: dict[str, list[Any]] = {

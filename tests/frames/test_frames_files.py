@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.frames import Schema, VariableSchema, attach, read, schema, write
 
 FRAME = pl.DataFrame(

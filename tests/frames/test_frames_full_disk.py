@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.frames import atomic_write
 
 
@@ -59,7 +59,7 @@ FULL = """
 import resource, sys
 from pathlib import Path
 import polars as pl
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.frames import atomic_write, write
 frame = pl.DataFrame({"a": pl.Series(range(200_000)).hash(1).cast(pl.String)})
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))

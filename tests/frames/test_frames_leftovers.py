@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from confide.core.files import leftovers as module
+from confide.core.files.leftovers import is_temporary, remove_leftovers, temporary_file
 from confide.frames import atomic_write, write
-from confide.frames import leftovers as module
-from confide.frames.leftovers import is_temporary, remove_leftovers, temporary_file
 
 KILLED = """
 import os, signal, sys
@@ -41,7 +41,7 @@ def test_what_is_being_written_stays(tmp_path: Path) -> None:
         one.write_text("1")
         two.write_text("2")
         remove_leftovers(tmp_path)
-        other = f"from pathlib import Path; from confide.frames.leftovers import *; remove_leftovers(Path({str(tmp_path)!r}))"
+        other = f"from pathlib import Path; from confide.core.files.leftovers import *; remove_leftovers(Path({str(tmp_path)!r}))"
         subprocess.run([sys.executable, "-c", other], check=True)
     assert names(tmp_path) == ["a.txt", "b.txt"]
 

@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.frames import Schema, VariableSchema, attach, schema, schema_from_dict, schema_to_dict
 
 FULL = Schema(

@@ -13,7 +13,7 @@ import pyreadstat
 import pytest
 from polars.testing import assert_frame_equal
 
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.frames import Schema, VariableSchema, read, schema, write
 
 CODES = {1: "yes", 2: "no", 8: "refused", 9: "unknown"}

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide.cli import main
-from confide.errors import InputError
-from confide.frames.spreadsheet import formula_columns
+from confide.cli.main import main
+from confide.core.errors import InputError
+from confide.frames.formats.spreadsheet import formula_columns
 
 SIGNS = ["=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "\tx", "\rx", "\uff1d1", "\uff0b1", "\uff0d1", "\uff201"]
 HIDDEN = [" =1", "\u00a0=1", "\ufeff=1", "\x00=1", "\n=1"]

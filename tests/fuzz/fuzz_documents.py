@@ -16,8 +16,8 @@ from fuzz_values import people
 
 import confide as cf
 from confide.attack.document import load_intruder
-from confide.cli import main
-from confide.errors import InputError
+from confide.cli.main import main
+from confide.core.errors import InputError
 from confide.protect.document import load_plan
 
 PLAN = """

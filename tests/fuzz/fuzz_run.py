@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from fuzz_values import leak, people
 
-from confide.errors import InputError
+from confide.core.errors import InputError
 
 SEED = 13
 LIMIT = 60

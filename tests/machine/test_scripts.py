@@ -20,7 +20,7 @@ PROJECT = """
 name = "confide"
 version = "{version}"
 dependencies = [{needs}]
-scripts = {{ confide = "confide.cli:main" }}
+scripts = {{ confide = "confide.cli.main:main" }}
 [project.optional-dependencies]
 docs = ["numpy>=1"]
 dev = ["confide[docs]", "pytest>={pytest}"]

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.measure.combining import combine, combine_frames
 
 some = settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))

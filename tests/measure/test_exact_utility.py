@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.study.groups import Groups
 
 N = 60

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import confide as cf
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.measure.utility.distances import Hellinger, TotalVariation
 from confide.measure.utility.entropy import Entropy
 from confide.measure.utility.propensity import Propensity

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import confide as cf
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.measure.utility.estimates import InverseMse
 from confide.measure.utility.information_loss import InformationLoss
 from confide.measure.utility.moments import Correlations, Covariances, Eigenvalues, Means, Variances

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import confide as cf
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.measure.utility.design import design
 from confide.measure.utility.fitting import fit
 from confide.measure.utility.formula import read_formula

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.measure.utility.measure import Measure
 from confide.measure.utility.moments import Means
 from confide.measure.utility.registry import MEASURES, as_measure

@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide.demo import fienberg
-from confide.demo.fienberg_tables import COUNTS, NOISE, PAIRS, RATES, relative_noise
-from confide.show.drawing import save_chart
-from confide.show.rank_charts import exposure_chart, rank_chart
+from confide.show.charts.drawing import save_chart
+from confide.show.charts.rank_charts import exposure_chart, rank_chart
+from papers.fienberg import paper as fienberg
+from papers.fienberg.tables import COUNTS, NOISE, PAIRS, RATES, relative_noise
 
 slow = pytest.mark.slow
 SMALL, MIDDLE, STATED = (f"bias, variance {phi}" for phi in ("0.0009", "0.03", "0.1732"))

@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide.demo import huckett
-from confide.demo.huckett_tables import PERCENTILES
-from confide.show.drawing import save_chart
-from confide.show.synthesis_charts import claims_chart, correlations_chart, quantiles_chart
+from confide.show.charts.drawing import save_chart
+from confide.show.charts.synthesis_charts import claims_chart, correlations_chart, quantiles_chart
+from papers.huckett import paper as huckett
+from papers.huckett.tables import PERCENTILES
 
 slow = pytest.mark.slow
 ROWS = 6000

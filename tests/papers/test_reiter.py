@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide.demo import reiter
-from confide.demo.reiter_setup import (
+from papers.reiter import paper as reiter
+from papers.reiter.setup import (
     BOTH,
     CUTPOINTS,
     KEYS,
@@ -268,7 +268,7 @@ def test_the_demo_writes_its_files_whole_and_refuses_to_replace_them(tmp_path: P
 
 
 def test_pictures_hold_no_record() -> None:
-    from confide.show.charts import strategies_chart
+    from confide.show.charts.charts import strategies_chart
 
     frame = pl.DataFrame({"strategy": ["none"] * 600, "knows": "age", "expected_matches": 1.0})
     with pytest.raises(cf.InputError, match="never records"):

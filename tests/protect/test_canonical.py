@@ -11,10 +11,10 @@ import pytest
 from scipy import sparse
 
 import confide as cf
-from confide.core.digest import Digest
-from confide.core.origin import Origin
+from confide.core.documents.plain import methods
+from confide.core.random.digest import Digest
+from confide.core.random.origin import Origin
 from confide.protect.canonical import canonical
-from confide.protect.plain import methods
 from confide.protect.record import link_digest
 
 GOLDEN = json.loads((Path(__file__).parent / "data" / "frozen.json").read_text())

@@ -14,8 +14,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import confide as cf
-from confide.core.origin import Origin
-from confide.errors import InputError
+from confide.core.errors import InputError
+from confide.core.random.origin import Origin
 from confide.protect.document import plan_from_dict, plan_to_dict
 from confide.protect.make import make
 from confide.protect.replay import EARLIER

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import confide as cf
-from confide.errors import InputError
+from confide.core.documents.plain import Reader, Writer, methods
+from confide.core.errors import InputError
 from confide.protect.document import load_plan, plan_from_dict, plan_to_dict
-from confide.protect.mechanism import REGISTRY
-from confide.protect.plain import Reader, Writer, methods
+from confide.protect.seam.mechanism import REGISTRY
 
 NUMBER = st.integers(1, 10**6) | st.floats(0.01, 1e6)
 SHARE = st.floats(0.01, 1.0)

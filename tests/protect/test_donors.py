@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from confide.core.draws import Counter
-from confide.protect.donors import Whitening, cell_donors
+from confide.core.random.draws import Counter
+from confide.protect.methods.synthesis.hotdeck.donors import Whitening, cell_donors
 
 some = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 

@@ -14,13 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import confide as cf
-from confide.core.draws import Stream
-from confide.errors import InputError
+from confide.core.errors import InputError
+from confide.core.random.draws import Stream
 from confide.frames.columns import Records, encode_column
-from confide.protect.evidence import take
-from confide.protect.mechanism import Chain, View
-from confide.protect.pram import Pram
-from confide.protect.retention import FittedRetention
+from confide.protect.methods.pram.pram import Pram
+from confide.protect.methods.pram.retention import FittedRetention
+from confide.protect.seam.evidence import take
+from confide.protect.seam.mechanism import Chain, View
 
 LARGE = [2**60 + 2 * i + 1 for i in range(100)]
 NUMERIC: dict[str, Callable[[], Any]] = {

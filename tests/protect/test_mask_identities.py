@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 
 import confide as cf
-from confide.protect.mask_matrices import (
+from confide.protect.methods.mask.matrices import (
     microaggregation_matrix,
     noise_matrices,
     sample_matrix,

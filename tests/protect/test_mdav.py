@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from mdav_twin import plain_mdav
 
 import confide as cf
-from confide.protect.mdav import mdav
+from confide.protect.methods.microaggregate.mdav import mdav
 
 KINDS = {
     "numbers": lambda rng, n, p: rng.normal(size=(n, p)),

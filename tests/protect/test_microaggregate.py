@@ -6,9 +6,9 @@ import pytest
 from scipy.special import logsumexp
 
 import confide as cf
-from confide.protect.group_choice import _candidates, features, first_theta, learn
-from confide.protect.group_means import Means
-from confide.protect.grouped import Grouped
+from confide.protect.methods.microaggregate.group_choice import _candidates, features, first_theta, learn
+from confide.protect.methods.microaggregate.group_likelihood import Grouped
+from confide.protect.methods.microaggregate.group_means import Means
 from confide.protect.plan import Plan
 
 MONEY = ["hh_income", "property_value"]

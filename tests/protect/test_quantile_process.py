@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import confide as cf
-from confide.protect import quantile_process
-from confide.protect.quantile_process import check_loss, fit_process
+from confide.protect.methods.synthesis.quantile import solver as quantile_process
+from confide.protect.methods.synthesis.quantile.solver import check_loss, fit_process
 
 LEVELS = np.array([1e-4, 0.05, 0.25, 0.5, 0.6, 0.9, 1 - 1e-4])
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import confide as cf
-from confide.protect.quantile import _to_neighbour
+from confide.protect.methods.synthesis.quantile.quantile_regression import _to_neighbour
 
 
 def file(n=3000, seed=0):

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.protect.record import content_digest
 
 HEADS = cf.demo("heads").head(300)

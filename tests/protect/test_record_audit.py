@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide.protect.quoted import quoted
+from confide.protect.rare_statements import quoted
 
 GIANT = 987_654.25
 

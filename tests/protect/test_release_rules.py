@@ -240,7 +240,7 @@ def test_a_mean_may_be_an_answer_code() -> None:
 
 
 def test_any_fitted_step_is_asked_what_it_cannot_have_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    from confide.protect import noise
+    from confide.protect.methods.noise import noise
 
     def unfit(fitted: object, released: object, rows: object) -> list[str]:  # noqa: ARG001
         return [f"{released.n} records with {', '.join(released)}; {len(rows)} rows."]

@@ -16,7 +16,7 @@ import pytest
 from scipy.special import ndtri
 
 import confide as cf
-from confide.core.origin import Origin
+from confide.core.random.origin import Origin
 from confide.protect.make import described
 
 N, SD, GUESSES = 60, 500.0, 10_000

@@ -13,13 +13,13 @@ from typing import Any
 import polars as pl
 
 import confide as cf
-from confide.show.charts import strategies_chart
-from confide.show.drawable import OF_OBJECTS
-from confide.show.drawing import save_chart
-from confide.show.rank_charts import rank_chart
+from confide.show.charts.charts import strategies_chart
+from confide.show.charts.drawable import OF_OBJECTS
+from confide.show.charts.drawing import save_chart
+from confide.show.charts.rank_charts import rank_chart
+from confide.show.charts.synthesis_charts import claims_chart
+from confide.show.charts.table_charts import area_map, scheme_map
 from confide.show.report import save_report_folder
-from confide.show.synthesis_charts import claims_chart
-from confide.show.table_charts import area_map, scheme_map
 
 CATEGORIES = [
     "a\x00", "a\x01", "a\x0b", "a\x1f", "a\uffff", "a\n", "a\u2028", "a\u202e", "\x1b[31ma", "</script>", "constructor",

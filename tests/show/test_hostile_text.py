@@ -17,11 +17,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import confide as cf
-from confide import cli, show
-from confide.errors import InputError
-from confide.show.drawable import OF_OBJECTS, drawable, drawn_text
-from confide.show.plan_charts import groups_chart
-from confide.visible import HIDDEN, visible
+from confide import show
+from confide.cli.main import main as cli
+from confide.core.errors import InputError
+from confide.core.visible import HIDDEN, visible
+from confide.show.charts.drawable import OF_OBJECTS, drawable, drawn_text
+from confide.show.charts.plan_charts import groups_chart
 
 HERE = Path(__file__).parent
 

@@ -64,7 +64,7 @@ def test_pages_carry_the_licences_of_what_draws_them(inside: str, outside: str, 
     import altair as alt
     import polars as pl
 
-    from confide.show.drawing import save_chart
+    from confide.show.charts.drawing import save_chart
 
     chart = alt.Chart(pl.DataFrame({"a": [1]})).mark_point().encode(x="a:Q")
     alone = save_chart(chart, tmp_path / "chart.html").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from browser import Opened, opened
-from confide.study.theory import NoiseRelease
+from confide.theory import NoiseRelease
 from page_checks import page_faults
 
 DRAWN = "document.documentElement.dataset.drawn === 'yes'"

@@ -12,9 +12,9 @@ import pytest
 from planted import result
 
 import confide as cf
-from confide.show.drawing import MOST_ROWS
-from confide.show.plan_charts import DARK, FORMAT, PALE, _between, readable_ink, targets_chart
-from confide.show.points_chart import FIELDS, points_chart
+from confide.show.charts.drawing import MOST_ROWS
+from confide.show.charts.plan_charts import DARK, FORMAT, PALE, _between, readable_ink, targets_chart
+from confide.show.charts.points_chart import FIELDS, points_chart
 from confide.show.report.figures import map_figures, sweep_figures
 from confide.show.report.sections import page_words
 from confide.show.report.view import MOST_DRAWN, View

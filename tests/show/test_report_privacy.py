@@ -29,8 +29,8 @@ from planted import (
 from confide.show.report.groups import shown_groups
 from confide.show.report.treatment import BASE, Treatment
 from confide.show.report.view import View
-from confide.study.checks import EVERYTHING
 from confide.study.outside import small_name
+from confide.study.statement.checks import EVERYTHING
 
 DRAWN = BASE / 2
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import vl_convert
 
-from confide.show.theory_sliders import RECORDS, noise_slider, swap_slider
-from confide.study.theory import NoiseRelease, SwapRelease
+from confide.show.charts.theory_sliders import RECORDS, noise_slider, swap_slider
+from confide.theory import NoiseRelease, SwapRelease
 
 
 def words(chart: Any, **settings: float) -> list[str]:

@@ -22,10 +22,11 @@ from typing import Any
 import polars as pl
 import threadpoolctl  # noqa: F401 - imported before any fork, as all that takes long
 
-import confide.study.document  # noqa: F401
-from confide import cli, study_command
-from confide.protect.plain import methods
-from confide.show import drawing
+import confide.study.statement.document  # noqa: F401
+from confide.cli.main import main as cli
+from confide.cli.main import study as study_command
+from confide.core.documents.plain import methods
+from confide.show.charts.charts import drawing
 from confide.show.report import page
 from confide.study import run
 from confide.study.evaluate import BINS, RISKS, Evaluated

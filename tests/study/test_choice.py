@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import confide as cf
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.study.tradeoff.choice import choose
 
 sys.path.insert(0, str(Path(__file__).parent))

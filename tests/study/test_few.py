@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.study.evaluate import repeat_seed
 from confide.study.search.few_numbers import Work, gain_words
 from confide.study.search.forcing import forcible, rate_of, with_forced, with_rate

@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import confide as cf
-from confide.errors import InputError
-from confide.show.drawing import save_chart
-from confide.show.map_chart import map_chart, staircase
-from confide.show.map_points import points_of
-from confide.show.map_scales import OUTSIDE, SCALES, RiskAxis, UtilityAxis, stretched, unstretched
+from confide.core.errors import InputError
+from confide.show.charts.drawing import save_chart
+from confide.show.charts.map_chart import map_chart, staircase
+from confide.show.charts.map_points import points_of
+from confide.show.charts.map_scales import OUTSIDE, SCALES, RiskAxis, UtilityAxis, stretched, unstretched
 from confide.study.tradeoff.choice import choose
 from confide.study.tradeoff.frontier import frontier
 

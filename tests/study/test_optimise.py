@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide.errors import InputError
-from confide.show.drawing import save_chart
+from confide.core.errors import InputError
+from confide.show.charts.drawing import save_chart
 from confide.study.search import optimise as room
 from confide.study.search.refine import Space
 from confide.study.tradeoff.repeats import interval

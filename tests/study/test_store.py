@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import confide as cf
-from confide.study.store import PIECES, Store
+from confide.study.pieces.store import PIECES, Store
 
 
 def test_a_piece_comes_back_as_it_went(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_a_second_study_in_the_folder_is_refused_until_the_first_is_done(tmp_pat
     with Store.opened(tmp_path):
         with pytest.raises(cf.InputError, match="Another process"), Store.opened(tmp_path):
             pass
-        other = f"from confide.study.store import Store\nwith Store.opened({str(tmp_path)!r}): print('in')"
+        other = f"from confide.study.pieces.store import Store\nwith Store.opened({str(tmp_path)!r}): print('in')"
         run = subprocess.run([sys.executable, "-c", other], capture_output=True, text=True, check=False)
         assert run.returncode != 0
         assert "Another process is running a study" in run.stderr
@@ -71,7 +71,7 @@ def test_a_second_study_in_the_folder_is_refused_until_the_first_is_done(tmp_pat
 
 def test_a_killed_holder_leaves_no_lock(tmp_path: Path) -> None:
     code = (
-        "import os, signal\nfrom confide.study.store import Store\n"
+        "import os, signal\nfrom confide.study.pieces.store import Store\n"
         f"with Store.opened({str(tmp_path)!r}): os.kill(os.getpid(), signal.SIGKILL)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide.study.document import study_from_dict
+from confide.study.statement.document import study_from_dict
 
 GOOD = """
 title = "Swaps"

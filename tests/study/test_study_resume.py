@@ -20,9 +20,9 @@ from polars.testing import assert_frame_equal
 import confide as cf
 from confide.study import run
 from confide.study.groups import Groups
-from confide.study.keys import pieces_of
-from confide.study.restored import restored
-from confide.study.store import PIECES
+from confide.study.pieces.keys import pieces_of
+from confide.study.pieces.restored import restored
+from confide.study.pieces.store import PIECES
 
 
 def study(seed: int | None = 3, rate: float = 0.3, repeats: int = 6) -> cf.Study:
@@ -190,7 +190,7 @@ def test_what_a_piece_depends_on_is_in_its_key(monkeypatch: pytest.MonkeyPatch) 
     among = [cf.Unsure(population=people.to_pandas()) for people in (heads, heads.head(400))]
     one, two = (keys(intruders={"near": cf.Intruder(knows=knows, membership=of)}) for of in among)
     assert not one & two
-    monkeypatch.setattr("confide.study.keys.__version__", "another")
+    monkeypatch.setattr("confide.study.pieces.keys.__version__", "another")
     assert not keys() & same
 
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import confide as cf
-from confide.protect.plain import Reader
-from confide.study.ranges import swept
-from confide.study.sweep import Candidate, candidates_of
+from confide.core.documents.plain import Reader
+from confide.study.statement.ranges import swept
+from confide.study.statement.sweep import Candidate, candidates_of
 
 
 def swap(rate: float) -> cf.Plan:

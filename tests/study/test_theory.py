@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from confide.study.theory import (
+from confide.theory import (
     NoiseRelease,
     OriginalRelease,
     SwapRelease,
@@ -67,7 +67,7 @@ def test_same_seed_same_numbers_and_chunks_do_not_matter(monkeypatch):
     release = NoiseRelease(5, 1.0, 0.5)
     assert release.simulate(500, 3).equals(release.simulate(500, 3))
     assert not release.simulate(500, 3).equals(release.simulate(500, 4))
-    monkeypatch.setattr("confide.study.theory.simulation.AT_ONCE", 1000)
+    monkeypatch.setattr("confide.theory.simulation.AT_ONCE", 1000)
     assert release.simulate(20_000, 3)["z"].abs().max() < 4
 
 

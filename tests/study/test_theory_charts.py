@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from confide.errors import InputError
-from confide.show.drawing import COLOURS, save_chart
-from confide.show.label_places import LETTER, LINE
-from confide.show.theory_charts import swap_chart, theory_map, uniques_chart
-from confide.show.theory_labels import curve_labels, dense, together
-from confide.study.theory import (
+from confide.core.errors import InputError
+from confide.show.charts.drawing import COLOURS, save_chart
+from confide.show.charts.label_places import LETTER, LINE
+from confide.show.charts.theory_charts import swap_chart, theory_map, uniques_chart
+from confide.show.charts.theory_labels import curve_labels, dense, together
+from confide.theory import (
     NoiseRelease,
     OriginalRelease,
     SwapRelease,

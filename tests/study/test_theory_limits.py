@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from confide.errors import InputError
-from confide.study.theory import (
+from confide.core.errors import InputError
+from confide.theory import (
     NoiseRelease,
     OriginalRelease,
     SwapRelease,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import confide as cf
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.study.tradeoff.frontier import frontier, frontier_band, summarise_repeats
 from confide.study.tradeoff.repeats import Repeats, interval
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import confide as cf
-from confide.tables import nested_kernels
-from confide.tables.nested import chance_known, nested_fractions, nested_risk
-from confide.tables.routes import nest_of
+from confide.tables.solve import nested_kernels
+from confide.tables.solve.nested import chance_known, nested_fractions, nested_risk
+from confide.tables.solve.routes import nest_of
 
 NEAR = Fraction(1, 10**12)
 

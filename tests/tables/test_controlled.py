@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import confide.tables.controlled as controlled
-from confide.core.draws import Counter
-from confide.errors import InputError
-from confide.tables.controlled import ControlledRounding
+import confide.tables.schemes.controlled as controlled
+from confide.core.errors import InputError
+from confide.core.random.draws import Counter
 from confide.tables.layout import Layout, Part
-from confide.tables.scheme import TableScheme
+from confide.tables.schemes.controlled import ControlledRounding
+from confide.tables.schemes.scheme import TableScheme
 
 sys.path.insert(0, str(Path(__file__).parent))
 from layouts import layout_of

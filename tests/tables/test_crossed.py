@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import confide as cf
-from confide.tables.crossed import crossed_counts, crossed_poly
-from confide.tables.expectation import expectation
-from confide.tables.factoring import factor
-from confide.tables.factoring_route import FlowRoute
-from confide.tables.routes import Effort
+from confide.tables.solve.crossed import crossed_counts, crossed_poly
+from confide.tables.solve.expectation import expectation
+from confide.tables.solve.factoring import factor
+from confide.tables.solve.factoring_route import FlowRoute
+from confide.tables.solve.routes import Effort
 
 sys.path.insert(0, str(Path(__file__).parent))
 import brute

@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_matrix
 
 from confide.tables.layout import UNBOUNDED
-from confide.tables.programme import INF, Programme, whole
+from confide.tables.solve.programme import INF, Programme, whole
 
 
 def _random(rng, rows=3, columns=5):

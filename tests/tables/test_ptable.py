@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.stats import chi2
 
-from confide.errors import InputError
-from confide.tables.ptable import PTable
+from confide.core.errors import InputError
+from confide.tables.schemes.cellkey.ptable import PTable
 
 some = settings(max_examples=60, deadline=None)
 

@@ -13,13 +13,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import confide as cf
-from confide.errors import ConfideError
-from confide.tables import programme_oracle
-from confide.tables.factoring_route import FlowRoute
-from confide.tables.hitting import hitting_times, simulated
-from confide.tables.programme import Answer, Programme
-from confide.tables.programme_route import ProgrammeRoute
-from confide.tables.routes import Effort
+from confide.core.errors import ConfideError
+from confide.tables.solve import programme_oracle
+from confide.tables.solve.factoring_route import FlowRoute
+from confide.tables.solve.programme import Answer, Programme
+from confide.tables.solve.programme_route import ProgrammeRoute
+from confide.tables.solve.routes import Effort
+from confide.tables.solve.simulated import hitting_times, simulated
 
 sys.path.insert(0, str(Path(__file__).parent))
 import brute

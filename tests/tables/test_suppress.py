@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import OptimizeResult
 
-import confide.tables.suppress as suppress
-from confide.core.draws import Counter
-from confide.errors import ConfideError, InputError
-from confide.tables.audit import _Ranges, audit
+import confide.tables.schemes.suppress.suppress as suppress
+from confide.core.errors import ConfideError, InputError
+from confide.core.random.draws import Counter
 from confide.tables.layout import UNBOUNDED, Layout, Part
-from confide.tables.scheme import TableScheme
-from confide.tables.suppress import Suppress
+from confide.tables.schemes.scheme import TableScheme
+from confide.tables.schemes.suppress.audit import _Ranges, audit
+from confide.tables.schemes.suppress.suppress import Suppress
 
 sys.path.insert(0, str(Path(__file__).parent))
 from layouts import layout_of

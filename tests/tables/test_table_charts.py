@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide.show.drawing import COLOURS, save_chart
-from confide.show.label_places import LETTER, LINE, placed, spread
-from confide.show.table_charts import NONE, SHADES, area_map, bands_chart, sap_chart, scheme_map, shades
-from confide.tables.bands import BANDS
+from confide.show.charts.drawing import COLOURS, save_chart
+from confide.show.charts.label_places import LETTER, LINE, placed, spread
+from confide.show.charts.table_charts import NONE, SHADES, area_map, bands_chart, sap_chart, scheme_map, shades
+from confide.tables.risk.bands import BANDS
 
 
 def svg(chart: object, folder: Path) -> str:

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.frames.marks import why_withheld
 from confide.tables.described import OLD_NAMES, published_text, scheme_text
 

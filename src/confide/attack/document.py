@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from confide.attack.intruder import Intruder, Uniform, Unsure
-from confide.errors import InputError
+from confide.core.documents.plain import SUBJECT, Reader, Writer
+from confide.core.errors import InputError
 from confide.frames import read
 from confide.protect.document import finish, read_document, section
-from confide.protect.plain import SUBJECT, Reader, Writer
 
 
 def intruder_to_dict(intruder: Intruder, population: str | None = None) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def intruder_from_dict(
     {'income': (0, 1000000.0)}
     >>> intruder_from_dict({"knows": "sex", "member": "in_file"})
     Traceback (most recent call last):
-    confide.errors.InputError: unknown key "member". Did you mean "membership"?
+    confide.InputError: unknown key "member". Did you mean "membership"?
     """
     reader = Reader()
     table, where = section(reader, doc, "intruder", name)

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, overload
 
 import polars as pl
 
-from confide.errors import InputError, did_you_mean, raise_all
-from confide.protect.mechanism import Mechanism, finite, names_of, positive
+from confide.core.checks import finite, names_of, positive
+from confide.core.errors import InputError, did_you_mean, raise_all
 from confide.protect.plan import Plan
+from confide.protect.seam.mechanism import Mechanism
 
 if TYPE_CHECKING:
-    from confide.attack.attack import Attack
-    from confide.attack.over_copies import Averaged
+    from confide.attack.results.attack import Attack
+    from confide.attack.results.copies import Averaged
     from confide.protect.copies import Copies
     from confide.protect.release import Release
 
@@ -104,7 +105,7 @@ class Intruder:
     'sdl'
     >>> cf.Intruder(knows=["sex"], others="everything")
     Traceback (most recent call last):
-    confide.errors.InputError: others must be one of sdl, average, naive, ignore, exact, not "everything".
+    confide.InputError: others must be one of sdl, average, naive, ignore, exact, not "everything".
     """
 
     knows: str | Sequence[str] = ()
@@ -196,8 +197,8 @@ class Intruder:
         a terminal). Copies whose rows can be told to be the same people are attacked together, as one `Attack`; for
         others the result is `Averaged`, a summary of one attack a copy.
         """
-        from confide.attack.over_copies import attack_copies
-        from confide.attack.run import run_attack
+        from confide.attack.engine.run import run_attack
+        from confide.attack.results.copies import attack_copies
         from confide.protect.copies import Copies
 
         if isinstance(release, Copies):

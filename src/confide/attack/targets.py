@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from confide.attack.grouping import Distinct
+from confide.attack.engine.grouping import Distinct
 from confide.attack.intruder import Intruder
-from confide.errors import InputError, did_you_mean, raise_all
+from confide.core.errors import InputError, did_you_mean, raise_all
 from confide.frames import to_polars
 from confide.frames.columns import F64, I64, Column, Records, encode_column
 from confide.frames.comparing import encode_like, in_unit

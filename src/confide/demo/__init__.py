@@ -11,8 +11,8 @@ from types import ModuleType
 
 import polars as pl
 
+from confide.core.errors import InputError, did_you_mean
 from confide.demo.codebook import FILES, Variable
-from confide.errors import InputError, did_you_mean
 from confide.frames.schema import Schema, VariableSchema, attach
 
 __all__ = ["codebook", "demo"]

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.frames import write
 
 Floats = npt.NDArray[np.float64]

@@ -1,7 +1,7 @@
 """Files and frames: read and write them, accept pandas, polars and arrow, keep what a file says of itself."""
 
-from confide.core.private import private_folder
-from confide.frames.atomic import atomic_write
+from confide.core.files.atomic import atomic_write
+from confide.core.files.private import private_folder
 from confide.frames.door import give_back, to_polars
 from confide.frames.files import read, write
 from confide.frames.schema import (

@@ -14,10 +14,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from confide.errors import InputError, did_you_mean, raise_all
-from confide.frames.exact import exact, from_floats, shortest, to_floats, why_not
-from confide.frames.exact import precision as precision
-from confide.frames.exact import rounded as rounded
+from confide.core.errors import InputError, did_you_mean, raise_all
+from confide.frames.types.exact import exact, from_floats, shortest, to_floats, why_not
+from confide.frames.types.exact import precision as precision
+from confide.frames.types.exact import rounded as rounded
 
 Kind = Literal["categorical", "numeric"]
 F64 = NDArray[np.float64]

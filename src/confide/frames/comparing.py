@@ -7,9 +7,9 @@ from decimal import Decimal
 
 import polars as pl
 
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.frames.columns import Column, encode_column, type_name
-from confide.frames.exact import SHORT, blurred, exact
+from confide.frames.types.exact import SHORT, blurred, exact
 
 
 def encode_like(s: pl.Series, model: Column) -> Column:

@@ -15,7 +15,7 @@ import polars as pl
 from narwhals.dependencies import is_pandas_dataframe, is_pyarrow_table
 from numpy.typing import NDArray
 
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.frames.schema import Frame, Schema, attach, schema
 
 _ACCEPTED = "a polars DataFrame or LazyFrame, a pandas DataFrame, a pyarrow Table, or a dict of columns"
@@ -36,7 +36,7 @@ def to_polars(frame: object, what: str = "data") -> pl.DataFrame:
     >>> to_polars([1, 2])
     Traceback (most recent call last):
     ...
-    confide.errors.InputError: data must be a polars DataFrame or LazyFrame, a pandas DataFrame, \
+    confide.InputError: data must be a polars DataFrame or LazyFrame, a pandas DataFrame, \
 a pyarrow Table, or a dict of columns, not list.
     """
     if isinstance(frame, pl.LazyFrame):
@@ -44,12 +44,12 @@ a pyarrow Table, or a dict of columns, not list.
     if isinstance(frame, pl.DataFrame):
         return _checked(frame, what)
     if is_pandas_dataframe(frame):
-        from confide.frames.pandas_columns import from_pandas
+        from confide.frames.types.pandas_columns import from_pandas
 
         check_names(list(frame.columns), what)
         return _with_schema(_checked(from_pandas(frame, what), what), schema(frame))
     if is_pyarrow_table(frame):
-        from confide.frames.arrow_columns import from_arrow
+        from confide.frames.types.arrow_columns import from_arrow
 
         check_names(frame.column_names, what)
         return _checked(from_arrow(frame, what), what)
@@ -69,11 +69,11 @@ def give_back(frame: pl.DataFrame, like: object) -> Any:
     ['a']
     """
     if is_pandas_dataframe(like):
-        from confide.frames.pandas_columns import to_pandas
+        from confide.frames.types.pandas_columns import to_pandas
 
         return _with_schema(to_pandas(frame, like), schema(frame))
     if is_pyarrow_table(like):
-        from confide.frames.arrow_columns import to_arrow
+        from confide.frames.types.arrow_columns import to_arrow
 
         return to_arrow(frame, like)
     return frame
@@ -85,7 +85,7 @@ def check_names(names: list[Any], what: str = "data") -> None:
     >>> check_names(["a", "b", "a"])
     Traceback (most recent call last):
     ...
-    confide.errors.InputError: data has more than one column named "a"; rename or drop all but one.
+    confide.InputError: data has more than one column named "a"; rename or drop all but one.
     """
     if not names:
         raise InputError(f"{what} has no columns.")
@@ -158,7 +158,7 @@ def from_values(name: str, values: list[Any], what: str = "data") -> pl.Series:
     >>> from_values("income", [1, "none"])
     Traceback (most recent call last):
     ...
-    confide.errors.InputError: data: column "income" mixes values of type int and str; make them of one type.
+    confide.InputError: data: column "income" mixes values of type int and str; make them of one type.
     """
     kinds = sorted({type(v).__name__ for v in values if v is not None})
     if any(isinstance(v, float) for v in values) and set(kinds) <= {"int", "float", "float64", "int64"}:

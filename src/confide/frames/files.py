@@ -20,14 +20,14 @@ from typing import Any
 
 import polars as pl
 
-from confide.errors import InputError, did_you_mean
-from confide.frames import csv_files, statistical
-from confide.frames.atomic import atomic_write
-from confide.frames.buffers import rebuilt
+from confide.core.errors import InputError, did_you_mean
+from confide.core.files.atomic import atomic_write
 from confide.frames.door import to_polars
+from confide.frames.formats import csv_files, statistical
 from confide.frames.marks import why_withheld
 from confide.frames.schema import Schema, attach, schema_from_dict, schema_to_dict
 from confide.frames.schema import schema as schema_of
+from confide.frames.types.buffers import rebuilt
 
 FORMATS = {
     ".csv": "CSV",

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, TypeVar
 import polars as pl
 from narwhals.dependencies import is_pandas_dataframe
 
-from confide.errors import InputError, did_you_mean
+from confide.core.errors import InputError, did_you_mean
 
 Code: TypeAlias = int | float | str
 Missing: TypeAlias = Code | tuple[float, float]

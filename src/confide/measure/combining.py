@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from scipy.special import ndtri, stdtrit
 
-from confide.errors import InputError, did_you_mean, raise_all
+from confide.core.errors import InputError, did_you_mean, raise_all
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 RULES = ("partial", "full", "multiple")

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confide.errors import InputError
+from confide.core.documents.plain import Writer
+from confide.core.errors import InputError
 from confide.frames.columns import Records
-from confide.protect.mechanism import Mechanism
-from confide.protect.plain import Writer
+from confide.protect.seam.mechanism import Mechanism
 
 if TYPE_CHECKING:
     from confide.protect.plan import Plan

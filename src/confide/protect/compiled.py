@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from confide.core.origin import Origin
-from confide.errors import InputError, raise_all
+from confide.core.errors import InputError, raise_all
+from confide.core.random.origin import Origin
 from confide.frames.columns import I64, Column, Kind, Records
-from confide.protect.mechanism import ALTERED, Chain, Fitted, Mechanism, View
+from confide.protect.seam.mechanism import ALTERED, Chain, Fitted, Mechanism, View
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.protect.release import Release
 
 if TYPE_CHECKING:

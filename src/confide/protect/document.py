@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from confide.errors import InputError, did_you_mean, raise_all
-from confide.protect.plain import Reader, Writer
+from confide.core.documents.plain import Reader, Writer
+from confide.core.errors import InputError, did_you_mean, raise_all
 from confide.protect.plan import Plan
 
 SECTIONS = ("plan", "intruder")
@@ -38,7 +38,7 @@ def plan_from_dict(doc: Mapping[str, Any], source: str = "", name: str | None = 
     0.3
     >>> plan_from_dict({"steps": [{"method": "swap", "variable": "race", "rat": 0.3}]})
     Traceback (most recent call last):
-    confide.errors.InputError: Several things are wrong:
+    confide.InputError: Several things are wrong:
       - steps[0] (swap): unknown key "rat". Did you mean "rate"?
       - steps[0] (swap): "rate" is missing.
     """

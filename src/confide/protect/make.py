@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from confide.core.digest import Digest
-from confide.core.origin import Origin, opened
-from confide.core.seeds import checked_seed, stated_seed
-from confide.errors import InputError
+from confide.core.errors import InputError
+from confide.core.random.digest import Digest
+from confide.core.random.origin import Origin, opened
+from confide.core.random.seeds import checked_seed, stated_seed
 from confide.frames.columns import I64, Records, decode
 from confide.protect.canonical import canonical, holds_functions, reading
 from confide.protect.compiled import Compiled, of_copy, run

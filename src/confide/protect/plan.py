@@ -9,16 +9,17 @@ from typing import Any, Literal, overload
 
 import polars as pl
 
-from confide.core.vault import Vault
-from confide.errors import InputError, did_you_mean, raise_all
+from confide.core.checks import names_of
+from confide.core.errors import InputError, did_you_mean, raise_all
+from confide.core.random.vault import Vault
 from confide.frames import schema as schema_of
 from confide.frames import to_polars
 from confide.frames.columns import Kind, Records, encode, type_name
 from confide.protect.compiled import check_steps, wanted_kinds
 from confide.protect.copies import Copies, checked_copies
 from confide.protect.make import make, origin_of
-from confide.protect.mechanism import Mechanism, names_of
 from confide.protect.release import Release
+from confide.protect.seam.mechanism import Mechanism
 
 
 @dataclass(frozen=True)

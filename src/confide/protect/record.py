@@ -18,11 +18,11 @@ import numpy as np
 import polars as pl
 
 import confide
-from confide.errors import InputError
+from confide.core.documents.plain import Writer
+from confide.core.errors import InputError
 from confide.frames import atomic_write
 from confide.frames.columns import I64
-from confide.protect.plain import Writer
-from confide.protect.quoted import Trimmer
+from confide.protect.rare_statements import Trimmer
 
 if TYPE_CHECKING:
     from confide.protect.release import Release

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from confide.core.origin import Origin
-from confide.errors import InputError, raise_all
+from confide.core.errors import InputError, raise_all
+from confide.core.random.origin import Origin
 from confide.frames import Schema, attach, give_back, schema, to_polars
-from confide.frames.buffers import rebuilt
 from confide.frames.columns import I64, Records, codes_in, encode, encode_column
 from confide.frames.comparing import encode_like, in_unit
 from confide.frames.door import array_of
 from confide.frames.marks import why_withheld, withhold
+from confide.frames.types.buffers import rebuilt
 from confide.protect.codebook import only_occurring, schema_of_occurring
 from confide.protect.compiled import Compiled, run
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from confide.core.origin import Origin, opened
-from confide.core.vault import BYTES, Vault, existing
-from confide.errors import InputError
+from confide.core.errors import InputError
+from confide.core.random.origin import Origin, opened
+from confide.core.random.vault import BYTES, Vault, existing
 from confide.frames import to_polars
 from confide.protect.copies import MOST, Copies
 from confide.protect.document import plan_from_dict, read_document
@@ -39,7 +39,7 @@ def replay(record: Mapping[str, Any] | Place, data: Any, vault: Vault | Place | 
     (True, True)
     >>> cf.replay(release.record(), cf.demo("heads"))
     Traceback (most recent call last):
-    confide.errors.InputError: This record is public: it does not say where draws came from. Replay the private one.
+    confide.InputError: This record is public: it does not say where draws came from. Replay the private one.
     """
     found = record if isinstance(record, Mapping) else read_document(record)
     private = _checked(found)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from confide import __version__
-from confide.study.checks import COLUMNS
 from confide.study.evaluate import BINS, RISKS, Evaluated
 from confide.study.result import AUDIT, Info, StudyResult
-from confide.study.sweep import Candidate, shown
+from confide.study.statement.checks import COLUMNS
+from confide.study.statement.sweep import Candidate, shown
 
 if TYPE_CHECKING:
-    from confide.study.keys import Piece
-    from confide.study.study import Study
+    from confide.study.pieces.keys import Piece
+    from confide.study.statement.study import Study
 
 WHO = {"plan": pl.String, "intruder": pl.String}
 

@@ -11,22 +11,22 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from confide.attack.attack import Attack
 from confide.attack.intruder import Intruder
-from confide.attack.over_copies import Averaged
-from confide.core.seeds import stream
-from confide.errors import InputError
+from confide.attack.results.attack import Attack
+from confide.attack.results.copies import Averaged
+from confide.core.errors import InputError
+from confide.core.random.seeds import stream
 from confide.frames.columns import F64
-from confide.measure.identification import MARGIN, summarise
+from confide.measure.risk.identification import MARGIN, summarise
 from confide.measure.utility.measure import Found, Measure
 from confide.measure.utility.run import utility
 from confide.measure.utility.traces import traces
 from confide.protect.copies import Copies
 from confide.protect.plan import Plan
-from confide.protect.quoted import quoted
+from confide.protect.rare_statements import quoted
 from confide.protect.release import Release
-from confide.study.checks import RISKS as RISKS
 from confide.study.groups import Groups
+from confide.study.statement.checks import RISKS as RISKS
 
 EDGES = (0.0, 0.001, 0.01, 0.05, 0.2, 0.5, 1.0)
 """Limits of the ranges of probability in which targets are counted; a range holds its upper limit."""

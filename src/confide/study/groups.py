@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from confide.attack.attack import Attack
 from confide.attack.intruder import Intruder
+from confide.attack.results.attack import Attack
 from confide.frames.columns import F64, I64
-from confide.frames.exact import exact
-from confide.measure.identification import MARGIN
+from confide.frames.types.exact import exact
+from confide.measure.risk.identification import MARGIN
 
 MOST_LEVELS = 20
 FEWEST = 10

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, fields, replace
 
 import polars as pl
 
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.measure.utility.measure import Measure
 from confide.measure.utility.traces import FEWEST, Trace
-from confide.study.checks import COLUMNS, RISKS
 from confide.study.result import StudyResult
+from confide.study.statement.checks import COLUMNS, RISKS
 
 CARRIED = 0.5
 """The share of a loss that few people may carry; from there on the figure is about them."""

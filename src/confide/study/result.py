@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from confide.attack.intruder import Intruder
-from confide.errors import InputError, did_you_mean
+from confide.core.errors import InputError, did_you_mean
 from confide.frames import atomic_write, private_folder
 from confide.measure.utility.measure import Measure
 from confide.protect.plan import Plan
-from confide.study.checks import EVERYTHING
 from confide.study.evaluate import RISKS, is_random
-from confide.study.rule import Rule
+from confide.study.statement.checks import EVERYTHING
+from confide.study.statement.rule import Rule
 
 if TYPE_CHECKING:
     from confide.study.tradeoff.choice import Choice
@@ -136,7 +136,7 @@ class StudyResult:
         self, risk: str = "expected_matches", utility: str | None = None, intruder: str | None = None, **options: Any
     ) -> Any:
         """The R-U map: risk against utility, between "release nothing" and "release everything"."""
-        from confide.show.map_chart import map_chart
+        from confide.show.charts.map_chart import map_chart
 
         return map_chart(self.frame, risk, self.measure(utility), intruder=intruder, random=self.random, **options)
 
@@ -164,7 +164,7 @@ class StudyResult:
         return [place / FRAME, place / SUMMARY]
 
     def __str__(self) -> str:
-        from confide.show.study_text import study_text
+        from confide.show.text.studies import study_text
 
         return study_text(self)
 

@@ -12,19 +12,19 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from confide import __version__
-from confide.core.seeds import checked_seed, fresh_seed
-from confide.engine.local import calm, progress_bar, thread_count
-from confide.errors import InputError, raise_all
+from confide.core.errors import InputError, raise_all
+from confide.core.random.seeds import checked_seed, fresh_seed
+from confide.core.run.threads import calm, progress_bar, thread_count
 from confide.study.collect import collected
 from confide.study.evaluate import Evaluated, evaluate
 from confide.study.groups import Groups
-from confide.study.keys import Piece, fingerprint, pieces_of
-from confide.study.restored import restored
-from confide.study.store import Store
+from confide.study.pieces.keys import Piece, fingerprint, pieces_of
+from confide.study.pieces.restored import restored
+from confide.study.pieces.store import Store
 
 if TYPE_CHECKING:
     from confide.study.result import StudyResult
-    from confide.study.study import Study
+    from confide.study.statement.study import Study
 
 LARGE = 300_000
 """Rows from which pieces run one after another, each on all cores: side by side they would not fit in memory."""

@@ -11,13 +11,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from confide.errors import InputError, did_you_mean, raise_all
+from confide.core.errors import InputError, did_you_mean, raise_all
 from confide.tables.axes import Axes, Hierarchies, Margins, axes_of
-from confide.tables.cell_keys import record_keys
 from confide.tables.checks import check_no_totals, checked_counts, checked_keys, checked_structural, text_of
 from confide.tables.counting import checked_by, checked_levels, coded_column, count_column, crossed, records
 from confide.tables.layout import Bools, Ints
-from confide.tables.scheme import Floats, Scheme
+from confide.tables.schemes.cellkey.keys import record_keys
+from confide.tables.schemes.scheme import Floats, Scheme
 from confide.tables.table import Table
 
 if TYPE_CHECKING:

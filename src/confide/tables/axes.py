@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from confide.errors import InputError, did_you_mean, raise_all
+from confide.core.errors import InputError, did_you_mean, raise_all
 from confide.tables.checks import text_of
 from confide.tables.layout import Ints, Layout, Part
 

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from confide.errors import InputError
-from confide.frames.exact import shortest
+from confide.core.errors import InputError
+from confide.frames.types.exact import shortest
 from confide.tables.layout import Bools, Ints
 
 MOST_CELLS = 50_000_000

@@ -10,7 +10,7 @@ import polars as pl
 from narwhals.dependencies import is_pandas_dataframe
 from numpy.typing import NDArray
 
-from confide.errors import InputError, did_you_mean, raise_all
+from confide.core.errors import InputError, did_you_mean, raise_all
 from confide.frames.columns import type_name
 from confide.frames.door import to_polars
 from confide.tables.checks import MOST_CELLS, checked_counts, text_column, text_of

@@ -17,7 +17,7 @@ import numpy as np
 
 from confide.tables.axes import Axes
 from confide.tables.layout import Bools, Layout
-from confide.tables.scheme import Scheme
+from confide.tables.schemes.scheme import Scheme
 
 OLD_NAMES: Mapping[str, str] = {}
 """Names of schemes and settings that were renamed: today's name, then the frozen one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from confide.core.origin import Origin
+from confide.core.random.origin import Origin
 from confide.frames.marks import withhold
 
 

@@ -13,15 +13,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from confide.core.draws import Counter, Draws, Stream
-from confide.core.origin import Origin, opened
-from confide.core.seeds import stated_seed
-from confide.core.vault import derived
+from confide.core.random.draws import Counter, Draws, Stream
+from confide.core.random.origin import Origin, opened
+from confide.core.random.seeds import stated_seed
+from confide.core.random.vault import derived
 from confide.tables.axes import Axes
-from confide.tables.cell_keys import AT_ONCE, UNITS, cell_units
 from confide.tables.described import published_text, scheme_text
 from confide.tables.layout import Bools, Ints, Layout
-from confide.tables.scheme import Floats, Scheme
+from confide.tables.schemes.cellkey.keys import AT_ONCE, UNITS, cell_units
+from confide.tables.schemes.scheme import Floats, Scheme
 
 
 class Numbers(Protocol):

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from confide.core.draws import Counter, Draws
-from confide.errors import InputError
+from confide.core.errors import InputError
+from confide.core.random.draws import Counter, Draws
 from confide.tables.axes import Margins
-from confide.tables.cell_keys import UNITS
-from confide.tables.exact import Exact
 from confide.tables.layout import UNBOUNDED, Bools, Ints, Layout
 from confide.tables.numbers import ByArea, Numbers, origin_of
 from confide.tables.published import Published
-from confide.tables.scheme import CellScheme, Floats, Scheme, TableScheme
+from confide.tables.schemes.cellkey.keys import UNITS
+from confide.tables.schemes.exact import Exact
+from confide.tables.schemes.scheme import CellScheme, Floats, Scheme, TableScheme
 from confide.tables.table import Table
 
 TOTALS = ("separate", "summed")

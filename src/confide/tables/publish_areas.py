@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from confide.core.origin import Origin
-from confide.core.seeds import stated_seed
-from confide.engine.local import progress_bar
-from confide.errors import ConfideError
+from confide.core.errors import ConfideError
+from confide.core.random.origin import Origin
+from confide.core.random.seeds import stated_seed
+from confide.core.run.threads import progress_bar
 from confide.tables.areas import Tables
 from confide.tables.axes import Margins
 from confide.tables.layout import Ints, Layout
 from confide.tables.numbers import ByArea, Numbers, OneByOne, origin_of
 from confide.tables.publish import area_draws, by_cells, check_totals, checked_scheme
 from confide.tables.published_areas import PublishedTables
-from confide.tables.scheme import Floats, Scheme, TableScheme
+from confide.tables.schemes.scheme import Floats, Scheme, TableScheme
 
 
 def publish_areas(

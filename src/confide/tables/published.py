@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from confide.core.origin import Origin
-from confide.errors import InputError, raise_all
+from confide.core.errors import InputError, raise_all
+from confide.core.random.origin import Origin
 from confide.tables.axes import Axes
 from confide.tables.drafts import draft_text, marked, refusal_of
 from confide.tables.layout import UNBOUNDED, Bools, Ints, Layout, Part
 from confide.tables.table import Table, cell_frame
 
 if TYPE_CHECKING:
-    from confide.tables.attack_result import TableAttack
+    from confide.tables.risk.attack_result import TableAttack
 
 Constraint = tuple[Iterable[int], int, int]
 
@@ -142,7 +142,7 @@ class Published:
         >>> cf.Table([[1, 2], [3, 1]]).publish(margins="all", cells=False).bounds()["upper"].to_list()
         [3, 3, 4, 3]
         """
-        from confide.tables.bounds import bounds_of
+        from confide.tables.solve.bounds import bounds_of
 
         found = bounds_of(self, sharp, progress)
         upper = pl.Series(found.upper)
@@ -156,8 +156,8 @@ class Published:
 
     def attack(self, known: Any = None, **options: Any) -> TableAttack:
         """What an intruder who knows some people recovers; see `confide.sap` for the options."""
-        from confide.tables.attack import OPTIONS, attack_table
-        from confide.tables.known import check_options
+        from confide.tables.risk.attack import OPTIONS, attack_table
+        from confide.tables.risk.who_is_known import check_options
 
         check_options(options, OPTIONS)
         return attack_table(self, known, **options)

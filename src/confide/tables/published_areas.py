@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from confide.core.origin import Origin
-from confide.engine.local import progress_bar
+from confide.core.random.origin import Origin
+from confide.core.run.threads import progress_bar
 from confide.tables.drafts import draft_text, marked, refusal_of
 from confide.tables.layout import Bools, Ints, Layout
 from confide.tables.published import Published, parts_text, stated
 
 if TYPE_CHECKING:
     from confide.tables.areas import Tables
-    from confide.tables.areas_attack import TablesAttack
+    from confide.tables.risk.areas_attack import TablesAttack
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -96,8 +96,8 @@ class PublishedTables:
 
     def attack(self, known: Any = None, **options: Any) -> TablesAttack:
         """Attack every area's table; see `confide.sap` for the options."""
-        from confide.tables.areas_attack import OPTIONS, attack_tables
-        from confide.tables.known import check_options
+        from confide.tables.risk.areas_attack import OPTIONS, attack_tables
+        from confide.tables.risk.who_is_known import check_options
 
         check_options(options, OPTIONS)
         return attack_tables(self, known, **options)

@@ -11,9 +11,8 @@ import polars as pl
 from narwhals.dependencies import is_pandas_dataframe
 from numpy.typing import ArrayLike, NDArray
 
-from confide.errors import InputError, did_you_mean
+from confide.core.errors import InputError, did_you_mean
 from confide.tables.axes import Axes, Hierarchies, Margins, axes_of
-from confide.tables.cell_keys import record_keys
 from confide.tables.checks import (
     check_no_totals,
     checked_counts,
@@ -24,10 +23,11 @@ from confide.tables.checks import (
 )
 from confide.tables.counting import checked_by, checked_levels, coded_column, count_column, crossed, records
 from confide.tables.layout import Bools, Ints
+from confide.tables.schemes.cellkey.keys import record_keys
 
 if TYPE_CHECKING:
     from confide.tables.published import Published
-    from confide.tables.scheme import Scheme
+    from confide.tables.schemes.scheme import Scheme
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,7 +42,7 @@ class Table:
 
     >>> table = Table([[1, 3, 0], [4, 0, 0], [3, 2, 0]], names=["VAR1", "VAR2"], levels=["ABC", "DEF"])
     Traceback (most recent call last):
-    confide.errors.InputError: levels is a list of lists, one a variable, as [["m", "f"], ["young", "old"]].
+    confide.InputError: levels is a list of lists, one a variable, as [["m", "f"], ["young", "old"]].
     >>> table = Table([[1, 3, 0], [4, 0, 0]], names=["county", "race"], levels=[["A", "B"], ["x", "y", "z"]])
     >>> table
     Table of 8 people: county (2) x race (3), 3 of 6 cells empty

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.frames import schema
 from confide.frames.columns import F64, I64, Column, codes_in
 from confide.measure.utility.formula import COMPARISONS, Factor, Formula, Term

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.frames.columns import F64, I64, Column, codes_in
 from confide.measure.utility.measure import Found, Stated, described, named
 from confide.measure.utility.pair import Pair

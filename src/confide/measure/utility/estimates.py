@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.measure.utility.measure import Found, Stated, described
 from confide.measure.utility.pair import Pair
 from confide.measure.utility.statistics import read_statistic

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.frames.columns import F64, Bools
 from confide.measure.utility.design import Matrices
 

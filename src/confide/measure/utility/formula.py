@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from confide.errors import InputError
+from confide.core.errors import InputError
 
 TOKEN = re.compile(
     r"""\s*(?:(?P<number>\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)|(?P<name>[^\W\d][\w.]*)|`(?P<quoted>[^`]+)`"""
@@ -72,7 +72,7 @@ def read_formula(text: str) -> Formula:
     >>> read_formula("y ~ exp(x)")
     Traceback (most recent call last):
     ...
-    confide.errors.InputError: Formula "y ~ exp(x)": there is no function exp; there are C, log, log1p, sqrt, I, poly.
+    confide.InputError: Formula "y ~ exp(x)": there is no function exp; there are C, log, log1p, sqrt, I, poly.
     """
     if not isinstance(text, str) or text.count("~") != 1:
         raise InputError('A formula is text with one ~ in it, such as "log(hh_income) ~ age + C(race) + sex".')

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.measure.utility.measure import Found, described
 from confide.measure.utility.moments import OfNumbers, spread
 from confide.measure.utility.pair import Pair

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from confide.errors import InputError, is_text
+from confide.core.checks import names_of
+from confide.core.errors import InputError, is_text
 from confide.measure.utility.pair import Pair
-from confide.protect.mechanism import names_of
 
 
 @runtime_checkable

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.frames.columns import F64
 from confide.measure.utility.measure import Found, Stated, described, named, numeric_names
 from confide.measure.utility.pair import Pair

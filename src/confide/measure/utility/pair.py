@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from confide.errors import InputError, did_you_mean
+from confide.core.errors import InputError, did_you_mean
 from confide.frames import to_polars
 from confide.frames.columns import F64, I64, Column, Kind, encode_column, type_name
 from confide.frames.comparing import encode_like

@@ -8,15 +8,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from confide.core.seeds import checked_seed
-from confide.engine.local import one_blas_thread
-from confide.errors import InputError
+from confide.core.checks import fraction
+from confide.core.errors import InputError
+from confide.core.random.seeds import checked_seed
+from confide.core.run.threads import one_blas_thread
 from confide.measure.utility.measure import Found, Stated, named
 from confide.measure.utility.pair import Pair
 from confide.measure.utility.propensity_cart import cart_scores, mse, permuted_mean, sorted_rows
 from confide.measure.utility.propensity_logistic import logistic_scores, terms
 from confide.measure.utility.stacked import Stacked
-from confide.protect.mechanism import fraction
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from confide.core.seeds import stream
+from confide.core.random.seeds import stream
 from confide.frames.columns import F64, I64
 from confide.measure.utility.stacked import Stacked
 

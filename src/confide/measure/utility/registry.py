@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from confide.errors import InputError, did_you_mean
+from confide.core.errors import InputError, did_you_mean
 from confide.measure.utility.distances import Hellinger, TotalVariation
 from confide.measure.utility.entropy import Entropy
 from confide.measure.utility.estimates import InverseMse
@@ -44,7 +44,7 @@ def as_measure(given: Measure | str | Mapping[str, Any]) -> Measure:
     >>> as_measure("mean")
     Traceback (most recent call last):
     ...
-    confide.errors.InputError: There is no measure of utility named "mean". Did you mean "means"?
+    confide.InputError: There is no measure of utility named "mean". Did you mean "means"?
     """
     if isinstance(given, str):
         given = {"measure": given}

@@ -9,8 +9,9 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import ndtri
 
-from confide.engine.local import one_blas_thread
-from confide.errors import InputError
+from confide.core.checks import fraction
+from confide.core.errors import InputError
+from confide.core.run.threads import one_blas_thread
 from confide.frames.columns import F64, Bools
 from confide.measure.combining import combine
 from confide.measure.utility.design import Design, design
@@ -18,7 +19,6 @@ from confide.measure.utility.fitting import Fit, fit
 from confide.measure.utility.formula import read_formula
 from confide.measure.utility.measure import Found, Stated
 from confide.measure.utility.pair import Pair
-from confide.protect.mechanism import fraction
 
 FAMILIES = ("linear", "logistic")
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.measure.utility.measure import Found, Measure, Stated
 from confide.measure.utility.pair import Pair
 from confide.measure.utility.registry import as_measure

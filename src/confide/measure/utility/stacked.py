@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.frames.columns import F64, I64
 from confide.measure.utility.distances import cells, comparable
 from confide.measure.utility.pair import Pair

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confide.errors import InputError, did_you_mean
+from confide.core.errors import InputError, did_you_mean
 from confide.frames.columns import F64
 from confide.measure.utility.distances import cells
 from confide.measure.utility.formula import Reader

@@ -9,12 +9,12 @@ from dataclasses import MISSING, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from confide.attack.document import intruder_to_dict
-from confide.errors import InputError
+from confide.core.documents.plain import Writer
+from confide.core.errors import InputError
+from confide.core.visible import HIDDEN
 from confide.measure.utility.measure import Measure
 from confide.measure.utility.registry import MEASURES
 from confide.protect.document import plan_to_dict
-from confide.protect.plain import Writer
-from confide.visible import HIDDEN
 
 if TYPE_CHECKING:
     from confide.study.result import StudyResult

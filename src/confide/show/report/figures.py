@@ -9,13 +9,13 @@ from typing import Any
 
 import polars as pl
 
-from confide.errors import InputError
-from confide.show.plan_charts import interval_chart
-from confide.show.points_chart import points_chart
+from confide.core.errors import InputError
+from confide.show.charts.plan_charts import interval_chart
+from confide.show.charts.points_chart import points_chart
+from confide.show.charts.sweep_charts import sweep_chart
 from confide.show.report.treatment import UNKNOWN, WITHHELD
 from confide.show.report.view import MOST_DRAWN, RISK_WORDS, View, spread
-from confide.show.sweep_charts import sweep_chart
-from confide.study.checks import EVERYTHING
+from confide.study.statement.checks import EVERYTHING
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,14 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from confide.errors import InputError, system_reason
+from confide.core.errors import InputError, system_reason
+from confide.core.visible import visible
 from confide.frames import atomic_write, private_folder
-from confide.show.drawable import drawable
-from confide.show.drawing import chart_licences, save_chart
+from confide.show.charts.drawable import drawable
+from confide.show.charts.drawing import chart_licences, save_chart
 from confide.show.report.sections import Section, figure_sections, page_words
 from confide.show.report.treatment import BASE
 from confide.show.report.view import View
-from confide.visible import visible
 
 if TYPE_CHECKING:
     from confide.study.result import StudyResult

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import polars as pl
 
-from confide.protect.noise import Noise
-from confide.protect.swap import Swap
-from confide.show.plan_charts import groups_chart, targets_chart
+from confide.protect.methods.noise.noise import Noise
+from confide.protect.methods.swap.swap import Swap
+from confide.show.charts.plan_charts import groups_chart, targets_chart
+from confide.show.charts.theory_sliders import RECORDS, noise_slider, swap_slider
 from confide.show.report.figures import Figure, Table, slug
 from confide.show.report.groups import shown_groups
 from confide.show.report.view import View
-from confide.show.theory_sliders import RECORDS, noise_slider, swap_slider
-from confide.study.checks import EVERYTHING
-from confide.study.theory import NoiseRelease, SwapRelease
+from confide.study.statement.checks import EVERYTHING
+from confide.theory import NoiseRelease, SwapRelease
 
 
 def distribution_figure(view: View) -> Figure | None:

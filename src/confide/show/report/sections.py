@@ -14,8 +14,8 @@ from confide.show.report.people_figures import distribution_figure, group_figure
 from confide.show.report.treatment import FEWEST_INSIDE, WITHHELD
 from confide.show.report.view import RISK_WORDS, View
 from confide.show.report.words import columns_of, intruder_words, measure_words, plan_words
-from confide.study.checks import EVERYTHING
 from confide.study.outside import Published
+from confide.study.statement.checks import EVERYTHING
 from confide.study.tradeoff.question import number
 
 INSIDE = "Internal version: exact counts of people. Not for release."

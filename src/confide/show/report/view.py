@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from confide.errors import InputError, did_you_mean
+from confide.core.errors import InputError, did_you_mean
 from confide.measure.utility.measure import Measure
-from confide.show.drawing import COLOURS
+from confide.show.charts.drawing import COLOURS
 from confide.show.report.renamed import without_settings
 from confide.show.report.treatment import BASE, UNKNOWN, WITHHELD, Treatment
-from confide.study.checks import EVERYTHING
 from confide.study.outside import Published, published
+from confide.study.statement.checks import EVERYTHING
 from confide.study.tradeoff.choice import Choice
 from confide.study.tradeoff.frontier import frontier
 

@@ -9,12 +9,12 @@ from math import isinf
 from typing import Any
 
 from confide.attack.intruder import Intruder, Unsure
-from confide.errors import InputError
+from confide.core.documents.plain import Writer
+from confide.core.errors import InputError
 from confide.measure.utility.measure import Measure
 from confide.measure.utility.registry import MEASURES
-from confide.protect.mechanism import Mechanism
-from confide.protect.plain import Writer
 from confide.protect.plan import Plan
+from confide.protect.seam.mechanism import Mechanism
 
 LEVELS = {
     "sdl": "reasons with the plan and its parameters", "average": "reasons with a guess at the plan",

@@ -10,15 +10,15 @@ import numpy as np
 import polars as pl
 
 from confide.attack.intruder import Intruder
-from confide.core.seeds import checked_seed
-from confide.errors import InputError
-from confide.measure.identification import MARGIN
-from confide.protect.mechanism import fraction
+from confide.core.checks import fraction
+from confide.core.errors import InputError
+from confide.core.random.seeds import checked_seed
+from confide.measure.risk.identification import MARGIN
 from confide.protect.plan import Plan
 from confide.study.search.few_numbers import ALL, FEW, PLANNED, Met, Work, gain_of, reason_of, table_of
 from confide.study.search.forcing import forcible, rate_of, with_forced, with_rate
 from confide.study.search.trials import tried
-from confide.study.study import Study
+from confide.study.statement.study import Study
 from confide.study.tradeoff.repeats import Interval
 
 STEP = 0.01

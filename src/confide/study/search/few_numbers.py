@@ -10,14 +10,14 @@ import numpy as np
 import polars as pl
 
 from confide.frames.columns import F64
-from confide.measure.identification import MARGIN, summarise
+from confide.measure.risk.identification import MARGIN, summarise
 from confide.measure.utility.measure import Measure
 from confide.protect.plan import Plan
 from confide.protect.release import Release
 from confide.study.evaluate import attacks_of, measured, repeat_seed
 from confide.study.search.forcing import without
 from confide.study.search.trials import side_by_side
-from confide.study.study import Study
+from confide.study.statement.study import Study
 from confide.study.tradeoff.question import number, shown
 from confide.study.tradeoff.repeats import Interval, interval
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from confide.errors import InputError
-from confide.protect.plain import methods
+from confide.core.documents.plain import methods
+from confide.core.errors import InputError
 from confide.protect.plan import Plan
 
 

@@ -9,16 +9,16 @@ from typing import Any
 import polars as pl
 
 from confide.attack.intruder import Intruder
-from confide.core.seeds import checked_seed
-from confide.errors import InputError, raise_all
+from confide.core.errors import InputError, raise_all
+from confide.core.random.seeds import checked_seed
 from confide.measure.utility.measure import Measure
 from confide.protect.plan import Plan
 from confide.study.evaluate import is_random
 from confide.study.search.refine import Space
 from confide.study.search.trials import tried
-from confide.study.study import Study
-from confide.study.sweep import Candidate, Sweep
-from confide.study.sweep import shown as in_words
+from confide.study.statement.study import Study
+from confide.study.statement.sweep import Candidate, Sweep
+from confide.study.statement.sweep import shown as in_words
 from confide.study.tradeoff.asked import checked_limits, chosen_measure
 from confide.study.tradeoff.question import Question, number, shown
 from confide.study.tradeoff.reason import nobody, warnings_of
@@ -53,7 +53,7 @@ class Optimum:
 
     def map(self, risk: str | None = None, utility: str | None = None, **options: Any) -> Any:
         """The R-U map of the search, with the plan that was found; the first limit's risk, the measure searched by."""
-        from confide.show.map_chart import map_chart
+        from confide.show.charts.map_chart import map_chart
 
         risk = risk or next(iter(self.limits))
         measure = chosen_measure(self.measures, utility or next(iter(self.utility)), "utility")

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from confide.study.sweep import Range
+from confide.study.statement.sweep import Range
 
 MOST_CORNERS = 3
 """Parameters up to which all corners around a setting are tried; with more, one parameter is changed at a time."""

@@ -8,13 +8,13 @@ from typing import TypeVar
 
 import polars as pl
 
-from confide.engine.local import calm, progress_bar, thread_count
-from confide.errors import InputError, raise_all
+from confide.core.errors import InputError, raise_all
+from confide.core.run.threads import calm, progress_bar, thread_count
 from confide.study.collect import study_frame
 from confide.study.evaluate import Evaluated, evaluate, is_random, repeat_seed
 from confide.study.run import LARGE, hopeless
-from confide.study.study import Study
-from confide.study.sweep import Candidate
+from confide.study.statement.study import Study
+from confide.study.statement.sweep import Candidate
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from confide.errors import InputError, did_you_mean
+from confide.core.errors import InputError, did_you_mean
 from confide.measure.utility.measure import Measure
 from confide.study.evaluate import RISKS
 

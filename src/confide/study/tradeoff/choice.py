@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.measure.utility.measure import Measure
 from confide.study.tradeoff.asked import checked_limits, chosen_measure
 from confide.study.tradeoff.question import Question

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from confide.study.checks import EVERYTHING
+from confide.study.statement.checks import EVERYTHING
 from confide.study.tradeoff.question import Question, number, ratio_of, shown
 from confide.study.tradeoff.repeats import same
 

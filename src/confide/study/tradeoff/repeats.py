@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 from scipy.special import stdtrit
 
-from confide.errors import InputError
+from confide.core.errors import InputError
 from confide.frames.columns import F64, Bools
-from confide.study.checks import EVERYTHING
+from confide.study.statement.checks import EVERYTHING
 
 LEVEL = 0.95
 SEED = 20030101

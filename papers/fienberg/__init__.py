@@ -1,0 +1,1 @@
+"""Fienberg, Makov and Sanil (1997), on shipped data."""

@@ -1,0 +1,1 @@
+"""Huckett and Larsen, on shipped data."""

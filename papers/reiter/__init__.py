@@ -1,0 +1,1 @@
+"""Reiter (2005), on the shipped householders."""

@@ -1,0 +1,1 @@
+"""What an intruder believes about values it does not know: one joint model."""

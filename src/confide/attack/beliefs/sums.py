@@ -1,0 +1,85 @@
+"""Averages over beliefs for any likelihood of a number: Pr(released value) summed over the values that are believed in.
+
+Kinds with a compiled sum of their own do not come here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import ndtr
+
+from confide.attack.beliefs.regressions import NumberBelief
+from confide.frames.columns import F64, I64, Records
+from confide.protect.seam.evidence import Columns, Likelihood, take
+
+if TYPE_CHECKING:
+    from confide.attack.engine.scene import Number, Scene
+
+PAIRS = 1_000_000
+"""Pairs of a record and a believed value in one go."""
+
+
+def log_sums(
+    scene: Scene, number: Number, like: Likelihood, rows: I64, limit: tuple[float, float] | None = None
+) -> F64:
+    """log of sum over believed values y of Pr(y given cell, k) Pr(z_j given y), shape (rows, K)."""
+    belief = number.belief
+    assert belief is not None
+    k = scene.classes.size
+    cell = scene.cells_r.of_records[rows]
+    z = take(like.record, scene.rows[rows])
+    t = as_targets(scene, number, like, belief.nodes)
+    allowed = np.ones(len(belief.nodes), dtype=bool)
+    if limit is not None:
+        allowed = (belief.nodes >= limit[0]) & (belief.nodes <= limit[1])
+    first, last = reachable(like, t, z)
+    out = np.full((len(rows), k), -np.inf)
+    for a, b in pieces(last - first, max(PAIRS // k, 1)):
+        count = (last - first)[a:b]
+        j = np.repeat(np.arange(a, b), count)
+        g = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count) + np.repeat(first[a:b], count)
+        log_l = np.where(allowed[g], like.log(take(t, g), take(z, j)), -np.inf)
+        top = np.full(b - a, -np.inf)
+        np.maximum.at(top, j - a, log_l)
+        top = np.where(np.isfinite(top), top, 0.0)
+        term = np.exp(log_l - top[j - a])[:, None] * mass(belief, g, cell[j])
+        total = np.zeros((b - a, k))
+        np.add.at(total, j - a, term)
+        with np.errstate(divide="ignore"):
+            out[a:b] = top[:, None] + np.log(total)
+    return out
+
+
+def mass(belief: NumberBelief, node: I64, cell: I64) -> F64:
+    """Pr(node given cell, k), aligned, shape (n, K)."""
+    a = (belief.node_edges[node][:, None] - belief.mu[cell]) / belief.tau
+    b = (belief.node_edges[node + 1][:, None] - belief.mu[cell]) / belief.tau
+    return np.asarray(np.where(a + b > 0, ndtr(-a) - ndtr(-b), ndtr(b) - ndtr(a)))
+
+
+def as_targets(scene: Scene, number: Number, like: Likelihood, values: F64) -> Columns:
+    """Believed values in the form in which a likelihood takes true ones."""
+    model = scene.uncertain[number.item].met(scene.case.original.select([number.variable]).take(np.zeros(1, np.int64)))
+    return like.target(Records([model[number.variable].with_values(values)]))
+
+
+def reachable(like: Any, t: Columns, z: Columns, blur: float = 0.0) -> tuple[I64, I64]:
+    """Which believed values, in rising order, can have led to each record: positions from, up to."""
+    if hasattr(like, "band"):
+        first, last = like.band(t, z, blur)
+        return np.asarray(first), np.asarray(last)
+    n, r = len(next(iter(t.values()))), len(next(iter(z.values())))
+    return np.zeros(r, dtype=np.int64), np.full(r, n, dtype=np.int64)
+
+
+def pieces(sizes: I64, most: int) -> list[tuple[int, int]]:
+    """Consecutive ranges whose sizes add up to no more than so many, at least one each."""
+    total, at, out = np.cumsum(sizes), 0, []
+    while at < len(sizes):
+        before = total[at - 1] if at else 0
+        upto = max(int(np.searchsorted(total, before + most, side="right")), at + 1)
+        out.append((at, upto))
+        at = upto
+    return out

@@ -1,0 +1,98 @@
+r"""What known values say of a record that holds none of them: beliefs about variables that were drawn anew.
+
+The release tells nothing of such a variable by itself, but the target's own value goes with other things that the
+record shows: a kept tenure says much about a known property value. So the belief in a value y is a multinomial
+regression of the bin that holds it on all that is certain and all that helps, cell by cell and class by class; common
+values are bins of their own. Several numbers hang together through a normal copula,
+
+.. math:: \Pr(y \mid c, k) = \prod_v \Pr(b_v \mid c, k) \cdot \frac{N(u;\ 0, R)}{\prod_v N(u_v;\ 0, 1)}
+
+with :math:`u_v` the normal score of the middle of bin b's share given c and k, and R the correlation of u in the
+reference file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import ndtri
+
+from confide.attack.beliefs.regressions import Cells, log_class_probabilities
+from confide.frames.columns import F64, I64
+
+BINS = 24
+"""Bins of about equal counts, besides the values that are common enough for one of their own."""
+COMMON = 0.02
+PENALTY = 0.1
+"""Ridge of the regression, in units of one record: with more of it known values would seem to say less than they do."""
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedBelief:
+    """`cuts`: lower ends of the bins but the first; `log_p`: (cells, K, bins) log probabilities; `u`: the middles of
+    bins as normal scores. `rows`, `score`: the reference rows it was fitted on and their scores."""
+
+    cuts: F64
+    log_p: F64
+    u: F64
+    rows: I64
+    score: F64
+
+    @classmethod
+    def fit(cls, cells: Cells, classes: I64, k: int, y: F64, rows: I64) -> BinnedBelief:
+        """Fit on the reference rows given, whose values are y."""
+        cuts = _cuts(y)
+        bins = np.searchsorted(cuts, y, side="right")
+        n_cells = cells.design.shape[0]
+        pairs = Cells(_with_classes(cells.design, k), cells.of_reference[rows] * k + classes[rows], *_nobody())
+        log_p = log_class_probabilities(pairs, bins, len(cuts) + 1, PENALTY).reshape(n_cells, k, -1)
+        p = np.exp(log_p)
+        u = ndtri(np.clip(np.cumsum(p, axis=2) - 0.5 * p, 1e-6, 1 - 1e-6))
+        return cls(cuts, log_p, u, rows, u[cells.of_reference[rows], classes[rows], bins])
+
+    def at(self, y: F64, cell: I64) -> tuple[F64, F64]:
+        """log Pr of each value's bin given cell and class, and its normal score, both of shape (n, K)."""
+        bins = np.searchsorted(self.cuts, y, side="right")
+        return self.log_p[cell, :, bins], self.u[cell, :, bins]
+
+
+def log_values(parts: Sequence[tuple[BinnedBelief, F64]], cell: I64) -> F64:
+    """log Pr of all known values together given cell and class, shape (n, K)."""
+    found = [belief.at(y, cell) for belief, y in parts]
+    out = np.asarray(np.sum([log_p for log_p, _ in found], axis=0))
+    rows = parts[0][0].rows
+    for belief, _ in parts[1:]:
+        rows = np.intersect1d(rows, belief.rows, assume_unique=True)
+    if len(parts) < 2 or len(rows) < 3:
+        return out
+    scores = np.stack([b.score[np.searchsorted(b.rows, rows)] for b, _ in parts])
+    r = 0.999 * np.corrcoef(scores) + 0.001 * np.eye(len(parts))
+    u = np.stack([score for _, score in found])
+    excess = np.linalg.inv(r) - np.eye(len(parts))
+    return np.asarray(out - 0.5 * np.einsum("ink,ij,jnk->nk", u, excess, u) - 0.5 * np.linalg.slogdet(r)[1])
+
+
+def _cuts(y: F64) -> F64:
+    """Where bins begin: common values stand alone, the rest is shared out evenly."""
+    values, count = np.unique(y, return_counts=True)
+    common = values[count >= max(COMMON * len(y), 2)]
+    even = np.sort(y)[(np.arange(1, BINS) * len(y)) // BINS]
+    after = values[np.minimum(np.searchsorted(values, common, side="right"), len(values) - 1)]
+    cuts = np.unique(np.concatenate([even, common, after]))
+    return np.asarray(cuts[cuts > values[0]])
+
+
+def _with_classes(design: sp.csr_matrix, k: int) -> sp.csr_matrix:
+    """Cells times classes as rows: the cell's indicators beside the class's."""
+    n = design.shape[0]
+    if k == 1:
+        return design
+    return sp.hstack([sp.kron(design, np.ones((k, 1))), sp.kron(np.ones((n, 1)), sp.eye(k))]).tocsr()
+
+
+def _nobody() -> tuple[I64, I64]:
+    none = np.zeros(0, dtype=np.int64)
+    return none, none

@@ -1,0 +1,1 @@
+"""The engine: from evidence and beliefs to the posterior of every target."""

@@ -1,0 +1,366 @@
+"""From a release and an intruder to evidence: what is certain, what is uncertain, what is looked up.
+
+Everything here speaks in terms of `Evidence`; which method gave it is not known and not asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from confide.attack.engine.mistakes import mistake_matrix, mistaken_value, wider
+from confide.attack.intruder import Intruder
+from confide.core.errors import InputError
+from confide.frames.columns import F64, I64, Bools, Column, Records, alike, codes_in
+from confide.protect.compiled import Compiled
+from confide.protect.seam.evidence import Evidence, Labels, Likelihood, Normal, Silent
+from confide.protect.seam.mechanism import Chain, Fitted, View
+
+
+@dataclass(frozen=True, eq=False)
+class Certain:
+    """One certain label: a block key, and a predictor of what is not known."""
+
+    name: str
+    of: Callable[[Records], I64]
+    released: I64
+    size: int
+
+
+@dataclass(frozen=True, eq=False)
+class Uncertain:
+    """One random step in play. `variables` in play; `known[i]` whether the intruder has the value of variable i.
+
+    `like` serves C and B, `like_a` serves A (None: left out of A). `met` turns true values into those the step met.
+    `direct`: `like` multiplies in by itself, whatever is believed: of the intruder's own, possibly mistaken value, or a
+    method's own reading of a pair, with `log_own` for its part A, shape (r,), and `bare` where that is left out.
+    `mistakes`: for a known category that may be mistaken, Pr(own value given the true one). `once`: about a value
+    that is the same in every copy of a release.
+    """
+
+    variables: tuple[str, ...]
+    known: tuple[bool, ...]
+    like: Likelihood
+    like_a: Likelihood | None
+    met: Callable[[Records], Records]
+    regions: Mapping[str, Labels] = field(default_factory=dict)
+    direct: bool = False
+    mistakes: Mapping[str, F64] = field(default_factory=dict)
+    log_own: F64 | None = None
+    bare: bool = False
+    once: bool = False
+
+    @property
+    def silent(self) -> bool:
+        """Known, but drawn anew in the release: it counts only for what it says of other variables."""
+        return isinstance(self.like, Silent)
+
+    @property
+    def variables_known(self) -> tuple[str, ...]:
+        """Those of its variables in play that the intruder has."""
+        return tuple(v for v, known in zip(self.variables, self.known, strict=True) if known)
+
+
+@dataclass(frozen=True, eq=False)
+class Knowledge:
+    """All that one intruder can use about targets that share a pattern of known variables.
+
+    `certain` labels make blocks; `nearest` are numbers a naive intruder compares; `helpers` are unknown variables of
+    the record that sharpen beliefs; `eligible` marks records that intervals allow; `limits` are intervals of
+    uncertain numbers.
+    """
+
+    certain: tuple[Certain, ...]
+    uncertain: tuple[Uncertain, ...]
+    nearest: tuple[str, ...]
+    helpers: tuple[str, ...]
+    eligible: Bools
+    limits: Mapping[str, tuple[float, float]]
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """The files of one attack as arrays. `released` and `original` hold the same variables."""
+
+    intruder: Intruder
+    compiled: Compiled
+    original: Records
+    released: Records
+    believed: Mapping[int, Fitted]
+    blind: bool = False
+    """The plan is not known: every value may have been altered."""
+
+    def altered(self, v: str) -> bool:
+        """Whether a released value may differ at random from the true one."""
+        return self.blind or self.compiled.way(v).random is not None
+
+    def only_modelled(self, v: str) -> bool:
+        """Whether the plan says how the truth differs from a value that it releases as it is."""
+        at = self.compiled.way(v).random
+        return at is not None and hasattr(self.compiled.fitted[at], "truth")
+
+    def view(self, known: tuple[str, ...]) -> View:
+        """What evidence may read, for targets of whom these variables are known."""
+        return replace(
+            self.compiled.view(self.released), known=frozenset(known), guesses=self.intruder.guesses,
+            as_printed=self.intruder.as_printed,
+        )  # fmt: skip
+
+
+def gather(case: Case, knows: tuple[str, ...], between: Mapping[str, tuple[float, float]]) -> Knowledge:
+    """The evidence for targets of whom exactly these variables are known."""
+    c, b, a = case.intruder.levels
+    certain: list[Certain] = []
+    nearest: list[str] = []
+    eligible = np.ones(case.released.n, dtype=bool)
+    uncertain: list[Uncertain] = []
+    random_known = [v for v in knows if case.altered(v)]
+    for v in knows:
+        if v in random_known:
+            continue
+        if v in case.intruder.errors:
+            uncertain.append(_mistaken(case, v))
+        else:
+            certain.append(_face_value(case, v))
+    for v, (low, high) in between.items():
+        if case.compiled.way(v).random is None or c == "naive":
+            eligible &= _meets(case, v, low, high)
+    if c == "naive":
+        for v in random_known:
+            _take_as_true(case, v, certain, nearest)
+        return Knowledge(tuple(certain), tuple(uncertain), tuple(nearest), (), eligible, {})
+    limits = {v: pair for v, pair in between.items() if case.compiled.way(v).random is not None}
+    for i in sorted({w.random for w in case.compiled.ways.values() if w.random is not None}):
+        _random_step(case, i, knows, limits, (c, b, a), certain, uncertain)
+    helpers = _helpers(case, uncertain, b == "exact", {*knows, *between})
+    if not helpers and all(all(u.known) and not u.mistakes for u in uncertain):
+        uncertain = [u for u in uncertain if not u.silent]  # nothing that it could say something of
+    return Knowledge(tuple(certain), tuple(uncertain), (), helpers, eligible, limits)
+
+
+def _helpers(case: Case, uncertain: list[Uncertain], all_kept: bool, known: set[str]) -> tuple[str, ...]:
+    """Released, unaltered variables that nobody knows of the target but that say something about the record.
+
+    At level "exact" all of them, also those whose truth differs though they are released as the file has them; else
+    only those that a step in play reads (the groups inside which it swapped): its likelihood depends on them, so the
+    belief about what it altered must too.
+    """
+    kept = [v for v in case.released if case.compiled.way(v).random is None and v not in known]
+    if all_kept:
+        return (*kept, *(v for v in case.released if case.only_modelled(v)))
+    in_play = {v for u in uncertain if not u.direct and not u.silent for v in u.variables}
+    read = {v for s in case.compiled.steps if s.role == "random" and in_play & set(s.variables) for v in s.needs}
+    return tuple(v for v in kept if v in read)
+
+
+def _random_step(
+    case: Case, i: int, knows: tuple[str, ...], limits: Mapping[str, Any], levels: tuple[str, str, str],
+    certain: list[Certain], uncertain: list[Uncertain],
+) -> None:  # fmt: skip
+    """Labels and likelihood of step i for what the intruder knows and does not know of its variables."""
+    c, b, a = levels
+    mine = tuple(v for v in case.compiled.steps[i].variables if v in case.released)
+    known = tuple(v for v in mine if v in knows)
+    # In the step's own order, which its likelihood keeps to.
+    in_play = tuple(v for v in mine if (c != "ignore" if v in known else v in limits or b != "ignore"))
+    if not known and not in_play:
+        return
+    view = case.view(knows)
+    level = "ignore" if not in_play else c if known else b if b != "ignore" else "sdl"
+    evidence = _evidence(case, i, level, view, tuple(v for v in mine if v in known or v in in_play))
+    for v in known:
+        if v in evidence.labels:
+            label = evidence.labels[v]
+            certain.append(Certain(v, _after_meeting(view, label.of), label.released, label.size))
+    if not in_play:
+        return
+    if evidence.sense == "y|z":  # what is not known of it says nothing
+        in_play = tuple(v for v in in_play if v in known or v in limits)
+    if not in_play:
+        return
+    if set(in_play) != set(evidence.about):
+        evidence = _evidence(case, i, c if any(v in known for v in in_play) else b, view, in_play)
+    if evidence.likelihood is None:
+        return
+    if evidence.sense == "pair":
+        uncertain += _own_reading(case, i, evidence, limits, a, view)
+        return
+    if isinstance(evidence.likelihood, Silent):
+        seen = tuple(v for v in in_play if v in known)
+        wrong = [v for v in seen if v in case.intruder.errors]
+        if wrong:
+            raise InputError(
+                f'errors: "{wrong[0]}" was drawn anew in the release, and mistakes about such a variable are not '
+                "understood; leave it out of errors, or out of knows."
+            )
+        uncertain += [Uncertain((v,), (True,), replace(evidence.likelihood, variable=v), None, view.met) for v in seen]
+        return
+    if evidence.sense == "y|z":
+        uncertain += _truth_given_released(case, evidence, known, limits, view)
+        return
+    like_a = None
+    if a != "ignore":
+        like_a = evidence.likelihood
+        if a == "average" or c == "average" or b == "average":
+            like_a = _evidence(case, i, a, view, in_play).likelihood
+    regions = {v: evidence.labels[v] for v in in_play if v not in known and v in evidence.labels}
+    like, mistakes = evidence.likelihood, {}
+    for v in known:
+        if v in case.intruder.errors and v in in_play:
+            if isinstance(like, Normal):
+                like = wider(like, case.intruder.errors[v], v)
+            elif view.met(case.original)[v].kind == "categorical":
+                mistakes[v] = mistake_matrix(case.intruder.errors[v], view.met(case.original)[v])
+            else:
+                raise InputError(
+                    f'errors: mistakes about the perturbed number "{v}" are understood for added noise only.'
+                )
+    flags = tuple(v in known for v in in_play)
+    uncertain.append(Uncertain(in_play, flags, like, like_a, view.met, regions, mistakes=mistakes))
+
+
+def _truth_given_released(
+    case: Case, evidence: Evidence, known: tuple[str, ...], limits: Mapping[str, Any], view: View
+) -> list[Uncertain]:
+    """A model of the true value given the released one: it needs no A, and is asked only about what is known."""
+    for v in evidence.about:
+        if v in limits:
+            raise InputError(f'between: the true "{v}" differs from the released one by itself; give a value of it.')
+        if v in case.intruder.errors:
+            raise InputError(
+                f'errors: the plan says already how the true "{v}" differs from the released one; add the error there.'
+            )
+    like: Any = evidence.likelihood
+    if not known:
+        return []
+    if case.intruder.membership == "certain" and hasattr(like, "among_present"):
+        like = like.among_present()
+    return [Uncertain(evidence.about, (True,) * len(evidence.about), like, None, view.met, direct=True, once=True)]
+
+
+def _own_reading(
+    case: Case, i: int, evidence: Evidence, limits: Mapping[str, Any], a: str, view: View
+) -> list[Uncertain]:
+    """A method's own reading of pairs, which asks for no belief; its part A where that is not left out."""
+    for v in evidence.about:
+        if v in limits or v in case.intruder.errors:
+            what = "between" if v in limits else "errors"
+            raise InputError(
+                f'{what}: "{v}" was drawn anew, and this intruder compares it with the target\'s own value; give that '
+                'value, or ask at level "exact".'
+            )
+    others = None
+    if a != "ignore":
+        others = evidence.log_others
+        if a == "average" or "average" in case.intruder.levels:
+            others = _evidence(case, i, a, view, evidence.about).log_others
+    assert evidence.likelihood is not None
+    flags = (True,) * len(evidence.about)
+    return [
+        Uncertain(
+            evidence.about, flags, evidence.likelihood, None, view.met, direct=True, log_own=others,
+            bare=others is None,
+        )
+    ]  # fmt: skip
+
+
+def _evidence(case: Case, i: int, level: str, view: View, about: tuple[str, ...]) -> Evidence:
+    fitted = case.believed[i] if level == "average" else case.compiled.fitted[i]
+    order = tuple(v for v in case.compiled.steps[i].variables if v in about)
+    used = "exact" if "exact" in case.intruder.levels and level != "ignore" else level
+    found: Evidence = fitted.evidence(replace(view, level=used), order)
+    return found
+
+
+def _after_meeting(view: View, of: Callable[[Records], I64]) -> Callable[[Records], I64]:
+    return lambda records: of(view.met(records))
+
+
+def _face_value(case: Case, v: str, as_seen: Chain | None = None) -> Certain:
+    """The released value itself as a label: kept, recoded, topcoded, rounded; or taken as true by a naive intruder."""
+    z = case.released[v]
+    chain = case.compiled.way(v).after if as_seen is None else as_seen
+    size = len(z.levels) if z.kind == "categorical" else len(np.unique(z.values[~z.missing]))
+    # A missing value is a label of its own among records; a target with a missing value never gets here.
+    released = np.where(z.missing, size, codes_in(z, z))
+    return Certain(v, lambda records: _label_codes(chain.image(records[v]), z, size), released, size + 1)
+
+
+def _label_codes(column: Column, z: Column, size: int) -> I64:
+    return np.where(column.missing, size, codes_in(column, z))
+
+
+def _take_as_true(case: Case, v: str, certain: list[Certain], nearest: list[str]) -> None:
+    """A naive intruder's view of a perturbed variable: equal categories, nearest numbers."""
+    if case.released[v].kind == "numeric":
+        nearest.append(v)
+        return
+    way = case.compiled.way(v)
+    certain.append(_face_value(case, v, Chain((*way.before.steps, *way.after.steps))))
+
+
+def _meets(case: Case, v: str, low: float, high: float) -> Bools:
+    """Records whose released value allows a true value in [low, high]; missing ones do not."""
+    z = case.released[v]
+    chain = case.compiled.way(v).after
+    if z.kind == "categorical" and not chain.steps:
+        raise InputError(f'between: "{v}" is categorical; knowledge of it must be a value, not an interval.')
+    return meets(z, chain, low, high)
+
+
+def meets(z: Column, chain: Chain, low: float, high: float) -> Bools:
+    """Where a value in its released form allows a true value in [low, high]."""
+    cell_low, cell_high = chain.cells(z)
+    with np.errstate(invalid="ignore"):
+        return np.asarray((cell_low <= high) & (cell_high > low) & ~z.missing)
+
+
+def _mistaken(case: Case, v: str) -> Uncertain:
+    """A variable that is released as it is, but of which the intruder's own value may be wrong."""
+    chain = case.compiled.way(v).after
+    like = mistaken_value(case.original[v], case.released[v], chain, case.intruder.errors[v])
+    return Uncertain((v,), (True,), like, None, lambda records: records, direct=True, once=True)
+
+
+def _remembered(compiled: Compiled, i: int, belief: Any, seen: Records, after: Mapping[str, Chain]) -> Fitted:
+    """A believed step fitted to a release, once for many attacks."""
+    read = seen.select((*belief.variables, *(v for v in belief.needs if v in seen)))
+    last = compiled.memory.get(i)
+    if last is None or last[0] != belief or not alike(last[1], read):
+        last = compiled.memory[i] = (belief, read, belief.fit(seen, seen, after))
+    found: Fitted = last[2]
+    return found
+
+
+def believed_steps(intruder: Intruder, compiled: Compiled, original: Records, released: Records) -> dict[int, Fitted]:
+    """Each random step as an "average" intruder imagines it, fitted to the release."""
+    if "average" not in intruder.levels:
+        return {}
+    stated = {v: step for step in intruder.believes for v in step.variables}
+    out: dict[int, Fitted] = {}
+    for i, step in enumerate(compiled.steps):
+        if step.role != "random":
+            continue
+        mine = {id(stated[v]): stated[v] for v in step.variables if v in stated}
+        if len(mine) > 1:
+            raise InputError(
+                f"believes: {', '.join(step.variables)} were altered by one step; believe in one step for them."
+            )
+        belief = next(iter(mine.values())) if mine else step.guess(released)
+        if set(belief.variables) != set(step.variables):
+            raise InputError(
+                f"believes: the step must cover exactly {', '.join(step.variables)}, which were altered together."
+            )
+        after = {v: compiled.way(v).after for v in step.variables}
+        visible = {
+            v: released[v] if v in step.needs or released[v].kind == original[v].kind else original[v] for v in released
+        }
+        seen = Records([replace(c, special=original[c.name].special) for c in visible.values()])
+        out[i] = _remembered(compiled, i, belief, seen, after)
+    unknown = [v for v in stated if compiled.way(v).random is None]
+    if unknown:
+        raise InputError(f'believes: the plan does not alter "{unknown[0]}" at random.')
+    return out

@@ -1,0 +1,106 @@
+"""What all loops over pairs share: log weights of categories, and the summaries of one target.
+
+Notation
+--------
+j : distinct released record, sorted by block, inside a block by its first noisy value
+t : distinct target, sorted by block and class
+c_j : how many released rows record j stands for
+l_j : log weight of record j for the current target
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from confide.attack.engine.kernels.arithmetic import TOLERANCE, count_around, count_from, largest, scaled_exp, total_of
+from confide.core.run.compile import compiled
+
+SKIP = 36.0
+"""Records whose weight is below exp(-SKIP) / n of the best one are not visited: below 1e-12 in total."""
+
+
+@compiled(inner=True)
+def add_base(lo, hi, codes, t_code, record_code, same, diff, log_m, out):  # type: ignore[no-untyped-def]
+    """Log weights of a block's records for one class of targets: matches minus log m. Shapes: (V, r)."""
+    for j in range(lo, hi):
+        out[j - lo] = -log_m[j]
+    for v in range(codes):
+        tc = t_code[v]
+        for j in range(lo, hi):
+            if record_code[v, j] == tc:
+                out[j - lo] += same[v, j]
+            else:
+                out[j - lo] += diff[v, j]
+
+
+@compiled(inner=True)
+def add_tables(lo, hi, tables, t_row, column, log_p, starts, widths, out):  # type: ignore[no-untyped-def]
+    """The same for likelihoods given by matrices, stored one after another in `log_p`."""
+    for v in range(tables):
+        row = t_row[v]
+        if row < 0:
+            for j in range(lo, hi):
+                out[j - lo] = -np.inf
+        else:
+            at = starts[v] + row * widths[v]
+            for j in range(lo, hi):
+                out[j - lo] += log_p[at + column[v, j]]
+
+
+@compiled(inner=True)
+def log_top_sum(weights, counts, peak, tops):  # type: ignore[no-untyped-def]
+    """log of the sum of the largest weights relative to the peak, as many as `tops` (2, top) holds; -inf for none."""
+    best, often, top = tops[0], tops[1], tops.shape[1]
+    for k in range(top):
+        best[k], often[k] = -np.inf, 0.0
+    for j in range(len(weights)):
+        if weights[j] > best[top - 1]:
+            k = top - 1
+            while k > 0 and best[k - 1] < weights[j]:
+                best[k] = best[k - 1]
+                often[k] = often[k - 1]
+                k -= 1
+            best[k] = weights[j]
+            often[k] = counts[j]
+    total = 0.0
+    left = float(top)
+    for k in range(top):
+        if best[k] == -np.inf or left <= 0.0:
+            break
+        total += (often[k] if often[k] < left else left) * math.exp(best[k] - peak)
+        left -= often[k]
+    return math.log(total) if total > 0.0 else -np.inf
+
+
+@compiled
+def finish(weights, counts, place, true_at, scratch, tops, out, truth):  # type: ignore[no-untyped-def]
+    """Summaries of one target's log weights.
+
+    `out`: (log of the sum relative to the max, max, records at the max, log of the sum of the largest relative to the
+    max, as many as `tops` has columns). `truth[k]`: (log weight, strictly above, at least as likely others) for the
+    true record at position `true_at[k] - place`, skipped where negative. `scratch`: as long as `weights`; `tops`: two
+    rows to work in.
+    """
+    peak = largest(weights)
+    if peak == -np.inf:
+        out[0] = -np.inf
+        out[1] = -np.inf
+        out[2] = 0.0
+        out[3] = -np.inf
+    else:
+        scaled_exp(weights, counts, peak, scratch)
+        out[0] = math.log(total_of(scratch))
+        out[1] = peak
+        out[2] = count_from(weights, counts, peak - TOLERANCE)
+        if tops.shape[1] > 0:
+            out[3] = log_top_sum(weights, counts, peak, tops)
+    for k in range(len(true_at)):
+        if true_at[k] < place:
+            continue
+        own = weights[true_at[k] - place]
+        above, level = count_around(weights, counts, own)
+        truth[k, 0] = own
+        truth[k, 1] = above
+        truth[k, 2] = level - 1.0

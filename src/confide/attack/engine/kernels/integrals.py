@@ -1,0 +1,151 @@
+"""Compiled sums over what an intruder believes: Pr(released value) averaged over nodes of the true one."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from confide.attack.engine.kernels.arithmetic import largest, log_cell, window
+from confide.core.run.compile import compiled
+
+
+@compiled
+def log_node_sums(  # type: ignore[no-untyped-def]
+    rows, low, high, sd, nodes, log_allowed, edges, mu, tau, cell, mass, weight, total, out,
+):  # fmt: skip
+    """log of sum over belief nodes g of Pr(g given cell, k) Pr(z_j given y_g), for each k; rows sorted by cell.
+
+    `sd`: (G,) the spread around each node; `edges`: (G+1,) node boundaries on the normal-score scale; `mu`: (cells, K);
+    `out`: (len(rows), K). To work in: `mass` (G, K), `weight` (G,), `total` (K,).
+    """
+    big, classes = len(nodes), mu.shape[1]
+    widest = largest(sd)
+    current = -1
+    for i in range(len(rows)):
+        j = rows[i]
+        if cell[j] != current:
+            current = cell[j]
+            for k in range(classes):
+                for g in range(big):
+                    a, b = (edges[g] - mu[current, k]) / tau, (edges[g + 1] - mu[current, k]) / tau
+                    if a + b > 0:
+                        a, b = -b, -a
+                    mass[g, k] = 0.5 * (math.erfc(-b * 0.7071067811865476) - math.erfc(-a * 0.7071067811865476))
+        mid = 0.5 * (low[j] + high[j])
+        if math.isinf(mid):
+            near = big - 1 if low[j] > -np.inf else 0
+            gap = np.inf
+        else:
+            near, _ = window(nodes, 0, big, mid, 0.0)
+            gap = np.inf
+            for g in range(near - 1 if near > 0 else 0, near + 1 if near < big else big):
+                away = abs(nodes[g] - mid)
+                gap = away if away < gap else gap
+        half = 0.5 * (high[j] - low[j])
+        a, e = window(nodes, 0, big, mid, gap + 9.0 * widest + half) if gap < np.inf else (0, big)
+        top = -np.inf
+        for g in range(a, e):
+            if sd[g] < widest and gap < np.inf and abs(nodes[g] - mid) > gap + 9.0 * sd[g] + half:
+                weight[g] = -np.inf
+                continue
+            weight[g] = log_cell(low[j], high[j], nodes[g], sd[g]) - log_allowed[g]
+            top = weight[g] if weight[g] > top else top
+        for k in range(classes):
+            total[k] = 0.0
+        for g in range(a, e):
+            f = math.exp(weight[g] - top)
+            for k in range(classes):
+                total[k] += f * mass[g, k]
+        for k in range(classes):
+            out[i, k] = top + math.log(total[k]) if total[k] > 0.0 else -np.inf
+
+
+@compiled
+def log_joint_sums(  # type: ignore[no-untyped-def]
+    rows, low, high, sd, noisy, same, diff, noise_precision, noise_half_logdet, correlated, nodes, log_allowed, scores,
+    log_n, mu, precision, cell, mass, weight, total, x, out,
+):  # fmt: skip
+    """The same for d numbers together: nodes g are combinations of values; rows sorted by cell.
+
+    `nodes`, `scores`, `sd`: (d, G); `mu`: (d, cells, K); `precision`: (d, d) of scores' residuals; `low`, `high`:
+    (d, r).
+    Independent noise uses the cells' areas; correlated noise the density at their middles times their widths; a number
+    with `noisy` false is swapped: `same` or `diff`. To work in: as above, and `x` (d,).
+    """
+    d, big = nodes.shape
+    classes = mu.shape[2]
+    widest = largest(sd[0])
+    current = -1
+    for i in range(len(rows)):
+        j = rows[i]
+        if cell[j] != current:
+            current = cell[j]
+            for k in range(classes):
+                top = -np.inf
+                for g in range(big):
+                    q = 0.0
+                    for v in range(d):
+                        for w in range(d):
+                            q += (
+                                (scores[v, g] - mu[v, current, k])
+                                * precision[v, w]
+                                * (scores[w, g] - mu[w, current, k])
+                            )
+                    mass[g, k] = log_n[g] - 0.5 * q
+                    top = mass[g, k] if mass[g, k] > top else top
+                norm = 0.0
+                for g in range(big):
+                    mass[g, k] = math.exp(mass[g, k] - top)
+                    norm += mass[g, k]
+                for g in range(big):
+                    mass[g, k] /= norm
+        for v in range(d):
+            x[v] = 0.5 * (low[v, j] + high[v, j])
+        a, e = 0, big
+        if noisy[0]:
+            a, e = window(nodes[0], 0, big, x[0], 9.0 * widest + 0.5 * (high[0, j] - low[0, j]))
+            if a == e:
+                a, e = 0, big
+        # First the squared distances, cheaply; then areas for the nodes that can matter.
+        nearest = np.inf
+        for g in range(a, e):
+            q = 0.0
+            for v in range(d):
+                if noisy[v]:
+                    gap = (x[v] - nodes[v, g]) / sd[v, g]
+                    q += gap * gap
+            weight[g] = q
+            nearest = q if q < nearest else nearest
+        top = -np.inf
+        for g in range(a, e):
+            if weight[g] > nearest + 100.0:
+                weight[g] = -np.inf
+                continue
+            value = -log_allowed[g]
+            if correlated:
+                q = 0.0
+                for v in range(d):
+                    value += -0.9189385332046727 + (
+                        math.log((high[v, j] - low[v, j]) / sd[v, g]) if high[v, j] > low[v, j] else -math.log(sd[v, g])
+                    )
+                    for w in range(d):
+                        q += (x[v] - nodes[v, g]) / sd[v, g] * noise_precision[v, w] * (x[w] - nodes[w, g]) / sd[w, g]
+                value -= 0.5 * q + noise_half_logdet
+            else:
+                for v in range(d):
+                    if noisy[v]:
+                        value += log_cell(low[v, j], high[v, j], nodes[v, g], sd[v, g])
+                    else:
+                        value += same[v, j] if nodes[v, g] == low[v, j] else diff[v, j]
+            weight[g] = value
+            top = value if value > top else top
+        for k in range(classes):
+            total[k] = 0.0
+        for g in range(a, e):
+            if weight[g] - top > -45.0:
+                f = math.exp(weight[g] - top)
+                for k in range(classes):
+                    total[k] += f * mass[g, k]
+        for k in range(classes):
+            out[i, k] = top + math.log(total[k]) if total[k] > 0.0 else -np.inf

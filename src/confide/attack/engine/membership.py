@@ -1,0 +1,92 @@
+"""How many people could be the target: N_t, for each block of a scene."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from confide.attack.engine.evidence import meets
+from confide.attack.engine.grouping import blocks
+from confide.attack.engine.scene import Scene
+from confide.attack.intruder import Intruder, Unsure
+from confide.core.errors import InputError, raise_all
+from confide.frames import to_polars
+from confide.frames.columns import F64, Records, encode_column
+from confide.frames.comparing import encode_like
+
+if TYPE_CHECKING:
+    from confide.protect.release import Release
+
+
+def check_membership(intruder: Intruder, release: Release) -> None:
+    """Refuse at the door what cannot give an N_t."""
+    who = intruder.membership
+    if not isinstance(who, Unsure):
+        return
+    if who.weights is not None:
+        if who.weights not in release.public_variables:
+            raise InputError(f'Unsure: the weight "{who.weights}" is not among the released variables.')
+        weights = encode_column(release.frame.get_column(who.weights), "numeric").values
+        bad = int((~(weights > 0)).sum())
+        if bad:
+            raise InputError(
+                f'Unsure: {bad} of {len(weights)} released weights in "{who.weights}" are zero, negative or missing.'
+            )
+    if who.total is not None and who.total < release.frame.height:
+        raise InputError(
+            f"Unsure: a population of {who.total:g} is smaller than the {release.frame.height} released records."
+        )
+
+
+def population_records(who: Unsure, original: Records, names: tuple[str, ...]) -> tuple[Records, F64]:
+    """A population frame as arrays of the original's kinds, with the people each row stands for."""
+    frame = to_polars(who.population, "population")
+    raise_all(f'Unsure: the population has no column "{v}".' for v in names if v not in frame.columns)
+    columns = [encode_like(frame.get_column(v), original[v]) for v in names]
+    count = np.ones(frame.height)
+    if who.count is not None:
+        if who.count not in frame.columns:
+            raise InputError(f'Unsure: the population has no column "{who.count}".')
+        count = encode_column(frame.get_column(who.count), "numeric").values
+        bad = int((~(count >= 0)).sum())
+        if bad:
+            raise InputError(f'Unsure: {bad} counts of the population in "{who.count}" are negative or missing.')
+    return Records(columns, n=frame.height), count
+
+
+def people_in_blocks(scene: Scene, intruder: Intruder, release: Release, extra: Any) -> F64 | None:
+    """N_t of each block, at least the number of its records; None for certain membership.
+
+    `extra`: what `population_records` gave, where it is asked for.
+    """
+    who = intruder.membership
+    if who == "certain":
+        return None
+    n_t = np.bincount(scene.block_r, minlength=scene.n_blocks).astype(float)
+    if who == "in_file":
+        big = _counted(scene, scene.case.original, None)
+    else:
+        assert isinstance(who, Unsure)
+        if who.weights is not None:
+            weights = encode_column(release.frame.get_column(who.weights), "numeric").values
+            big = np.bincount(scene.block_r, weights=weights[scene.rows], minlength=scene.n_blocks).astype(float)
+        elif who.population is not None:
+            big = _counted(scene, *extra)
+        else:
+            assert who.total is not None
+            big = who.total * n_t / release.frame.height
+    return np.asarray(np.maximum(big, n_t))
+
+
+def _counted(scene: Scene, people: Records, count: F64 | None) -> F64:
+    """People of a file in each block, by the certain labels that they would have if released."""
+    known = scene.knowledge.certain
+    labels_r = [c.released[scene.rows] for c in known]
+    _, at, _ = blocks(labels_r, [c.of(people) for c in known], len(scene.rows), people.n)
+    keep = at >= 0
+    for v, (low, high) in scene.intervals.items():
+        chain = scene.case.compiled.way(v).after
+        keep &= meets(chain.image(people[v]), chain, low, high)
+    weight = None if count is None else count[keep]
+    return np.bincount(at[keep], weights=weight, minlength=scene.n_blocks).astype(float)

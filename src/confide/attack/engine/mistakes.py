@@ -1,0 +1,127 @@
+"""Mistakes in the intruder's own values: a wrong category, a number that is off.
+
+A mistake blurs the target's side. For a variable released as it is, the evidence becomes Pr(x given z) / Pr(x),
+which needs no part A; for a perturbed category the belief about the true one is updated by the mistaken one; for a
+noisy number the spreads add.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp
+
+from confide.core.checks import finite, fraction, positive
+from confide.core.errors import InputError
+from confide.frames.columns import F64, I64, Column, Records, codes_in
+from confide.protect.seam.evidence import Likelihood, Normal, Table, take
+from confide.protect.seam.mechanism import Chain, Mechanism, View
+
+LARGEST = 5_000_000
+"""Entries of the largest table of mistakes kept in memory."""
+
+
+def mistake_matrix(error: Any, column: Column) -> F64:
+    """Pr(intruder's category x given the true one y): rows y, columns x, over the column's code list."""
+    k = len(column.levels)
+    if k * k > 5 * LARGEST:
+        raise InputError(
+            f'errors: "{column.name}" has {k:,} categories, too many for mistakes between all of them; leave it out of '
+            "errors, or recode it."
+        )
+    if isinstance(error, Mechanism):
+        fitted = error.fit(Records([column]), Records([column]), {})
+        every = Records([column.with_values(np.arange(k))])
+        like = fitted.evidence(View(every, {}, {}), (column.name,)).likelihood
+        t, z = like.target(every), like.record
+        return np.stack([np.exp(like.log(take(t, np.full(k, y)), z)) for y in range(k)])
+    if isinstance(error, (int, float)) and not isinstance(error, bool):
+        wrong = fraction(float(error), f'errors: "{column.name}"')
+        return (1 - wrong) * np.eye(k) + wrong * (1 - np.eye(k)) / max(k - 1, 1)
+    raise InputError(
+        f'errors: "{column.name}" is categorical: give the probability of a mistake, or a step with a matrix.'
+    )
+
+
+def mistaken_value(original: Column, released: Column, chain: Chain, error: Any) -> Likelihood:
+    """log Pr(x given z) - log Pr(x) for a variable that is kept, recoded or topcoded."""
+    present = ~original.missing
+    image = codes_in(chain.image(original), released)
+    if original.kind == "numeric":
+        sd = positive(finite(error, f'errors: "{original.name}"'), f'errors: "{original.name}"')
+        values, count = np.unique(original.values[present], return_counts=True)
+        if not chain.steps:
+            share = count / count.sum()
+            return Normal(
+                released.values, released.values, ~released.missing, sd,
+                lambda r: (r[original.name].values, ~r[original.name].missing),
+                lambda x: _log_smooth(x, values, share, sd),
+            )  # fmt: skip
+        return _banded(original, released, image, present, sd)
+    p_x = mistake_matrix(error, original)
+    return _crossed(original, released, image, present, p_x)
+
+
+def _log_smooth(x: F64, values: F64, share: F64, sd: float) -> F64:
+    """log Pr(x): the reference distribution with the mistake added."""
+    distinct, of = np.unique(x, return_inverse=True)
+    out = np.array([logsumexp(-0.5 * ((part - values) / sd) ** 2, b=share) for part in distinct])
+    return np.asarray(out[of] - np.log(sd * np.sqrt(2 * np.pi)))
+
+
+def _size(released: Column) -> int:
+    return (
+        len(released.levels) if released.kind == "categorical" else len(np.unique(released.values[~released.missing]))
+    )
+
+
+def _columns(image: I64, size: int) -> I64:
+    """Columns of a table of mistakes: released values, then missing, then values that no released record has."""
+    return np.where(image < 0, size + 1, image)
+
+
+def _crossed(original: Column, released: Column, image: I64, present: Any, p_x: F64) -> Table:
+    """Categories: Pr(x given z) = sum over y that become z of Pr(y given z) Pr(x given y)."""
+    size = _size(released)
+    joint = np.zeros((len(original.levels), size + 2))
+    np.add.at(joint, (original.values[present], _columns(image[present], size)), 1.0)
+    return _ratio_table(p_x.T @ joint, released, size, lambda r: codes_in(r[original.name], original))
+
+
+def _banded(original: Column, released: Column, image: I64, present: Any, sd: float) -> Table:
+    """Numbers released in bands: Pr(x given band), on a grid of x as fine as the variable itself."""
+    size = _size(released)
+    step = original.step or sd / 50
+    low, high = np.nanmin(original.values) - 6 * sd, np.nanmax(original.values) + 6 * sd
+    grid = np.arange(np.floor(low / step), np.ceil(high / step) + 1) * step
+    if len(grid) * (size + 1) > LARGEST:
+        grid = np.linspace(low, high, max(LARGEST // (size + 1), 2))
+    values, at = np.unique(original.values[present], return_inverse=True)
+    joint = np.zeros((len(values), size + 2))
+    np.add.at(joint, (at, _columns(image[present], size)), 1.0)
+    blur = np.exp(-0.5 * ((grid[:, None] - values) / sd) ** 2) / (sd * np.sqrt(2 * np.pi))
+
+    def rows(r: Records) -> I64:
+        x = r[original.name].values
+        near = np.clip(np.searchsorted(grid, x), 1, len(grid) - 1)
+        near = np.where(x - grid[near - 1] <= grid[near] - x, near - 1, near)
+        return np.where(np.isnan(x), -1, near).astype(np.int64)
+
+    return _ratio_table(blur @ joint, released, size, rows)
+
+
+def _ratio_table(weight: F64, released: Column, size: int, rows: Any) -> Table:
+    """Turn joint weights (x, z) into log Pr(x given z) - log Pr(x)."""
+    column = np.where(released.missing, size, codes_in(released, released))
+    total_z, total_x = weight.sum(axis=0, keepdims=True), weight.sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = weight / total_z * total_z.sum() / total_x
+        return Table(column, np.log(np.nan_to_num(ratio)), rows)
+
+
+def wider(like: Normal, error: Any, variable: str) -> Normal:
+    """Noise seen by somebody whose own value is off as well: both spreads together."""
+    sd = positive(finite(error, f'errors: "{variable}"'), f'errors: "{variable}"')
+    return replace(like, sd=float(np.hypot(like.sd, sd)))

@@ -1,0 +1,111 @@
+r"""The formula. For a target t and a released record j of its block,
+
+.. math:: w_j(t) = \frac{\sum_{k \in S_t} e_k(t)\, L_{kj}}{m_j} \prod_v f_v(z_{jv} \mid t_v)
+
+where k runs over joint categories (classes) of the uncertain variables, :math:`L_{kj}` is the likelihood of record
+j's categories and unknown numbers in class k, :math:`e_k(t)` the belief in class k given all that is known of the
+target, :math:`f_v` the likelihood of a known noisy number, and :math:`m_j` the same sum without the target
+(1 / A in print). Where every class is known the sum has one term and e is 1.
+
+`Scene` holds these arrays for one pattern of knowledge; `log_weights` is the formula for one target and `log_block`
+for several of one block, plainly; the compiled kernels do the same for all targets at once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import logsumexp
+
+from confide.attack.engine.record_side import log_unknown
+from confide.attack.engine.scene import Scene
+from confide.attack.engine.target_side import log_belief, log_limits, log_normaliser, log_numbers, no_class_fits
+from confide.frames.columns import F64, I64
+from confide.protect.seam.evidence import take
+
+
+def log_weights(scene: Scene, i: int) -> tuple[I64, dict[str, F64]]:
+    """Candidates of target i (positions in `scene.rows`) and the logs of C (by variable), B and A."""
+    rows = scene.members(int(scene.block_t[i]))
+    if not len(rows):
+        return rows, {}
+    return rows, {name: part[0] for name, part in log_block(scene, np.array([i]), rows).items()}
+
+
+def log_block(scene: Scene, t: I64, rows: I64) -> dict[str, F64]:
+    """The logs of C (by variable), B and A for targets of one block and records of it, each of shape (len(t), rows)."""
+    shape = (len(t), len(rows))
+    who, which = np.repeat(np.arange(len(t)), len(rows)), np.tile(np.arange(len(rows)), len(t))
+    parts: dict[str, F64] = {}
+    if scene.knowledge.nearest:
+        parts["nearest"] = log_nearest(scene, t, rows)
+    unknown = _unknown_of_block(scene, int(scene.block_t[t[0]]), rows) if scene.mixture else None
+    parts |= {name: part.reshape(shape) for name, part in log_pairs(scene, t, rows, who, which, unknown).items()}
+    return parts
+
+
+def log_pairs(scene: Scene, t: I64, rows: I64, who: I64, which: I64, unknown: F64 | None) -> dict[str, F64]:
+    """The same for pairs: targets t[who] beside records rows[which]. `unknown`: `log_unknown` of the rows."""
+    parts: dict[str, F64] = {}
+    if unknown is not None:
+        parts["unavailable"] = log_mixture(scene, t, rows, who, which, unknown)
+    parts |= log_known(scene, t[who], rows[which])
+    if any(u.like_a is not None or u.log_own is not None for u in scene.uncertain):
+        parts["others"] = -scene.log_m[rows][which]
+    return parts
+
+
+def log_known(scene: Scene, who: I64, which: I64) -> dict[str, F64]:
+    """log C by variable, of aligned targets and records, for what multiplies in by itself and not through classes."""
+    parts: dict[str, F64] = {}
+    for at, (u, known, z) in enumerate(zip(scene.uncertain, scene.known_t, scene.records, strict=True)):
+        part = scene.parts_known[at]
+        if part is not None:
+            like, target = part
+            own = take(like.record, scene.rows[which])
+            parts[" + ".join(u.variables_known)] = like.log(take(target, who), own)
+        elif u.silent:
+            continue
+        elif known is not None and (scene.numeric[at] or u.direct or not scene.mixture):
+            parts[" + ".join(u.variables)] = u.like.log(take(known, who), take(z, which))
+    return parts
+
+
+def log_mixture(scene: Scene, t: I64, rows: I64, who: I64, which: I64, unknown: F64) -> F64:
+    """log sum_k e_k(t) L_kj (times Pr(k, known numbers given record j's cell) with helpers), of aligned pairs."""
+    joint = log_belief(scene, t)[who] + unknown[which]
+    if scene.helped:
+        cell = scene.cells_r.of_records[rows]
+        joint = joint + (scene.log_pi_r[cell] + log_limits(scene, cell, scene.numbers))[which]
+        joint = joint + log_numbers(scene, t[who], cell[which], scene.numbers)
+    out = np.asarray(logsumexp(joint, axis=1) - log_normaliser(scene, t)[who])
+    for at in np.flatnonzero(no_class_fits(scene, t)):
+        # Belief in the unknown ones alone, likelihoods at the target's own known values.
+        mine = np.flatnonzero(who == at)
+        own = rows[which[mine]]
+        cell = scene.cells_r.of_records[own] if scene.helped else np.repeat(scene.cells.of_targets[t[at]], len(own))
+        out[mine] = logsumexp(scene.log_pi_r[cell] + log_unknown(scene, own, target=int(t[at])), axis=1)
+    return out
+
+
+def _unknown_of_block(scene: Scene, block: int, rows: I64) -> F64:
+    """`log_unknown` of a block's records, remembered: targets come block by block."""
+    key = (block, rows.tobytes())
+    found = scene.remembered.get(key)
+    if found is None:
+        if len(scene.remembered) >= 8:
+            scene.remembered.clear()
+        found = scene.remembered[key] = log_unknown(scene, rows)
+    return found
+
+
+def log_nearest(scene: Scene, t: I64, rows: I64) -> F64:
+    """0 for the nearest records in standardised distance, -inf for others: a naive intruder's choice."""
+    distance = np.zeros((len(t), len(rows)))
+    for v in scene.knowledge.nearest:
+        z = scene.released[v].values
+        scale = float(np.nanstd(scene.case.released[v].values)) or 1.0
+        gap = np.abs(z[rows] - scene.targets[v].values[t][:, None]) / scale
+        distance += np.where(np.isnan(gap), np.inf, gap) ** 2
+    near = np.sqrt(distance)
+    best = near.min(axis=1, keepdims=True)
+    return np.where((near <= best * (1 + 1e-9)) & np.isfinite(best), 0.0, -np.inf)

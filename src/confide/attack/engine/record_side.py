@@ -1,0 +1,183 @@
+"""The released record's side of the formula: likelihoods by class, integrals over beliefs, and m = 1 / A."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import logsumexp, ndtr
+
+from confide.attack.beliefs.joint_numbers import log_joint
+from confide.attack.beliefs.sums import log_sums
+from confide.attack.engine import kernels
+from confide.attack.engine.grouping import Distinct
+from confide.attack.engine.room import node_room
+from confide.frames.columns import F64, I64, Bools, Records
+from confide.protect.seam.evidence import Likelihood, Match, Normal, take
+
+if TYPE_CHECKING:
+    from confide.attack.engine.scene import Number, Scene
+
+CHUNK = 400_000
+"""Numbers in the largest temporary of a chunk of records times classes."""
+
+
+def log_classes(scene: Scene, rows: I64, for_a: bool, only: int | None = None, target: int | None = None) -> F64:
+    """log L_kj of the class variables (of one step `only`), shape (rows, K); -inf where labels contradict.
+
+    With `target`, known variables have that target's values instead of the class's: for one whom no class fits.
+    """
+    k = scene.classes.size
+    out = np.zeros((len(rows), k))
+    for i, u in enumerate(scene.uncertain):
+        like = u.like_a if for_a else u.like
+        record = scene.records_a[i] if for_a else scene.records[i]
+        if like is None or record is None or only not in (None, i):
+            continue
+        if not scene.numeric[i] and (for_a or not u.direct):
+            t = scene.classes.target(like, i) if target is None else like.target(_with_known(scene, i, target))
+            z = take(record, np.repeat(rows, k))
+            out += like.log(take(t, np.tile(np.arange(k), len(rows))), z).reshape(len(rows), k)
+        for v, label in u.regions.items():
+            out += np.where(scene.classes.regions[v] == label.released[scene.rows][rows][:, None], 0.0, -np.inf)
+    return out
+
+
+def _with_known(scene: Scene, i: int, target: int) -> Records:
+    """The K classes as values of step i's variables, those known of a target replaced by its own."""
+    u = scene.uncertain[i]
+    own = scene.targets.select(u.variables_known).take(np.full(scene.classes.size, target))
+    return scene.classes.frames[i].replaced(u.met(own).values())
+
+
+def log_number(scene: Scene, number: Number, rows: I64, for_a: bool, limit: tuple[float, float] | None = None) -> F64:
+    """log of the integral over beliefs of Pr(z_j given y), shape (rows, K), 0 where the record is not noisy."""
+    like = number.like_a if for_a else number.like
+    assert like is not None
+    belief = number.belief
+    assert belief is not None
+    cell, k = scene.cells_r.of_records[rows], scene.classes.size
+    out = np.zeros((len(rows), k))
+    if isinstance(like, Normal):
+        inside = like.inside[scene.rows][rows]
+        picked = np.flatnonzero(inside)
+        order = picked[np.argsort(cell[picked], kind="stable")]
+        nodes, edges = belief.nodes, belief.node_edges
+        allowed = like.log_allowed(nodes)
+        if limit is not None:
+            allowed = np.where((nodes >= limit[0]) & (nodes <= limit[1]), allowed, np.inf)
+        part = np.empty((len(order), k))
+        low, high = like.low[scene.rows][rows], like.high[scene.rows][rows]
+        kernels.log_node_sums(
+            order, low, high, like.sd_at(nodes), nodes, allowed, edges, belief.mu, belief.tau, cell,
+            *node_room(len(nodes), k), part,
+        )  # fmt: skip
+        out[order] = part
+    elif isinstance(like, Match):
+        z = scene.released[number.variable].values[rows]
+        point = belief.log_point(z, cell)
+        total = np.zeros(1)  # log of the belief that is asked about: everything, or the interval
+        if limit is not None:
+            point = np.where(((z >= limit[0]) & (z <= limit[1]))[:, None], point, -np.inf)
+            total = log_mass(scene, number, cell, *limit)
+        same, diff = like.log_same[scene.rows][rows][:, None], like.log_diff[scene.rows][rows][:, None]
+        with np.errstate(divide="ignore"):
+            rest = np.log(np.maximum(np.exp(total) - np.exp(point), 0.0))
+            out = np.logaddexp(same + point, diff + rest)
+    else:
+        picked = np.flatnonzero(moved(like, scene.rows[rows]))
+        out[picked] = log_sums(scene, number, like, rows[picked], limit)
+    if number.region is not None:  # only classes in which the number is a noisy one
+        out = np.where(noisy_classes(scene, number), out, 0.0)
+    return out
+
+
+def moved(like: Likelihood, rows: I64) -> Bools:
+    """Where a released value is one that the step may have changed."""
+    record = like.record
+    return np.asarray(record["inside"][rows]) if "inside" in record else np.ones(len(rows), dtype=bool)
+
+
+def noisy_classes(scene: Scene, number: Number) -> Bools:
+    """Classes in which an unknown number is a noisy one, shape (K,)."""
+    return np.asarray(scene.classes.regions[number.variable] == noisy_label(scene, number))
+
+
+def noisy_label(scene: Scene, number: Number) -> int:
+    """The label of a noisy record of this variable."""
+    label = scene.uncertain[number.item].regions[number.variable]
+    inside = label.released[moved(number.like, np.arange(len(label.released)))]
+    return int(inside[0]) if len(inside) else -1
+
+
+def log_m(scene: Scene) -> F64:
+    """log m_j = -log A_j of every eligible record: one joint sum over exactly the variables of C and B."""
+    r = len(scene.rows)
+    if all(u.like_a is None for u in scene.uncertain):
+        return np.zeros(r)
+    keys: list[Any] = [scene.cells_r.of_records]
+    for u, record in zip(scene.uncertain, scene.records_a, strict=True):
+        if record is not None:
+            keys += list(record.values())
+        keys += [lab.released[scene.rows] for lab in u.regions.values()]
+    distinct = Distinct.rows(keys, r)
+    out = np.empty(len(distinct))
+    step = max(CHUNK // max(scene.classes.size, 1), 1)
+    for at in range(0, len(distinct), step):
+        rows = distinct.first[at : at + step]
+        if scene.case.intruder.as_printed:
+            out[at : at + step] = _log_m_as_printed(scene, rows)
+            continue
+        joint = scene.log_pi_r[scene.cells_r.of_records[rows]] + log_classes(scene, rows, for_a=True)
+        asked = [n for n in scene.numbers if n.like_a is not None]
+        together = [n for n in asked if n.known]
+        if len(together) > 1:
+            joint += log_joint(scene, together, rows, single=log_number)
+        for n in asked:
+            if len(together) < 2 or n not in together:
+                joint += log_number(scene, n, rows, for_a=True)
+        out[at : at + step] = logsumexp(joint, axis=1)
+    return out[distinct.of]
+
+
+def _log_m_as_printed(scene: Scene, rows: I64) -> F64:
+    """A product of one sum over classes for each step, instead of one joint sum (Reiter 2005, section 4.2.1)."""
+    log_pi = scene.log_pi_r[scene.cells_r.of_records[rows]]
+    out = np.zeros(len(rows))
+    for i, u in enumerate(scene.uncertain):
+        if u.like_a is not None:
+            part = log_classes(scene, rows, for_a=True, only=i)
+            for n in scene.numbers:
+                if n.item == i and n.like_a is not None:
+                    part = part + log_number(scene, n, rows, for_a=True)
+            out += logsumexp(log_pi + part, axis=1)
+    return out
+
+
+def log_unknown(scene: Scene, rows: I64, target: int | None = None) -> F64:
+    """log L_kj with the integrals over unknown numbers, shape (rows, K); `target` as in `log_classes`."""
+    out = log_classes(scene, rows, for_a=False, target=target)
+    for n in scene.numbers:
+        if not n.known:
+            limit = scene.knowledge.limits.get(n.variable)
+            part = log_number(scene, n, rows, for_a=False, limit=limit)
+            if limit is not None:  # the restricted belief sums to one
+                mass = log_mass(scene, n, scene.cells_r.of_records[rows], *limit)
+                mass = np.where(np.isfinite(mass), mass, 0.0)
+                part = part - (mass if n.region is None else np.where(noisy_classes(scene, n), mass, 0.0))
+            out = out + part
+    return out
+
+
+def log_mass(scene: Scene, n: Number, cell: I64, low: float, high: float) -> F64:
+    """log of the belief's mass on nodes in [low, high], shape (len(cell), K)."""
+    belief = n.belief
+    assert belief is not None
+    nodes, edges = (belief.values, belief.edges) if isinstance(n.like, Match) else (belief.nodes, belief.node_edges)
+    at = np.flatnonzero((nodes >= low) & (nodes <= high))
+    if not len(at):
+        return np.full((len(cell), scene.classes.size), -np.inf)
+    a = (edges[at[0]] - belief.mu[cell]) / belief.tau
+    b = (edges[at[-1] + 1] - belief.mu[cell]) / belief.tau
+    with np.errstate(divide="ignore", invalid="ignore"):  # -inf + inf where one node holds everything
+        return np.asarray(np.log(np.where(a + b > 0, ndtr(-a) - ndtr(-b), ndtr(b) - ndtr(a))))

@@ -1,0 +1,112 @@
+"""The target's side of the formula: belief in each class given all that is known of the target."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import logsumexp
+
+from confide.attack.beliefs.synthetic import log_values
+from confide.attack.engine.record_side import log_mass, noisy_classes
+from confide.frames.columns import F64, I64, Bools, Column
+from confide.protect.seam.evidence import take
+
+if TYPE_CHECKING:
+    from confide.attack.engine.scene import Number, Scene
+
+
+def log_belief(scene: Scene, t: I64) -> F64:
+    """log e_k(t): belief in each class given all that is known of targets t, shape (len(t), K).
+
+    With helpers the class probabilities belong to the records instead, and only consistency is left here.
+    """
+    out = log_agree(scene, t)
+    if scene.helped:
+        return out
+    cell = scene.cells.of_targets[t]
+    out = out + scene.log_pi[cell] + log_numbers(scene, t, cell, scene.numbers) + log_limits(scene, cell, scene.numbers)
+    total = logsumexp(out, axis=1, keepdims=True)
+    return np.where(np.isfinite(total), out - np.where(np.isfinite(total), total, 0.0), -np.inf)
+
+
+def log_normaliser(scene: Scene, t: I64) -> F64:
+    """log Pr(known uncertain values of t given its labels), needed with helpers beside absence, shape (len(t),)."""
+    if not scene.helped:
+        return np.zeros(len(t))
+    cell = scene.cells.of_targets[t]
+    joint = log_agree(scene, t) + scene.log_pi[cell] + log_numbers(scene, t, cell, scene.numbers_t)
+    joint = joint + log_limits(scene, cell, scene.numbers_t)
+    total = logsumexp(joint, axis=1)
+    return np.where(np.isfinite(total), total, 0.0)
+
+
+def log_numbers(scene: Scene, t: I64, cell: I64, numbers: Sequence[Number]) -> F64:
+    """log density of the known numbers in each class, shape (len(t), K)."""
+    out = np.zeros((len(t), scene.classes.size))
+    drawn_anew = []
+    for n in numbers:
+        if n.binned is not None:
+            drawn_anew.append((n.binned, met_value(scene, n, t)))
+        if not n.known or n.belief is None or n.target is None:
+            continue
+        y = met_value(scene, n, t)
+        altered = n.like.altered(take(n.target, t))
+        for k in range(scene.classes.size):
+            out[:, k] += np.where(altered, n.belief.log_density(y, cell, k), 0.0)
+    return out + log_values(drawn_anew, cell) if drawn_anew else out
+
+
+def met_value(scene: Scene, n: Number, t: I64) -> F64:
+    column: Column = scene.uncertain[n.item].met(scene.targets.select([n.variable]).take(t))[n.variable]
+    return np.asarray(column.values, dtype=float)
+
+
+def log_limits(scene: Scene, cell: I64, numbers: Sequence[Number]) -> F64:
+    """log Pr(interval given cell, class) for variables known as intervals, shape (len(cell), K)."""
+    out = np.zeros((len(cell), scene.classes.size))
+    for v, (low, high) in scene.knowledge.limits.items():
+        if v in scene.classes.codes:
+            out += np.where(scene.classes.inside(v, low, high), 0.0, -np.inf)
+        for n in numbers:
+            if n.variable == v:
+                out += log_interval(scene, n, cell, low, high)
+    return out
+
+
+def log_interval(scene: Scene, n: Number, cell: I64, low: float, high: float) -> F64:
+    """The same for one unknown number: belief mass inside the interval; by frequency where it is not noisy."""
+    out = log_mass(scene, n, cell, low, high)
+    if n.region is None:
+        return out
+    region = scene.classes.regions[n.variable]
+    noisy = noisy_classes(scene, n)
+    label, met = reference_regions(scene, n)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for k in np.flatnonzero(~noisy):
+            mine = met[label == region[k]]
+            out[:, k] = np.log(np.mean((mine >= low) & (mine <= high))) if len(mine) else -np.inf
+    return out
+
+
+def reference_regions(scene: Scene, n: Number) -> tuple[I64, F64]:
+    u = scene.uncertain[n.item]
+    if scene.case.intruder.beliefs == "released":
+        return u.regions[n.variable].released, scene.case.released[n.variable].values
+    met = u.met(scene.case.original)
+    return u.regions[n.variable].of(met), met[n.variable].values
+
+
+def no_class_fits(scene: Scene, t: I64) -> Bools:
+    """Targets with a combination of known categories that nobody in the reference file has, shape (len(t),)."""
+    return np.asarray(~np.isfinite(log_agree(scene, t)).any(axis=1))
+
+
+def log_agree(scene: Scene, t: I64) -> F64:
+    """log Pr(known categories of targets t given the class), shape (len(t), K)."""
+    out = np.zeros((len(t), scene.classes.size))
+    for i, u in enumerate(scene.uncertain):
+        if not scene.numeric[i] and not u.direct:
+            out = out + scene.classes.log_agree(u, scene.targets, t)
+    return out

@@ -1,0 +1,1 @@
+"""What an attack found, and what can be asked of it."""

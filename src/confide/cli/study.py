@@ -1,0 +1,146 @@
+"""`confide study`: carry a study file out, and leave its tables, charts and reports in a folder."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from confide.cli.common import Told
+from confide.core.errors import InputError
+from confide.core.files.leftovers import remove_leftovers
+from confide.frames import atomic_write, private_folder
+from confide.protect.document import plan_to_dict
+from confide.show.report import save_report_folder
+from confide.show.text.studies import study_text
+from confide.study.pieces.keys import origin
+from confide.study.pieces.outputs import Outputs, finished, in_the_way
+from confide.study.pieces.store import Store
+from confide.study.result import FRAME, SUMMARY, StudyResult
+from confide.study.run import run_in
+from confide.study.statement.study import Study
+from confide.study.tradeoff.choice import Choice
+
+CHOSEN = "chosen-plan.json"
+NAMES = (FRAME, SUMMARY, "report.html", "outside", "charts", CHOSEN)
+"""What a study leaves in its folder."""
+
+WORK = "work"
+"""Where finished pieces and the seed are: private."""
+
+
+def run(options: argparse.Namespace) -> Told:
+    """Load, run, choose, write."""
+    study = Study.load(options.study)
+    result, choice, why, files = carried_out(study, options.out, options.force, options.threads)
+    return told(result, choice, why, files, options.out)
+
+
+def carried_out(
+    study: Study, out: Path, overwrite: bool, threads: int | None = None, progress: bool | None = None,
+    beside: Mapping[str, str] | None = None,
+) -> tuple[StudyResult, Choice | None, str, list[Path]]:  # fmt: skip
+    """Run a study in a folder and write everything it leaves, and `beside` it texts by the names of their files.
+
+    Also the choice, or why there is none. Whatever interrupts it, the same call goes on: pieces that are finished are
+    kept, and its own files are written again. Files that it did not write are refused unless `overwrite` is true.
+    """
+    folder, texts, mine = out.expanduser(), dict(beside or {}), origin(study)
+    _free(folder, mine, texts, overwrite)
+    private_folder(folder)
+    with Store.opened(folder / WORK) as store:
+        result = run_in(study, store, threads=threads, overwrite=overwrite, progress=progress)
+        before = _free(folder, mine, texts, overwrite)
+        Outputs(mine, files={} if before is None else before.files).note(store)
+        choice, why = chosen(result)
+        files = _written(result, choice, folder, texts)
+        for path in [] if before is None else before.unchanged(folder):
+            if path not in files:  # of an earlier run that --force replaces
+                path.unlink()
+        finished(mine, folder, files).note(store)
+    return result, choice, why, files
+
+
+def _free(out: Path, mine: str, texts: Mapping[str, str], overwrite: bool) -> Outputs | None:
+    """What the last run in the folder noted; refused where files would be replaced that are not this study's."""
+    before = Outputs.noted(out / WORK)
+    there = [] if overwrite else in_the_way(out, (*NAMES, *texts), mine, before)
+    if there:
+        raise InputError(
+            f"{out} holds {', '.join(there)}; choose another folder, or --force (finished pieces are used again) to "
+            "replace them."
+        )
+    return before
+
+
+def _written(result: StudyResult, choice: Choice | None, out: Path, texts: Mapping[str, str]) -> list[Path]:
+    for folder in (out, out / "charts", out / "outside"):
+        remove_leftovers(folder)
+    files = [*result.save(out, overwrite=True), *save_report_folder(result, out, choice, overwrite=True)]
+    if choice is not None:
+        files += _plan_file(result, choice, out / CHOSEN)
+    for name, text in texts.items():
+        with atomic_write(out / name, overwrite=True, private=True) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    return [*files, *(out / name for name in texts)]
+
+
+def _plan_file(result: StudyResult, choice: Choice, path: Path) -> list[Path]:
+    """The chosen plan as a document for `confide protect`; none for the anchor, or for what no document can hold."""
+    try:
+        plan = plan_to_dict(result.plans[choice.plan])
+    except (KeyError, InputError):
+        return []
+    with atomic_write(path, overwrite=True, private=True) as temporary:
+        temporary.write_text(json.dumps(plan, indent=2) + "\n", encoding="utf-8")
+    return [path]
+
+
+def chosen(result: StudyResult) -> tuple[Choice | None, str]:
+    """The choice by the study's own rule; where no plan is within the limits, which comes nearest."""
+    if result.rule is None:
+        return None, "The study states no [choice], so none is made; the frontier is marked."
+    try:
+        choice = result.choose()
+    except InputError as e:
+        return None, str(e)
+    return choice, choice.reason
+
+
+def told(result: StudyResult, choice: Choice | None, why: str, files: list[Path], out: Path) -> Told:
+    """The text of the command, and the same for machines."""
+    shown = [f for f in files if f.parent.name != "charts"]
+    pictures = len(files) - len(shown)
+    lines = [study_text(result), "", why, "", "Files written:", *(f"  {f}" for f in shown)]
+    if pictures:
+        lines.append(f"  {out / 'charts'}: {pictures} pictures")
+    lines.append(f"Private, holds the seed, never to be published: {out / WORK}")
+    plain: dict[str, Any] = {
+        "summary": result.summary().to_dicts(),
+        "frontier": {m.name: result.frontier(utility=m.name).to_dicts() for m in result.measures},
+        "choice": None if choice is None else {**_plain_choice(choice)},
+        "reason": why,
+        "study": {k: v for k, v in asdict(result.info).items() if k != "seed"},
+        "files": [str(f) for f in files],
+    }
+    return "\n".join(lines), _finite(plain)
+
+
+def _finite(plain: Any) -> Any:
+    """JSON has no infinite numbers: they become text."""
+    if isinstance(plain, dict):
+        return {k: _finite(v) for k, v in plain.items()}
+    if isinstance(plain, (list, tuple)):
+        return [_finite(v) for v in plain]
+    return str(plain) if isinstance(plain, float) and not math.isfinite(plain) else plain
+
+
+def _plain_choice(choice: Choice) -> dict[str, Any]:
+    return {
+        "plan": choice.plan, "risks": dict(choice.risks), "limits": dict(choice.limits), "by": choice.by,
+        "value": choice.value, "interval": choice.interval, "table": choice.table.to_dicts(),
+    }  # fmt: skip

@@ -1,0 +1,206 @@
+"""Arguments of a wrong type, met at the public door.
+
+Each class and function judges its own arguments, and says what is wrong with them. What none of them foresaw (a list
+where a table must be, a date for a name) would end in an error of Python's from somewhere inside. So public calls are
+guarded: if one fails otherwise than by a sentence, and an argument is not what its annotation asks for, then that is
+the sentence. A failure with fitting arguments is a bug and stays what it is. In a forked process that cannot work,
+every public call says so (`confide.core.run.forked`).
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import types
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from confide.core.documents.hints import describe, kind_of, options
+from confide.core.errors import ConfideError, is_text, raise_all
+from confide.core.run import forked
+
+_NUMBERS: dict[Any, tuple[type, ...]] = {
+    float: (int, float, np.integer, np.floating),
+    int: (int, np.integer),
+    bool: (bool, np.bool_),
+}
+
+
+def guarded(public: Any) -> Any:
+    """A public function that tells of arguments that do not fit; of a class, its constructor and its methods.
+
+    >>> def double(size: float) -> float:
+    ...     return len(size)
+    >>> guarded(double)("twelve"), guarded(double)(None)
+    Traceback (most recent call last):
+    confide.InputError: double: size must be a number, not nothing.
+    """
+    if inspect.isfunction(public):
+        return _guarded_function(public)
+    if inspect.isclass(public) and not issubclass(public, BaseException) and not getattr(public, "_is_protocol", False):
+        for kind in public.__mro__:
+            if kind.__module__.startswith("confide.") and not getattr(kind, "_is_protocol", False):
+                _guard_class(kind)
+    return public
+
+
+def _guard_class(kind: type[Any]) -> None:
+    for name, member in list(vars(kind).items()):
+        if name.startswith("_") and name not in ("__init__", "__call__"):
+            continue
+        if inspect.isfunction(member):
+            setattr(kind, name, _guarded_function(member))
+        elif isinstance(member, (classmethod, staticmethod)):
+            setattr(kind, name, type(member)(_guarded_function(member.__func__)))
+        elif isinstance(member, property) and member.fget is not None:
+            setattr(kind, name, property(_guarded_function(member.fget), doc=member.__doc__))
+        elif isinstance(member, functools.cached_property):
+            member.func = _guarded_function(member.func)
+
+
+def _guarded_function(function: Callable[..., Any]) -> Callable[..., Any]:
+    if hasattr(function, "__guarded__"):
+        return function
+    tell, guard = tell_misfits, _guard_result
+    may_go_on = bool if function.__name__ == "__init__" else forked.check  # what is only stated needs no polars
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        may_go_on()
+        try:
+            return guard(function(*args, **kwargs))
+        except Exception as error:
+            tell(function, args, kwargs, error)
+            raise
+
+    # With the globals of the function, so that whoever looks for the examples of its module finds this one.
+    made = types.FunctionType(call.__code__, function.__globals__, function.__name__, None, call.__closure__)
+    made.__guarded__ = True  # type: ignore[attr-defined]
+    return functools.wraps(function)(made)
+
+
+def _guard_result(result: Any) -> Any:
+    """What a public call gives has public methods too."""
+    kind = type(result)
+    if kind.__module__.startswith("confide.") and "__guarded__" not in vars(kind):
+        kind.__guarded__ = True
+        guarded(kind)
+    return result
+
+
+def tell_misfits(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], error: Exception
+) -> None:
+    """Raise the sentence about arguments that do not fit; nothing where all do, or where the error is a sentence."""
+    if isinstance(error, (ConfideError, MemoryError, OSError)):
+        return
+    try:
+        bound = inspect.signature(function).bind(*args, **kwargs)
+    except TypeError:
+        return  # arguments missing, or too many: Python's own sentence says so
+    hints = _hints(function)
+    name = function.__qualname__.removesuffix(".__init__").removesuffix(".__call__")
+    problems = []
+    for parameter, value in bound.arguments.items():
+        kind = inspect.signature(function).parameters[parameter].kind
+        hint = hints.get(parameter, Any)
+        if kind not in (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL) and not fits(value, hint):
+            problems.append(f"{name}: {parameter} must be {in_words(hint)}, not {_given(value)}.")
+    try:
+        raise_all(problems)
+    except ConfideError as sentence:
+        raise sentence from None
+
+
+def _given(value: Any) -> str:
+    odd = isinstance(value, str) and ("\0" in value or not is_text(value))
+    return "text that no file could have as its name" if odd else kind_of(value)
+
+
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    """Annotations of a function, also those that only a type checker imports; what cannot be found may be anything."""
+    import confide
+
+    names = {n: getattr(confide, n) for n in confide.__all__}
+    while True:
+        try:
+            return get_type_hints(function, localns=names)
+        except NameError as unknown:
+            names[str(unknown.name)] = Any
+        except TypeError:
+            return {}
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Whether a value may stand for an annotation; what is not known here may.
+
+    >>> fits([1, 2], Sequence[float]), fits("ab", Sequence[float]), fits(True, int), fits(np.int64(3), float | None)
+    (True, False, False, True)
+    """
+    choices = options(hint)
+    if isinstance(value, str) and any(get_origin(o) is os.PathLike for o in choices):
+        return "\0" not in value and is_text(value)
+    return any(_fits(value, o) for o in choices)
+
+
+def _fits(value: Any, option: Any) -> bool:
+    origin, inner = get_origin(option) or option, get_args(option)
+    if origin is Literal:
+        return isinstance(value, str) and value in inner
+    if origin in _NUMBERS:
+        return isinstance(value, _NUMBERS[origin]) and (origin is bool or not isinstance(value, (bool, np.bool_)))
+    if origin is str:
+        return isinstance(value, str) and (not value or is_text(value))
+    if origin is os.PathLike:
+        return isinstance(value, os.PathLike)
+    if origin is tuple and inner and inner[-1] is not Ellipsis:
+        return isinstance(value, (tuple, list)) and len(value) == len(inner) and all(map(fits, value, inner))
+    if origin in (Sequence, list, tuple, Iterable):
+        return _is_list(value, origin) and all(fits(v, inner[0] if inner else Any) for v in value)
+    if origin is Mapping or origin is dict:
+        values = value.values() if isinstance(value, Mapping) else ()
+        return isinstance(value, Mapping) and all(fits(v, inner[1] if inner else Any) for v in values)
+    if origin is Callable:
+        return callable(value)
+    if isinstance(origin, TypeVar) or not isinstance(origin, type) or origin is object:
+        return True
+    try:
+        return isinstance(value, origin)
+    except TypeError:
+        return True
+
+
+def _is_list(value: Any, origin: Any) -> bool:
+    if isinstance(value, (str, bytes, Mapping)):
+        return False
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0
+    if origin is Iterable:
+        return isinstance(value, Iterable)
+    return isinstance(value, Sequence) or (hasattr(value, "__len__") and hasattr(value, "dtype"))
+
+
+def in_words(hint: Any) -> str:
+    """What would be right.
+
+    >>> in_words(str | os.PathLike[str]), in_words(Mapping[str, float])
+    ('text or a path', 'a table (of numbers)')
+    """
+    parts = []
+    for option in options(hint):
+        if option is type(None):
+            continue
+        origin = get_origin(option) or option
+        if origin is os.PathLike:
+            parts.append("a path")
+        elif origin is Callable:
+            parts.append("a function")
+        elif origin is Iterable or (isinstance(origin, type) and issubclass(origin, Set)):
+            parts.append("a list")
+        elif isinstance(origin, type) and origin.__module__.startswith(("confide", "polars")):
+            parts.append(f"of type {origin.__name__}")
+        else:
+            parts.append(describe(option).replace("(of number)", "(of numbers)"))
+    return " or ".join(dict.fromkeys(parts)) or "left out"

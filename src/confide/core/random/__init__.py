@@ -1,0 +1,1 @@
+"""Random numbers that nobody outside can guess, and where they come from."""

@@ -1,0 +1,100 @@
+"""Run pieces of work on threads. Knows no statistics; results never depend on the number of threads."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from confide.core.errors import InputError
+
+
+def thread_count(threads: int | None) -> int:
+    """The number of threads to use: what was asked for, else the cores this process may use."""
+    if threads is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+        raise InputError("threads must be a whole number from 1 upwards.")
+    return threads
+
+
+def run_pieces(
+    work: Callable[[int, int], None], pieces: Sequence[tuple[int, int]], threads: int, done: Callable[[int], None]
+) -> None:
+    """Call `work(first, last)` for every piece; `done` hears how many items each finished piece held."""
+    if threads == 1 or len(pieces) <= 1:
+        for first, last in pieces:
+            work(first, last)
+            done(last - first)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        running = {pool.submit(work, a, b): b - a for a, b in pieces}
+        try:
+            for future in as_completed(running):
+                future.result()
+                done(running[future])
+        except BaseException:
+            for future in running:
+                future.cancel()
+            raise
+
+
+@contextmanager
+def progress_bar(what: str, total: int, show: bool | None) -> Iterator[Callable[[int], None]]:
+    """A bar on a terminal (standard error); silence in a pipe. Yields a function that advances it."""
+    if show is False or (show is None and not sys.stderr.isatty()) or total < 1:
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns: tuple[Any, ...] = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda n: bar.advance(task, n)
+
+
+_BUSY = threading.Lock()
+_CALM: list[ExitStack] = []
+_DEPTH = [0]
+
+
+@contextmanager
+def calm() -> Iterator[None]:
+    """One BLAS thread and no warnings, for all threads, until the last of those who asked for it is done.
+
+    Both are settings of the whole process, so that threads which set and restore them by themselves would leave them
+    as one of the others had set them.
+    """
+    with _BUSY:
+        if not _DEPTH[0]:
+            held = ExitStack()
+            held.enter_context(warnings.catch_warnings())
+            held.enter_context(one_blas_thread())
+            warnings.simplefilter("ignore")
+            _CALM.append(held)
+        _DEPTH[0] += 1
+    try:
+        yield
+    finally:
+        with _BUSY:
+            _DEPTH[0] -= 1
+            if not _DEPTH[0]:
+                _CALM.pop().close()
+
+
+def one_blas_thread() -> Any:
+    """Small matrices are slowed by many threads, and sums must not depend on how many there are."""
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(limits=1, user_api="blas")

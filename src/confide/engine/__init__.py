@@ -1,1 +1,0 @@
-"""Runs pieces of work; knows no statistics."""

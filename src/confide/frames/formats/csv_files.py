@@ -1,0 +1,117 @@
+"""CSV and TSV, read with more care than usual: what looks like a code stays a code."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from confide.core.errors import InputError
+from confide.frames.columns import type_name
+from confide.frames.door import check_names
+from confide.frames.formats.spreadsheet import guarded
+from confide.frames.types.exact import shortest
+
+_NULLS = ["", "NA"]
+_CODE = r"^[+-]?(0[0-9]|[0-9]{19,}$)"  # a leading zero, or more digits than a number should have
+
+
+def header(source: Path) -> list[str]:
+    """The column names on the first line; duplicates are refused (polars would rename them silently).
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "a.csv"
+    ...     _ = path.write_text("sex,age\\nf,31\\n")
+    ...     header(path)
+    ['sex', 'age']
+    """
+    try:
+        with open(source, encoding="utf-8-sig", newline="") as handle:
+            names = next(csv.reader(handle, delimiter=separator(source.suffix)), [])
+    except UnicodeDecodeError:
+        raise _not_text(source) from None
+    check_names(names, source.name)
+    if len(names) == 1 and names[0].count(";") > 0:
+        raise InputError(f"{source.name} seems to be separated by semicolons; save it with commas and decimal points.")
+    return names
+
+
+def load(source: Path, columns: list[str] | None = None) -> pl.DataFrame:
+    """The values: types from the whole file, empty cells and `NA` null, codes with leading zeros as text.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "a.csv"
+    ...     _ = path.write_text("area,n\\n007,1\\n100,NA\\n")
+    ...     load(path).dtypes
+    [String, Int64]
+    """
+    whole = _without_blank_end(source)
+    common: dict[str, Any] = {
+        "separator": separator(source.suffix),
+        "null_values": _NULLS,
+        "glob": False,
+    }
+    scan = pl.scan_csv(whole, infer_schema=False, **common)
+    found = scan.select(pl.all().str.contains(_CODE).any()).collect().row(0, named=True)
+    codes = [name for name, some in found.items() if some and (columns is None or name in columns)]
+    return pl.read_csv(
+        whole,
+        columns=columns,
+        infer_schema_length=None,
+        schema_overrides=dict.fromkeys(codes, pl.String),
+        **common,
+    )
+
+
+def save(frame: pl.DataFrame, target: Path, suffix: str, spreadsheet: bool = False) -> None:
+    """Write text; NaN becomes an empty cell, since `NaN` would turn a column of numbers into text.
+
+    For a `spreadsheet`, text that would be a formula has an apostrophe before it, and all text is in quotes, so that no
+    other separator of cells can cut a formula out of it.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "a.csv"
+    ...     save(pl.DataFrame({"a": [1.5, float("nan")], "b": ["x", "y"]}), path, ".csv")
+    ...     path.read_text().split()
+    ['a,b', '1.5,x', ',y']
+    """
+    nested = [n for n, t in frame.schema.items() if t.is_nested() or t in (pl.Binary, pl.Object, pl.Duration)]
+    if nested:
+        raise InputError(
+            f'Column "{nested[0]}" ({type_name(frame.schema[nested[0]])}) cannot be written as text; drop or cast it.'
+        )
+    floats = [n for n, t in frame.schema.items() if t.is_float()]
+    halves = [shortest(frame[n]) for n in floats if frame.schema[n] == pl.Float16]
+    out = frame.with_columns(halves).with_columns(pl.col(floats).fill_nan(None))
+    style: Any = "non_numeric" if spreadsheet else "necessary"
+    (guarded(out) if spreadsheet else out).write_csv(target, separator=separator(suffix), quote_style=style)
+
+
+def separator(suffix: str) -> str:
+    """The character between cells.
+
+    >>> separator(".tsv")
+    '\\t'
+    """
+    return "\t" if suffix.lower() == ".tsv" else ","
+
+
+def _without_blank_end(source: Path) -> Path | bytes:
+    """The file, or its bytes without the empty lines at its end, each of which polars reads as a record.
+
+    In a file with one column an empty line is a record, a missing value, and stays.
+    """
+    with open(source, "rb") as handle:
+        handle.seek(max(0, source.stat().st_size - 4))
+        tail = handle.read()
+    blank = tail.endswith((b"\n\n", b"\n\r\n"))
+    return source.read_bytes().rstrip(b"\r\n") + b"\n" if blank and len(header(source)) > 1 else source
+
+
+def _not_text(source: Path) -> InputError:
+    return InputError(f"{source.name} is not UTF-8 text; save it as UTF-8.")

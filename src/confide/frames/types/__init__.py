@@ -1,0 +1,1 @@
+"""Values of other libraries, exact or refused."""

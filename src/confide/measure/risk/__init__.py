@@ -1,0 +1,1 @@
+"""Risk in a few numbers: matches, ranks, calibration, exposure."""

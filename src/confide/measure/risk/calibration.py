@@ -1,0 +1,94 @@
+"""Claimed against true: whether an intruder's probabilities are right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from confide.core.errors import InputError
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Calibration:
+    """`claimed`: sum of p_max over targets; `true`: expected right matches; `z`: their difference in standard errors.
+
+    `frame` has one row a bin of p_max: low, high, targets, claimed, true (means), error (of true), z. An intruder whose
+    claims exceed the truth is overconfident (z < 0); one who could do better than it claims has z > 0.
+    """
+
+    claimed: float
+    true: float
+    z: float
+    frame: pl.DataFrame
+
+    def plot(self) -> Any:
+        """A chart of claimed against true, by bin, with two standard errors; the diagonal is a perfect intruder."""
+        from confide.show.charts.charts import calibration_chart
+
+        return calibration_chart(self)
+
+    def __repr__(self) -> str:
+        head = f"claimed matches {self.claimed:,.1f}, true matches {self.true:,.1f}, z {self.z:+.1f}"
+        lines = [head, f"{'p_max':>18}  {'targets':>9}  {'claimed':>8}  {'true':>8}  {'z':>6}"]
+        for r in self.frame.iter_rows(named=True):
+            span = f"{r['low']:.3g} to {r['high']:.3g}"
+            lines.append(f"{span:>18}  {r['targets']:>9,}  {r['claimed']:>8.4f}  {r['true']:>8.4f}  {r['z']:>+6.1f}")
+        return "\n".join(lines)
+
+
+def calibrate(units: pl.DataFrame | list[pl.DataFrame], bins: int = 10) -> Calibration:
+    """Compare p_max with the share of right picks, over one attack's units or those of repeated releases.
+
+    A target counts as one observation however many candidates it has. Its pick is right with probability p_max and
+    then counts 1/n_max of a match on average, so its variance is p/n_max - p^2.
+    """
+    if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or not 1 <= bins <= 1000:
+        raise InputError("bins must be a whole number from 1 upwards, at most 1,000.")
+    frame = pl.concat(units) if isinstance(units, list) else units
+    if not {"hit", "n_max", "p_max"} <= set(frame.columns):
+        raise InputError("units must be the units of an attack (attack.units), or a list of such.")
+    if frame["hit"].null_count():
+        raise InputError("Calibration needs the truth: for some targets it is not known which record is theirs.")
+    frame = frame.filter(pl.col("n_max") > 0)
+    if not frame.height:
+        raise InputError("No target has a candidate, so there is nothing to calibrate.")
+    p = frame["p_max"].to_numpy()
+    ties = frame["n_max"].to_numpy().astype(float)
+    right = frame["hit"].cast(pl.Float64).to_numpy() / ties
+    variance = np.maximum(p / ties - p * p, 0.0)
+    variance[variance < 1e-12] = 0.0  # certain up to rounding
+    edges = _edges(p, bins)
+    at = np.clip(np.searchsorted(edges, p * (1 - 1e-12), side="right") - 1, 0, len(edges) - 2)
+    rows = []
+    for b in np.unique(at):
+        mine = at == b
+        n, error = int(mine.sum()), float(np.sqrt(variance[mine].sum()))
+        gap = float((right[mine] - p[mine]).sum())
+        rows.append({
+            "low": float(edges[b]), "high": float(edges[b + 1]), "targets": n, "claimed": float(p[mine].mean()),
+            "true": float(right[mine].mean()), "error": error / n, "z": _ratio(gap, error),
+        })  # fmt: skip
+    total = float(np.sqrt(variance.sum()))
+    z = _ratio(float((right - p).sum()), total)
+    return Calibration(float(p.sum()), float(right.sum()), z, pl.DataFrame(rows))
+
+
+def _ratio(gap: float, error: float) -> float:
+    """A difference in standard errors; where claims were certain (no error), 0 if right and infinite if wrong."""
+    if error > 1e-6:
+        return gap / error
+    return 0.0 if abs(gap) < 1e-6 else float(np.copysign(np.inf, gap))
+
+
+def _edges(p: np.ndarray[Any, np.dtype[np.float64]], bins: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Bins that halve towards zero, where most targets lie, and end at 1."""
+    full = (
+        np.concatenate([[0.0], 0.9 * 0.5 ** np.arange(max(bins - 2, 0))[::-1], [1.0]])
+        if bins > 1
+        else np.array([0.0, 1.0])
+    )
+    keep = [0.0, *(e for e in full[1:-1] if e > p.min() / 2), 1.0]
+    return np.array(keep)

@@ -1,0 +1,73 @@
+"""The risk of a file in a few numbers (Reiter 2005, section 4.3)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import polars as pl
+
+from confide.core.checks import fraction
+from confide.core.errors import InputError
+
+MARGIN = 1e-9
+"""In log space the probability of one record in five comes out a hair above 0.2; this much is not "above"."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """`over_threshold`: targets whose largest probability exceeds `threshold`. `expected_matches`: right matches of
+    an intruder who always picks (one of) the likeliest. `unique_matches`: targets whose single likeliest record is
+    their own; `unique_declared`: targets with a single likeliest record. `false_match_rate`: share of the latter
+    that are wrong (None where none is declared). `unevaluated`: targets whose risk is unknown because no record
+    can be theirs; they lower no number. Numbers that need the truth are None where it is not known."""
+
+    targets: int
+    threshold: float
+    over_threshold: int
+    expected_matches: float | None
+    unique_matches: int | None
+    unique_declared: int
+    false_match_rate: float | None
+    claimed_matches: float
+    unevaluated: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as a dict."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        rows = [
+            ("targets", f"{self.targets:,}"),
+            (f"over threshold {self.threshold:g}", f"{self.over_threshold:,}"),
+            ("expected matches", _shown(self.expected_matches, ",.1f")),
+            ("unique matches", _shown(self.unique_matches, ",")),
+            ("unique declared", f"{self.unique_declared:,}"),
+            ("false match rate", _shown(self.false_match_rate, ".1%")),
+        ]
+        if self.unevaluated:
+            rows.append(("risk unknown", f"{self.unevaluated:,}"))
+        left, right = max(len(a) for a, _ in rows), max(len(b) for _, b in rows)
+        return "\n".join(f"{a:<{left}}  {b:>{right}}" for a, b in rows)
+
+
+def _shown(value: float | None, form: str) -> str:
+    return "unknown" if value is None else format(value, form)
+
+
+def summarise(units: pl.DataFrame, threshold: float = 0.2) -> Summary:
+    """The file's risk from the table of targets."""
+    if fraction(threshold, "threshold") == 0:
+        raise InputError("threshold is a probability above 0.")
+    over = int((units["p_max"] > threshold * (1 + MARGIN)).sum())
+    unique = units["n_max"] == 1
+    declared = int(unique.sum())
+    bad = int(units["status"].is_in(["contradiction"]).sum())
+    claimed = float(units["p_max"].sum())
+    if units["hit"].null_count():
+        return Summary(units.height, threshold, over, None, None, declared, None, claimed, bad)
+    hit = units["hit"].cast(pl.Float64)
+    expected = float((hit / units["n_max"].clip(lower_bound=1)).sum())
+    matches = int((unique & units["hit"]).sum())
+    rate = None if declared == 0 else 1 - matches / declared
+    return Summary(units.height, threshold, over, expected, matches, declared, rate, claimed, bad)

@@ -1,0 +1,1 @@
+"""Likelihoods that several methods use: how probable a released value is, given the true one."""

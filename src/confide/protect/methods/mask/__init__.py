@@ -1,0 +1,1 @@
+"""MatrixMask: M = A X B + C."""

@@ -1,0 +1,1 @@
+"""MeasurementError: values that carry bias and noise of unknown size."""

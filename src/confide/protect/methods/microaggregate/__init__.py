@@ -1,0 +1,1 @@
+"""Microaggregate: release means of small groups."""

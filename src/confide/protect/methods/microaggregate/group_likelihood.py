@@ -1,0 +1,147 @@
+"""The likelihood of a released mean beside a person's own values: the chance that the person is in that group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.spatial import cKDTree
+from scipy.special import logsumexp
+
+from confide.core.run.compile import compiled
+from confide.frames.columns import F64, I64, Bools, Records
+from confide.protect.methods.microaggregate.group_choice import FAR_KNOTS, NEAR_KNOTS
+from confide.protect.methods.microaggregate.group_means import SAME, Means
+from confide.protect.seam.evidence import Columns
+
+STEPS = 4
+"""Entries of a table of heights for each unit of the logarithm: all knots are among them."""
+NEAREST = 192
+"""Groups over which the chances of a person are summed, where absence is possible."""
+
+
+@dataclass(frozen=True, eq=False)
+class Heights:
+    """Theta as tables: of distances relative to the nearest mean, to those around the person, to those around the
+    mean; and the weights of flags, shape (3 + 2q,)."""
+
+    near: F64
+    here: F64
+    there: F64
+    flags: F64
+
+    @classmethod
+    def of(cls, theta: F64) -> Heights:
+        a, b = len(NEAR_KNOTS), len(NEAR_KNOTS) + len(FAR_KNOTS)
+        c = b + len(FAR_KNOTS)
+        return cls(
+            _table(NEAR_KNOTS, theta[:a]), _table(FAR_KNOTS, theta[a:b]), _table(FAR_KNOTS, theta[b:c]), theta[c:]
+        )
+
+
+def _table(knots: F64, heights: F64) -> F64:
+    return np.interp(np.arange(knots[0], knots[-1] + 0.5 / STEPS, 1 / STEPS), knots, heights)
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """`means` as released; `theta` gives the model, learnt when it is first asked for. `values(records)` gives people's
+    values in the unit of the means, NaN where nothing is averaged, shape (n, q), and their scope, -1 where the release
+    has none such. `absence`: whether the likelihood is divided by its average over the file, as beside people who were
+    not released it must be.
+    """
+
+    means: Means
+    theta: Callable[[], F64]
+    values: Callable[[Records], tuple[F64, I64]]
+    absence: bool = True
+
+    @cached_property
+    def heights(self) -> Heights:
+        """The model as tables."""
+        return Heights.of(self.theta())
+
+    @property
+    def record(self) -> Columns:
+        m, of = self.means, self.means.of
+        whole = m.whole @ (2 ** np.arange(m.whole.shape[1]))
+        out = {f"z{v}": m.points[of, v] for v in range(m.points.shape[1])}
+        return out | {"spacing": np.log2(m.spacing[of]), "whole": whole[of], "many": m.many[of].astype(np.int64)}
+
+    def target(self, records: Records) -> Columns:
+        y, scope = self.values(records)
+        near, around, log_absent = np.zeros(len(y)), np.ones(len(y)), np.zeros(len(y))
+        for s in np.unique(scope[scope >= 0]):
+            who, among = np.flatnonzero(scope == s), np.flatnonzero(self.means.scope == s)
+            near[who], around[who] = self.means.around(y[who], among)
+            if self.absence:
+                log_absent[who] = self._log_average(y[who], near[who], around[who], among)
+        with np.errstate(divide="ignore"):
+            out = {"near": np.log2(near), "around": np.log2(around), "log_absent": log_absent}
+        return {f"y{v}": np.nan_to_num(y[:, v]) for v in range(y.shape[1])} | out
+
+    def log(self, t: Columns, z: Columns) -> F64:
+        q = self.means.values.shape[1]
+        y, m = (np.column_stack([columns[f"{name}{v}"] for v in range(q)]) for name, columns in (("y", t), ("z", z)))
+        return self._log_weights(y, m, t["near"], t["around"], z["spacing"], z["whole"], z["many"]) - t["log_absent"]
+
+    def altered(self, t: Columns) -> Bools:
+        return np.ones(len(t["near"]), dtype=bool)
+
+    def among_present(self) -> Grouped:
+        """The same for a target known to be released, to whom absence does not matter."""
+        return replace(self, absence=False)
+
+    def _log_weights(self, *pairs: F64) -> F64:
+        h, out = self.heights, np.empty(len(pairs[0]))
+        log_heights(*pairs, h.near, h.here, h.there, h.flags, out)
+        return out
+
+    def _log_average(self, y: F64, near: F64, around: F64, among: I64) -> F64:
+        """Log of the average weight of the scope's rows, from the groups near each person."""
+        means, many = self.means, min(NEAREST, len(among))
+        at = among[cKDTree(means.points[among]).query(np.nan_to_num(y), k=many)[1].reshape(len(y), many)]
+        i, j = np.repeat(np.arange(len(y)), many), at.reshape(-1)
+        whole = means.whole @ (2 ** np.arange(means.whole.shape[1]))
+        with np.errstate(divide="ignore"):
+            found = self._log_weights(
+                np.nan_to_num(y)[i], means.points[j], np.log2(near)[i], np.log2(around)[i], np.log2(means.spacing)[j],
+                whole[j], means.many[j].astype(np.int64),
+            )  # fmt: skip
+        total = logsumexp(found.reshape(at.shape) + np.log(means.count[at]), axis=1)
+        return np.asarray(total - np.log(means.count[among].sum()))
+
+
+@compiled(inner=True)
+def _height(table, lowest, a):  # type: ignore[no-untyped-def]
+    """A table's value at a, linear between entries and constant beyond the ends."""
+    place = (a - lowest) * STEPS
+    if not place > 0:
+        return table[0]
+    if place >= len(table) - 1:
+        return table[-1]
+    at = int(place)
+    return table[at] + (place - at) * (table[at + 1] - table[at])
+
+
+@compiled
+def log_heights(y, z, near, around, spacing, whole, many, h_near, h_here, h_there, flags, out):  # type: ignore[no-untyped-def]
+    """The model's h for aligned pairs; distances relative to others are given as logarithms (base 2)."""
+    q = y.shape[1]
+    for i in range(len(out)):
+        square, total = 0.0, 0.0
+        for v in range(q):
+            gap = abs(y[i, v] - z[i, v])
+            square += gap * gap
+            if (whole[i] >> v) & 1:
+                total += flags[3 + v] if gap <= SAME else flags[3 + q + v]
+        if square > SAME * SAME:
+            d = 0.5 * np.log2(square)
+            total += h_near[-1] if near[i] == -np.inf else _height(h_near, 0.0, d - near[i])
+            total += _height(h_here, -8.0, d - around[i]) + _height(h_there, -8.0, d - spacing[i])
+            total += flags[2] * many[i]
+        else:
+            total += flags[0] + flags[1] * many[i]
+        out[i] = total

@@ -1,0 +1,1 @@
+"""Noise: add normal noise to numbers."""

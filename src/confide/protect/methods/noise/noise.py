@@ -1,0 +1,253 @@
+"""Noise: add normal noise to numbers, of one size or in proportion to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from confide.core.checks import finite, names_of, positive
+from confide.core.errors import InputError, did_you_mean
+from confide.core.random.draws import Draws
+from confide.frames.columns import F64, I64, Bools, Column, Kind, Records
+from confide.frames.door import array_of
+from confide.protect.likelihoods.correlated import CorrelatedNormal
+from confide.protect.methods.mask.matrices import Parts, noise_matrices
+from confide.protect.methods.noise.span import INSIDE, SPECIAL, Span
+from confide.protect.seam.evidence import Evidence, Labels, Normal
+from confide.protect.seam.mechanism import Applied, Chain, Mechanism, OfColumns, View, registered
+
+
+@registered
+@dataclass(frozen=True)
+class Noise(OfColumns):
+    r"""Add normal noise with mean 0 to numbers.
+
+    Give `sd`, or `relative`: that many times the standard deviation of the values that are altered. Results are
+    rounded to the variable's own precision (whole numbers stay whole) and drawn again until they lie inside
+    `bounds` and are not a value that is kept. Values outside the bounds are left alone, and refused unless a later
+    step covers them, as ``Topcode(at=upper bound)`` does. `keep_zeros` leaves zeros alone and makes no new ones.
+    Missing values stay missing. Mind that bounds shrink what `relative` refers to: below a topcode give `sd`.
+
+    A released value z then has, for a true value y inside the bounds, the probability
+
+    .. math:: \frac{\Phi((z+h-y)/s)-\Phi((z-h-y)/s)}{\sum_{v\ \mathrm{allowed}} \Phi((v+h-y)/s)-\Phi((v-h-y)/s)}
+
+    with 2h the precision; for a continuum the density of the truncated normal.
+
+    `bias_sd` multiplies each value by a random factor as well, :math:`z = \theta y + \xi` with
+    :math:`\theta \sim N(1, \mathrm{bias\_sd}^2)`, so that s grows with the value: :math:`s^2 = \mathrm{sd}^2 +
+    \mathrm{bias\_sd}^2 y^2`. It may stand alone where no zero would be altered.
+
+    Several variables get independent noise, or with `correlation` (a number, a matrix, or "data" for the
+    correlation of the data themselves) joint noise. `sequential=True` lets noise cross a later topcode.
+
+    >>> import confide as cf
+    >>> cf.Noise("income", sd=1_000, keep_zeros=True).variables
+    ('income',)
+    >>> cf.Noise("income", sd=1_000, bias_sd=0.05).bias_sd
+    0.05
+    >>> cf.Noise("income", sd=-5)
+    Traceback (most recent call last):
+    confide.InputError: Noise("income"): sd must be above zero, not -5.
+    """
+
+    what: str | Sequence[str]
+    sd: float | Mapping[str, float] | None = field(default=None, hash=False)
+    relative: float | None = None
+    bounds: Any = field(default=None, hash=False)
+    keep_zeros: bool = False
+    correlation: Any = field(default=None, hash=False)
+    sequential: bool = False
+    bias_sd: float | Mapping[str, float] | None = field(default=None, hash=False)
+
+    method: ClassVar[str] = "noise"
+    role: ClassVar[str] = "random"
+    by_order: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        names = names_of(self.what, "Noise")
+        where = f'Noise("{", ".join(names)}")'
+        object.__setattr__(self, "what", names)
+        if (self.sd is None) == (self.relative is None) and (self.sd is not None or self.bias_sd is None):
+            raise InputError(f"{where} takes either sd or relative.")
+        if self.bias_sd is not None and self.correlation is not None:
+            raise InputError(f"{where}: bias_sd and correlation do not go together.")
+        if self.relative is not None and positive(self.relative, f"{where}: relative") > 10:
+            raise InputError(
+                f"{where}: relative is a multiple of the standard deviation; for {self.relative:g} percent of it "
+                f"write {self.relative / 100:g}."
+            )
+        if isinstance(self.bounds, list):
+            object.__setattr__(self, "bounds", tuple(self.bounds))
+        for part in ("sd", "bias_sd", "bounds"):
+            given = getattr(self, part)
+            strange = [v for v in given if v not in names] if isinstance(given, Mapping) else []
+            if strange:
+                raise InputError(f'{where}: {part} speaks of "{strange[0]}".{did_you_mean(strange[0], names)}')
+        for v in names:
+            if self.sd is not None:
+                positive(self._of(self.sd, v, f"{where}: sd"), f"{where}: sd")
+            if self.bias_sd is not None:
+                factor = positive(self._of(self.bias_sd, v, f"{where}: bias_sd"), f"{where}: bias_sd")
+                if factor > 1:
+                    raise InputError(
+                        f"{where}: bias_sd is the standard deviation of a factor around 1; for {factor:g} percent "
+                        f"write {factor / 100:g}."
+                    )
+            self._limits(v)
+        if self.correlation is not None and len(names) < 2:
+            raise InputError(f"{where}: correlation needs two or more variables.")
+        if self.correlation is not None and not isinstance(self.correlation, str):
+            object.__setattr__(self, "correlation", _correlation(self.correlation, len(names), where))
+        elif self.correlation not in (None, "data"):
+            raise InputError(f'{where}: correlation is a number, a matrix or "data".')
+
+    @staticmethod
+    def _of(given: Any, variable: str, what: str) -> Any:
+        if isinstance(given, Mapping):
+            if variable not in given:
+                raise InputError(f'{what} says nothing about "{variable}".')
+            return given[variable]
+        return given
+
+    def _limits(self, variable: str) -> tuple[float, float]:
+        where = f'Noise("{variable}"): bounds'
+        given = self.bounds.get(variable) if isinstance(self.bounds, Mapping) else self.bounds
+        if given is None:
+            return -np.inf, np.inf
+        if not isinstance(given, Sequence) or len(given) != 2:
+            raise InputError(f"{where} is a pair (lowest, highest); None for no limit.")
+        low = -np.inf if given[0] is None else finite(given[0], where)
+        high = np.inf if given[1] is None else finite(given[1], where)
+        if low >= high:
+            raise InputError(f"{where} must be (lowest, highest), but {low:g} is not below {high:g}.")
+        return low, high
+
+    def kinds(self) -> Mapping[str, Kind]:
+        return dict.fromkeys(self.variables, "numeric")
+
+    def parts(self) -> Sequence[Mechanism]:
+        if self.correlation is not None:
+            return (self,)
+        return tuple(
+            replace(self, what=(v,), sd=self._of(self.sd, v, "sd"), bias_sd=self._of(self.bias_sd, v, "bias_sd"))
+            for v in self.variables
+        )
+
+    def guess(self, released: Records) -> Mechanism:  # noqa: ARG002 - relative noise is fitted to what is released
+        """Someone who knows only that noise was added assumes a tenth of the released standard deviation."""
+        return replace(self, sd=None, relative=0.10, bias_sd=None)
+
+    def matrices(self, fitted: Any, original: Records, current: Records, draws: Draws) -> Parts:
+        """As a matrix mask: C is the noise."""
+        made = fitted.apply(original, current, draws).columns
+        x = np.column_stack([current[v].values for v in self.variables])
+        return Parts(c=noise_matrices(x, np.column_stack([c.values for c in made])), columns=tuple(made))
+
+    def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _FittedNoise:  # noqa: ARG002
+        spans = []
+        for v in self.variables:
+            low, high = self._limits(v)
+            sd = None if self.sd is None else float(self._of(self.sd, v, "sd"))
+            slope = 0.0 if self.bias_sd is None else float(self._of(self.bias_sd, v, "bias_sd"))
+            chain = after.get(v, Chain())
+            spans.append(
+                Span.of(current[v], (low, high), self.keep_zeros, sd, self.relative, chain, self.sequential, slope)
+            )
+        rho = None
+        if self.correlation is not None:
+            rho = _data_correlation(current, spans) if isinstance(self.correlation, str) else np.array(self.correlation)
+        return _FittedNoise(tuple(spans), rho)
+
+
+def _correlation(given: Any, d: int, where: str) -> tuple[tuple[float, ...], ...]:
+    rho = array_of(given, float)
+    if rho.ndim == 0:
+        rho = np.where(np.eye(d, dtype=bool), 1.0, float(rho))
+    if rho.shape != (d, d) or not np.allclose(rho, rho.T) or not np.allclose(np.diag(rho), 1):
+        raise InputError(f"{where}: correlation must be a symmetric {d} x {d} matrix with ones on the diagonal.")
+    if np.linalg.eigvalsh(rho).min() <= 1e-9:
+        raise InputError(f"{where}: correlation must be positive definite.")
+    return tuple(map(tuple, rho.tolist()))
+
+
+def _data_correlation(current: Records, spans: Sequence[Span]) -> F64:
+    both = np.logical_and.reduce([s.label(current[s.variable]) == INSIDE for s in spans])
+    if both.sum() < 3:
+        raise InputError('Noise: correlation="data" needs at least three records in which all variables are altered.')
+    rho = np.corrcoef([current[s.variable].values[both] for s in spans])
+    shrunk: F64 = 0.999 * rho + 0.001 * np.eye(len(spans))  # keeps it positive definite for collinear columns
+    return shrunk
+
+
+@dataclass(frozen=True, eq=False)
+class _FittedNoise:
+    """`rho`: correlation of the noise, None where independent."""
+
+    spans: tuple[Span, ...]
+    rho: F64 | None
+
+    def apply(self, original: Records, current: Records, draws: Draws) -> Applied:  # noqa: ARG002
+        if self.rho is not None:
+            return Applied(self._apply_jointly(current, draws))
+        (span,) = self.spans
+        column = current[span.variable]
+        inside = span.label(column) == INSIDE
+        values = column.values.copy()
+        values[inside] = span.draw(values[inside], draws, current.rows[inside])
+        return Applied([column.with_values(values)])
+
+    def _apply_jointly(self, current: Records, draws: Draws) -> list[Column]:
+        columns = [current[s.variable] for s in self.spans]
+        inside = np.stack([s.label(c) == INSIDE for s, c in zip(self.spans, columns, strict=True)])
+        y = np.stack([c.values for c in columns])
+        z, todo = y.copy(), np.arange(y.shape[1])
+        root: F64 = np.linalg.cholesky(np.asarray(self.rho, dtype=float))
+        for attempt in range(10_000):
+            rows = current.rows[todo]
+            noise = root @ np.stack([draws.normal(rows, attempt, word=i) for i in range(len(columns))])
+            ok = np.ones(len(todo), dtype=bool)
+            for i, s in enumerate(self.spans):
+                at = inside[i, todo]
+                drawn = s.rounded(y[i, todo] + s.sd * noise[i])
+                z[i, todo] = np.where(at, drawn, y[i, todo])
+                ok &= ~at | s.allowed(drawn)
+            todo = todo[~ok]
+            if not len(todo):
+                return [c.with_values(v) for c, v in zip(columns, z, strict=True)]
+        raise InputError("Noise: the bounds leave almost nothing to draw jointly; widen them.")
+
+    def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
+        spans = [s for s in self.spans if s.variable in about]
+        seen = [s.cells(view.released[s.variable], view.chain_after(s.variable)) for s in spans]
+        labels = {
+            s.variable: Labels(_labeller(s), label, SPECIAL + len(s.special))
+            for s, (_, _, label) in zip(spans, seen, strict=True)
+        }
+        if len(spans) == 1:
+            (span,), ((low, high, label),) = spans, seen
+            normal = Normal(low, high, label == INSIDE, span.sd, _values(span), span.log_allowed, span.slope)
+            return Evidence(about, labels, normal)
+        index = [self.spans.index(s) for s in spans]
+        assert self.rho is not None
+        rho = self.rho[np.ix_(index, index)]
+        joint = CorrelatedNormal(
+            tuple(s.variable for s in spans), [c[:2] for c in seen], np.stack([c[2] == INSIDE for c in seen]),
+            np.array([s.sd for s in spans]), rho, [_values(s) for s in spans], [s.edges() for s in spans],
+        )  # fmt: skip
+        return Evidence(about, labels, joint)
+
+
+def _labeller(span: Span) -> Callable[[Records], I64]:
+    return lambda records: span.label(records[span.variable])
+
+
+def _values(span: Span) -> Callable[[Records], tuple[F64, Bools]]:
+    def of(records: Records) -> tuple[F64, Bools]:
+        column = records[span.variable]
+        return column.values, span.label(column) == INSIDE
+
+    return of

@@ -1,0 +1,1 @@
+"""Pram: change categories at random by a known matrix."""

@@ -1,0 +1,181 @@
+"""Pram: change categories at random by a known transition matrix (post-randomisation)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from confide.core.checks import fraction, names_of
+from confide.core.errors import InputError
+from confide.core.random.draws import Draws
+from confide.frames.columns import F64, I64, Column, Kind, Records
+from confide.protect.methods.pram.retention import FittedRetention
+from confide.protect.seam.evidence import Evidence, Table
+from confide.protect.seam.mechanism import Applied, Chain, Mechanism, OfColumns, View, registered
+from confide.protect.shared.category_codes import level_codes
+
+MOST = 3_000
+"""With more categories no matrix of all pairs is made."""
+
+
+@registered
+@dataclass(frozen=True)
+class Pram(OfColumns):
+    r"""Replace each category by a random one, drawn from its row of a transition matrix.
+
+    Give `matrix` (rows: true category, columns: released category, both in the order of `levels`, or of the
+    column's code list; rows sum to 1; or a mapping of mappings), or `retention`: with that probability a value is
+    kept, otherwise drawn anew from the file's distribution p,
+
+    .. math:: P = \rho I + (1-\rho) 1 p^T,
+
+    which leaves expected counts as they were (invariant PRAM). With `retention` missing values are a category of
+    their own; with a matrix that does not name them they are left alone.
+
+    >>> import confide as cf
+    >>> cf.Pram("race", retention=0.8).stream
+    'Pram:race'
+    """
+
+    what: str | Sequence[str]
+    matrix: Any = field(default=None, hash=False)
+    retention: float | None = None
+    levels: Sequence[Any] | None = None
+
+    method: ClassVar[str] = "pram"
+    role: ClassVar[str] = "random"
+
+    def __post_init__(self) -> None:
+        names = names_of(self.what, "Pram")
+        where = f'Pram("{", ".join(names)}")'
+        object.__setattr__(self, "what", names)
+        if (self.matrix is None) == (self.retention is None):
+            raise InputError(f"{where} takes either matrix or retention.")
+        if self.retention is not None:
+            fraction(self.retention, f"{where}: retention")
+            if self.levels is not None:
+                raise InputError(f"{where}: levels go with matrix.")
+            return
+        levels, p = _as_matrix(self.matrix, self.levels, where)
+        object.__setattr__(self, "matrix", tuple(map(tuple, p.tolist())))
+        object.__setattr__(self, "levels", levels)
+
+    def kinds(self) -> Mapping[str, Kind]:
+        return dict.fromkeys(self.variables, "categorical")
+
+    def parts(self) -> Sequence[Mechanism]:
+        return tuple(replace(self, what=(v,)) for v in self.variables)
+
+    def guess(self, released: Records) -> Mechanism:  # noqa: ARG002 - the margins do not show the matrix
+        """Someone who knows only that PRAM was used assumes invariant PRAM that keeps 90 percent."""
+        return Pram(self.what, retention=0.9)
+
+    def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _FittedPram | FittedRetention:  # noqa: ARG002
+        (v,) = self.variables
+        column = current[v]
+        if bool(column.missing.all()):
+            raise InputError(f'Pram("{v}"): the column is missing in every record.')
+        if self.retention is not None:
+            codes, size = level_codes(column, column)
+            p = np.bincount(codes, minlength=size) / len(codes)
+            if size > MOST:
+                return FittedRetention(v, column, p, self.retention)
+            return _FittedPram(v, column, self.retention * np.eye(size) + (1 - self.retention) * p)
+        return _FittedPram(v, column, self._placed(column))
+
+    def _placed(self, column: Column) -> F64:
+        """The matrix in the order of the column's code list, missing left alone."""
+        levels = self.levels if self.levels is not None else column.levels
+        p = np.asarray(self.matrix, dtype=float)
+        if len(levels) != len(p):
+            raise InputError(
+                f'Pram("{column.name}"): the matrix has {len(p)} rows, but the column has {len(levels)} categories.'
+            )
+        present = {column.levels[c] for c in np.unique(column.values[column.values >= 0])}
+        lost = present - set(levels)
+        if lost:
+            raise InputError(f'Pram("{column.name}"): {len(lost)} categories of the column have no row in the matrix.')
+        if len(column.levels) > MOST:
+            raise InputError(
+                f'Pram("{column.name}"): the column has {len(column.levels):,} categories, more than the {MOST:,} that '
+                "a matrix is kept for. Recode it first, or give retention in place of a matrix."
+            )
+        full = np.eye(len(column.levels) + 1)
+        place = {v: i for i, v in enumerate(column.levels)}
+        strange = [v for v in levels if v not in place]
+        used = np.array([p[:, i].max() > 0 for i, v in enumerate(levels) if v in strange])
+        if used.any():
+            raise InputError(f'Pram("{column.name}"): the matrix leads to categories that the column does not have.')
+        at = [(i, place[v]) for i, v in enumerate(levels) if v in place]
+        for i, a in at:
+            full[a] = 0.0
+            for k, b in at:
+                full[a, b] = p[i, k]
+        return full
+
+
+def _as_matrix(matrix: Any, levels: Sequence[Any] | None, where: str) -> tuple[tuple[Any, ...] | None, F64]:
+    if isinstance(matrix, Mapping):
+        rows = tuple(matrix)
+        names = tuple(dict.fromkeys((*rows, *(k for row in matrix.values() for k in row))))
+        if set(names) != set(rows):
+            raise InputError(f"{where}: the matrix leads to categories that have no row of their own.")
+        p = np.array([[float(matrix[a].get(b, 0.0)) for b in names] for a in names])
+        levels = names
+    else:
+        try:
+            p = np.asarray(matrix, dtype=float)
+        except (TypeError, ValueError):
+            raise InputError(f"{where}: matrix must hold numbers, in rows of equal length.") from None
+    if p.ndim != 2 or p.shape[0] != p.shape[1] or not len(p):
+        raise InputError(f"{where}: matrix must be square, not of shape {p.shape}.")
+    if not np.isfinite(p).all() or (p < 0).any():
+        raise InputError(f"{where}: matrix holds negative or missing probabilities.")
+    off = int((np.abs(p.sum(axis=1) - 1) > 1e-9).sum())
+    if off:
+        raise InputError(f"{where}: each row of matrix must sum to 1; {off} of {len(p)} do not.")
+    if levels is not None and len(levels) != len(p):
+        raise InputError(f"{where}: {len(levels)} levels for a matrix of {len(p)} rows.")
+    return (None if levels is None else tuple(levels)), p
+
+
+@dataclass(frozen=True, eq=False)
+class _FittedPram:
+    """`p`: the matrix over the column's code list and a last category for missing."""
+
+    variable: str
+    column: Column
+    p: F64
+
+    def apply(self, original: Records, current: Records, draws: Draws) -> Applied:  # noqa: ARG002
+        column = current[self.variable]
+        codes, size = level_codes(column, self.column)
+        cumulative = np.cumsum(self.p, axis=1)
+        cumulative[:, -1] = 1.0
+        drawn = np.empty(len(codes), dtype=np.int64)
+        u = draws.uniform(current.rows)
+        for a in range(size):
+            rows = codes == a
+            drawn[rows] = np.searchsorted(cumulative[a], u[rows], side="right")
+        drawn = np.where(drawn == size - 1, -1, drawn)
+        return Applied([column.with_values(drawn)])
+
+    def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
+        z, after = view.released[self.variable], view.chain_after(self.variable)
+        column, size_z = level_codes(z, z)
+        every = self.column.with_values(np.concatenate([np.arange(len(self.column.levels)), [-1]]))
+        image, _ = level_codes(after.image(every), z)
+        merged = np.zeros((len(self.p), size_z + 1))
+        for b, to in enumerate(
+            image
+        ):  # categories that a later recode merges add up; the last column is "not released"
+            merged[:, to if to >= 0 else size_z] += self.p[:, b]
+        with np.errstate(divide="ignore"):
+            log_p = np.log(merged)
+        return Evidence(about, likelihood=Table(column, log_p, self._rows))
+
+    def _rows(self, records: Records) -> I64:
+        return level_codes(records[self.variable], self.column)[0]

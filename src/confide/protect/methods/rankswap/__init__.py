@@ -1,0 +1,1 @@
+"""RankSwap: release the value of a record near in rank."""

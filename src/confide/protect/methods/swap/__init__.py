@@ -1,0 +1,1 @@
+"""Swap: exchange values between pairs of records."""

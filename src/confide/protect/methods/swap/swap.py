@@ -1,0 +1,275 @@
+"""Swap: exchange values between pairs of records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from confide.core.checks import fraction, names_of
+from confide.core.errors import InputError, raise_all
+from confide.core.random.draws import Draws, Stream
+from confide.frames.columns import F64, I64, Bools, Kind, Records
+from confide.protect.methods.mask.matrices import Parts, swap_matrix
+from confide.protect.methods.swap.targeting import TargetedPolicy, group_codes
+from confide.protect.seam.evidence import Evidence, Match, Table
+from confide.protect.seam.mechanism import Applied, Chain, Mechanism, OfColumns, View, registered
+from confide.protect.shared.category_codes import joint_codes
+
+MOST = 3_000
+"""With more categories the exchanges between all pairs of them are not counted."""
+
+
+@registered
+@dataclass(frozen=True)
+class Swap(OfColumns):
+    r"""Exchange values between randomly paired records.
+
+    Of n records 2 floor(rate n / 2) are chosen and paired at random; each pair exchanges its values. With
+    `within`, pairs are formed inside groups. The chance that a true category a is released as b is
+
+    .. math:: L_{ab} = (1-\pi) 1[a=b] + \pi \frac{n_b - 1[a=b]}{n-1}
+
+    with :math:`\pi` the share actually chosen and :math:`n_b` the count of b, which a swap does not change.
+    Missing values take part as a category of their own.
+
+    Several variables are exchanged jointly (one pairing), or, with `jointly=False`, by a pairing each.
+    `force` names records (positions, or a true-or-false column) that are always among those chosen: "judicious
+    swapping". `candidates="unique"` with `keys` and `within` is the targeted policy: a record that is alone with
+    its keys in its area exchanges, with probability `rate`, with a record of the same keys in another area.
+    `simulate=100` estimates L as print does, by swapping the released file again that often.
+
+    >>> import confide as cf
+    >>> cf.Swap("race", rate=0.30).variables
+    ('race',)
+    >>> cf.Swap("race", rate=30)
+    Traceback (most recent call last):
+    confide.InputError: Swap("race"): rate is a fraction between 0 and 1; for 30 percent write 0.3.
+    """
+
+    what: str | Sequence[str]
+    rate: float
+    within: str | Sequence[str] = ()
+    jointly: bool = True
+    force: str | Sequence[int] | None = field(default=None, repr=False, metadata={"private": True})
+    keys: str | Sequence[str] = ()
+    candidates: str | None = None
+    simulate: int = 0
+
+    method: ClassVar[str] = "swap"
+    role: ClassVar[str] = "random"
+    by_order: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        names = names_of(self.what, "Swap")
+        where = f'Swap("{", ".join(names)}")'
+        object.__setattr__(self, "what", names)
+        fraction(self.rate, f"{where}: rate")
+        for name in ("within", "keys"):
+            given = getattr(self, name)
+            object.__setattr__(self, name, names_of(given, f"{where}: {name}") if given else ())
+        if self.force is not None and not isinstance(self.force, str):
+            if not all(isinstance(i, (int, np.integer)) and not isinstance(i, (bool, np.bool_)) for i in self.force):
+                raise InputError(f"{where}: force takes row positions (whole numbers) or the name of a column.")
+            object.__setattr__(self, "force", tuple(int(i) for i in self.force))
+            if min(self.force, default=0) < 0:
+                raise InputError(f"{where}: force takes row positions from 0 upwards.")
+        if not isinstance(self.jointly, bool):
+            raise InputError(f"{where}: jointly is true (whole groups of values are exchanged) or false.")
+        if isinstance(self.simulate, bool) or not isinstance(self.simulate, int) or self.simulate < 0:
+            raise InputError(f"{where}: simulate is a number of repetitions, 0 for the closed form.")
+        if self.candidates not in (None, "unique"):
+            raise InputError(f'{where}: candidates is None or "unique".')
+        if self.candidates and not (self.keys and self.within):
+            raise InputError(f'{where}: candidates="unique" needs keys=[...] and within= (the area).')
+        if self.keys and not self.candidates:
+            raise InputError(f'{where}: keys go with candidates="unique".')
+        if self.candidates and (self.force is not None or self.simulate):
+            raise InputError(f'{where}: candidates="unique" takes neither force nor simulate.')
+        both = set(names) & (set(self.within) | set(self.keys))
+        if both:
+            raise InputError(f"{where}: {', '.join(sorted(both))} cannot be swapped and held fixed at once.")
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        forced = (self.force,) if isinstance(self.force, str) else ()
+        return tuple(dict.fromkeys((*self.within, *self.keys, *forced)))
+
+    @property
+    def secret(self) -> tuple[str, ...]:
+        """Columns that must not be released: they would show who was forced."""
+        return (self.force,) if isinstance(self.force, str) else ()
+
+    def kinds(self) -> Mapping[str, Kind]:
+        return {}
+
+    def parts(self) -> Sequence[Mechanism]:
+        if self.jointly:
+            return (self,)
+        return tuple(replace(self, what=(v,), jointly=True) for v in self.what)
+
+    def guess(self, released: Records) -> Mechanism:  # noqa: ARG002 - a swap leaves no trace in the margins
+        """Someone who knows only that values were swapped assumes 10 percent, file-wide."""
+        return Swap(self.what, rate=0.10)
+
+    def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _FittedSwap:  # noqa: ARG002
+        for v in self.variables:
+            if bool(current[v].missing.all()):
+                raise InputError(f'Swap("{v}"): the column is missing in every record; there is nothing to swap.')
+        raise_all(self._lost_rows(original))
+        groups, forced = group_codes(current, self.within), self._forced(original)
+        first = np.unique(groups, return_index=True)[1]
+        size = np.bincount(groups)
+        share = chosen_counts(groups, self.rate, forced) / size
+        return _FittedSwap(self, forced, current.select(self.within).take(first), size, share)
+
+    def matrices(self, fitted: Any, original: Records, current: Records, draws: Draws) -> Parts:
+        """As a matrix mask: A exchanges the rows of every pair. Row numbers are swapped in place of values."""
+        places = current.replaced([current[v].with_values(np.arange(current.n)) for v in self.variables])
+        return Parts(a=swap_matrix(fitted.apply(original, places, draws).columns[0].values))
+
+    def _lost_rows(self, original: Records) -> list[str]:
+        """Forced rows that the file does not have; after a `Sample` some may be gone, which is no mistake."""
+        whole = bool(np.array_equal(original.rows, np.arange(original.n)))
+        if self.force is None or isinstance(self.force, str) or not whole:
+            return []
+        lost = sum(i >= original.n for i in self.force)
+        return [f"Swap: force names {lost} rows beyond the last, which is {original.n - 1}."] if lost else []
+
+    def _forced(self, original: Records) -> Bools:
+        """Which records are always chosen; positions are those of the whole file, also after a `Sample`."""
+        if isinstance(self.force, str):
+            column = original[self.force]
+            if column.kind != "categorical":
+                raise InputError(f'Swap: force="{self.force}" must be a true-or-false column.')
+            no = ("false", "no", "0", "0.0")
+            true = np.array([bool(v) and str(v).lower() not in no for v in column.levels] + [False])
+            return np.asarray(true[column.values])
+        if self.force is None:
+            return np.zeros(original.n, dtype=bool)
+        return np.isin(original.rows, np.asarray(self.force, dtype=np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class _FittedSwap:
+    """`forced`: the records always chosen, shape (n,), private. `groups`: one record of each group; `size`, `share`:
+    how many records it has and which part of them is chosen."""
+
+    swap: Swap
+    forced: Bools
+    groups: Records
+    size: I64
+    share: F64
+
+    def apply(self, original: Records, current: Records, draws: Draws) -> Applied:  # noqa: ARG002
+        partner = self._partners(current, draws)
+        return Applied([current[v].with_values(current[v].values[partner]) for v in self.swap.variables])
+
+    def _partners(self, current: Records, draws: Draws) -> I64:
+        if self.swap.candidates:
+            return TargetedPolicy.of(current, self.swap.keys, self.swap.within).draw(
+                self.swap.rate, draws, current.rows
+            )
+        groups = group_codes(current, self.swap.within)
+        return random_partners(groups, self.share, draws, current.rows, self.forced)
+
+    def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
+        code, of, size = joint_codes(view.released, about, view.chain_after)
+        if self.swap.candidates:
+            same, diff = self._targeted(view, code, size)
+        elif self.swap.simulate:
+            return Evidence(about, likelihood=self._simulated(view, code, size, of))
+        else:
+            same, diff = self._closed_form(view, code, size)
+        return Evidence(about, likelihood=Match(code, same, diff, of))
+
+    def _seen(self, view: View) -> tuple[I64, F64, F64]:
+        """Groups of the released rows; the share chosen in each and its size when the swap was made.
+
+        This is what an intruder who knows the plan sees. Where a grouping variable is not released there is one group,
+        with the average share.
+        """
+        if not self.swap.within or not all(v in view.released for v in self.swap.within):
+            n = float(self.size.sum())
+            return (
+                np.zeros(view.released.n, dtype=np.int64),
+                np.array([float(self.share @ self.size) / n]),
+                np.array([n]),
+            )
+        code, of, groups = joint_codes(view.released, self.swap.within, lambda _: Chain())
+        share, size, at = np.zeros(groups), np.ones(groups), of(self.groups)
+        share[at[at >= 0]], size[at[at >= 0]] = self.share[at >= 0], self.size[at >= 0]
+        return code, share, size
+
+    def _closed_form(self, view: View, code: I64, size: int) -> tuple[F64, F64]:
+        groups, share, then = self._seen(view)
+        pair = groups * size + code
+        released = np.bincount(groups, minlength=len(share)).astype(float)
+        n, rate = then[groups], share[groups]
+        # A swap keeps counts; a sample drawn since then keeps their shares.
+        n_b = np.bincount(pair, minlength=len(share) * size)[pair] * n / released[groups]
+        others = np.maximum(n - 1, 1)
+        with np.errstate(divide="ignore"):
+            same = np.log((1 - rate) + rate * (n_b - 1) / others)
+            diff = np.log(rate * np.minimum(n_b, others) / others)
+        return same, diff
+
+    def _targeted(self, view: View, code: I64, size: int) -> tuple[F64, F64]:
+        needed = (*self.swap.keys, *self.swap.within)
+        missing = [v for v in needed if v not in view.released]
+        if missing:
+            raise InputError(
+                f"The targeted swap can be undone only where keys and area are released: {', '.join(missing)} is not."
+            )
+        policy = TargetedPolicy.of(view.released, self.swap.keys, self.swap.within)
+        rate, share = policy.exchange_rates(self.swap.rate), policy.shares(code, size)
+        with np.errstate(divide="ignore"):
+            return np.log(1 - rate + rate * share), np.log(rate * share)
+
+    def _simulated(self, view: View, code: I64, size: int, of: object) -> Table:
+        """Print's way (Reiter 2005, 4.2.1): swap the released file again and average the transition matrices."""
+        if size > MOST:
+            raise InputError(
+                f"Swap: simulate= counts exchanges between {size:,} categories, more than {MOST:,}; leave it out for "
+                "the closed form, or recode them."
+            )
+        groups, share, _ = self._seen(view)
+        draws, rows = Stream(np.random.default_rng(20050)), view.released.rows
+        counts = np.zeros((size, size))
+        for _ in range(self.swap.simulate):
+            partner = random_partners(groups, share, draws, rows)
+            counts += np.bincount(code * size + code[partner], minlength=size * size).reshape(size, size)
+        with np.errstate(divide="ignore"):
+            log_p = np.log(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))
+        return Table(code, log_p, of)  # type: ignore[arg-type]
+
+
+def chosen_counts(groups: I64, rate: float, forced: Bools) -> F64:
+    """How many records of each group are chosen: an even number, and all that are forced (one may lack a partner)."""
+    size = np.bincount(groups)
+    forced_in = np.bincount(groups, weights=forced, minlength=len(size))
+    want = np.maximum(np.floor(rate * size), forced_in + forced_in % 2)
+    return np.asarray(2 * np.floor(np.minimum(want, size) / 2))
+
+
+def random_partners(groups: I64, share: F64, draws: Draws, rows: I64, forced: Bools | None = None) -> I64:
+    """Each record's partner (itself where it is not chosen), pairs formed inside groups, shape (n,).
+
+    `share`: the part of each group that is chosen; forced records come first. `rows`: numbers of the records.
+    """
+    n = len(groups)
+    late = np.zeros(n, dtype=bool) if forced is None else ~forced
+    order = np.lexsort((draws.uniform(rows), late, groups))
+    size = np.bincount(groups, minlength=len(share))
+    start = np.concatenate([[0], np.cumsum(size)[:-1]])
+    chosen = 2 * np.round(share * size / 2)
+    g = groups[order]
+    head = order[np.arange(n) - start[g] < chosen[g]]
+    # The head is sorted forced first; pair at random within it.
+    head = head[np.lexsort((draws.uniform(rows[head], word=1), groups[head]))]
+    partner = np.arange(n)
+    a, b = head[0::2], head[1::2]
+    partner[a], partner[b] = b, a
+    return partner

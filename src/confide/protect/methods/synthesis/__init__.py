@@ -1,0 +1,1 @@
+"""Synthetic values, from models of one variable given others."""

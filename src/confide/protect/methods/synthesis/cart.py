@@ -1,0 +1,125 @@
+"""CartSynthesis: values drawn from the leaves of a tree."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.core.errors import InputError
+from confide.core.random.draws import Draws
+from confide.frames.columns import F64, I64, Kind, Records
+from confide.protect.methods.synthesis.from_others import FromOthers, says_nothing
+from confide.protect.seam.evidence import Evidence
+from confide.protect.seam.mechanism import Applied, Chain, View, registered
+from confide.protect.shared.predictors import Predictors
+from confide.protect.shared.standing_apart import States
+
+
+@registered
+@dataclass(frozen=True)
+class CartSynthesis(FromOthers):
+    r"""Draw a variable, a number or a category, from the leaf of a tree that its predictors lead to.
+
+    The tree is grown on original values until leaves have fewer than twice `leaf` records. A record then takes a value
+    of its leaf, by the Bayesian bootstrap: the leaf's values have weights drawn once from a Dirichlet distribution with
+    all parameters 1, and each record draws with these weights. Values released are values that occur (Reiter 2005b;
+    the default of synthpop): a leaf of few records, or a rare value in it, can repeat somebody's value.
+
+    Given the variables it was drawn from, a value does not depend on the target's own: there is no evidence in it, at
+    any level.
+
+    >>> import confide as cf
+    >>> cf.CartSynthesis("tenure", given=["age", "hh_income"]).stream
+    'CartSynthesis:tenure'
+    """
+
+    variable: str
+    given: str | Sequence[str] = ()
+    leaf: int = 5
+
+    method: ClassVar[str] = "cart_synthesis"
+    role: ClassVar[str] = "random"
+
+    def __post_init__(self) -> None:
+        where = self.check_names()
+        if isinstance(self.leaf, bool) or not isinstance(self.leaf, int) or self.leaf < 1:
+            raise InputError(f"{where}: leaf is the smallest number of records in a leaf, from 1 upwards.")
+
+    def kinds(self) -> Mapping[str, Kind]:
+        return {}
+
+    def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _FittedCart:  # noqa: ARG002
+        column = original[self.variable]
+        if column.kind == "numeric":
+            predictors, states, x, y = self.two_parts(original, zeros=False)
+            return _FittedCart(self, predictors, states, *_grown(x, y, self.leaf, numbers=True))
+        self.has_values(column)
+        predictors = Predictors.of(original, self.given, self.where)
+        grown = _grown(predictors.matrix(original), column.values, self.leaf, numbers=False)
+        return _FittedCart(self, predictors, None, *grown)
+
+
+@dataclass(frozen=True, eq=False)
+class _FittedCart:
+    """`values`: values of the file, leaf after leaf; `starts`: where each leaf begins, and the end. `tree`: None for
+    one leaf alone. `states`: None for a category, where missing is a value like others."""
+
+    step: CartSynthesis
+    predictors: Predictors
+    states: States | None
+    tree: Any
+    number: I64
+    values: NDArray[Any]
+    starts: I64
+
+    def apply(self, original: Records, current: Records, draws: Draws) -> Applied:  # noqa: ARG002
+        column = current[self.step.variable]
+        x = self.predictors.matrix(current)
+        state = np.zeros(current.n, dtype=np.int64) if self.states is None else self.states.draw(x, draws, current.rows)
+        weight = draws.of("weight").exponential(np.arange(len(self.values)))
+        drawn = np.full(current.n, np.nan)
+        at = np.flatnonzero(state == 0)
+        if len(self.values):
+            drawn[at] = self.values[self._donors(self.leaves(x[at]), weight, draws.uniform(current.rows[at]))]
+        if self.states is None:
+            return Applied([column.with_values(drawn.astype(np.int64))])
+        return Applied([column.with_values(self.states.placed(state, drawn))])
+
+    def leaves(self, x: F64) -> I64:
+        """The leaf of each record, counted from 0."""
+        if self.tree is None:
+            return np.zeros(len(x), dtype=np.int64)
+        return np.asarray(self.number[self.tree.apply(x[:, 1:].astype(np.float32))])
+
+    def _donors(self, leaf: I64, weight: F64, u: F64) -> I64:
+        """A position in `values` for each record, inside its leaf, in proportion to the weights."""
+        total = np.concatenate([[0.0], np.cumsum(weight)])
+        low, high = total[self.starts[leaf]], total[self.starts[leaf + 1]]
+        at = np.searchsorted(total, low + u * (high - low), side="right") - 1
+        return np.asarray(np.clip(at, self.starts[leaf], self.starts[leaf + 1] - 1))
+
+    def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
+        return says_nothing(view, about)
+
+
+def _grown(x: F64, y: NDArray[Any], leaf: int, numbers: bool) -> tuple[Any, I64, NDArray[Any], I64]:
+    """A tree, the number of each of its leaves, and the file's values in the order of leaves."""
+    if x.shape[1] < 2 or len(y) < 2 * leaf:
+        return None, np.zeros(1, dtype=np.int64), y, np.array([0, len(y)])
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    grow = DecisionTreeRegressor if numbers else DecisionTreeClassifier
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a category has many levels is no news to who named it
+        tree = grow(min_samples_leaf=leaf, random_state=0).fit(x[:, 1:], y)
+    found = tree.apply(x[:, 1:].astype(np.float32))
+    nodes, of, count = np.unique(found, return_inverse=True, return_counts=True)
+    number = np.full(tree.tree_.node_count, -1, dtype=np.int64)
+    number[nodes] = np.arange(len(nodes))
+    order = np.argsort(of, kind="stable")
+    return tree, number, y[order], np.concatenate([[0], np.cumsum(count)]).astype(np.int64)

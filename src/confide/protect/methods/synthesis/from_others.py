@@ -1,0 +1,94 @@
+"""What methods share that draw one variable anew from a model of it given others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from confide.core.checks import names_of
+from confide.core.errors import InputError
+from confide.frames.columns import F64, Column, Records
+from confide.protect.seam.evidence import Evidence, Silent
+from confide.protect.seam.mechanism import SYNTHETIC, Mechanism, View
+from confide.protect.shared.predictors import Predictors
+from confide.protect.shared.standing_apart import States
+
+Check = Callable[[Any], str | None]
+"""What is wrong with a guess about a method's internals, in words; None for nothing."""
+
+
+class FromOthers:
+    """One `variable`, drawn from a model of it `given` others.
+
+    Models are fitted on original values; predictions use what the plan has made of the given variables so far.
+    """
+
+    variable: str
+    given: str | Sequence[str]
+
+    def check_names(self) -> str:
+        """Names as tuples; how the step is called in messages."""
+        name = type(self).__name__
+        if not isinstance(self.variable, str):
+            raise InputError(f"{name} draws one variable: give its name as text, and a step for each variable.")
+        names_of(self.variable, name)
+        where = f'{name}("{self.variable}")'
+        object.__setattr__(self, "given", names_of(self.given, f"{where}: given") if self.given else ())
+        if self.variable in self.given:
+            raise InputError(f"{where}: a variable cannot be predicted from itself; leave it out of given.")
+        return where
+
+    def true_or_false(self, name: str, where: str, optional: bool = False) -> None:
+        """Refuse what is neither."""
+        given = getattr(self, name)
+        if not isinstance(given, bool) and not (optional and given is None):
+            raise InputError(
+                f"{where}: {name} is true or false{', or None to let the file decide' if optional else ''}."
+            )
+
+    @property
+    def where(self) -> str:
+        return f'{type(self).__name__}("{self.variable}")'
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return (self.variable,)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return tuple(self.given)
+
+    @property
+    def stream(self) -> str:
+        return f"{type(self).__name__}:{self.variable}"
+
+    def parts(self) -> Sequence[Mechanism]:
+        return (self,)  # type: ignore[return-value]
+
+    def guess(self, released: Records) -> Mechanism:  # noqa: ARG002 - the same model, fitted to the release
+        """Someone who knows only the method and its variables fits the model to the release."""
+        return self  # type: ignore[return-value]
+
+    def sort(self, sorts: Mapping[str, str]) -> str:  # noqa: ARG002
+        """Values are drawn anew: given what they were drawn from they do not depend on the true one."""
+        return SYNTHETIC
+
+    def two_parts(self, original: Records, zeros: bool | None) -> tuple[Predictors, States, F64, F64]:
+        """Predictors, who stands apart, and the design and values of those who do not."""
+        column = original[self.variable]
+        self.has_values(column)
+        predictors = Predictors.of(original, self.given, self.where)
+        x = predictors.matrix(original)
+        states = States.of(column, predictors, x, zeros)
+        regular = states.regular(column)
+        return predictors, states, x[regular], column.values[regular]
+
+    def has_values(self, column: Column) -> None:
+        """Refuse a column without any."""
+        if bool(column.missing.all()):
+            raise InputError(f"{self.where}: the column is missing in every record; there is nothing to learn from.")
+
+
+def says_nothing(view: View, about: tuple[str, ...]) -> Evidence:
+    """Evidence of values that were drawn anew: none, by itself."""
+    return Evidence(about, likelihood=Silent(view.released.n))

@@ -1,0 +1,1 @@
+"""HotDeck: values of a near record."""

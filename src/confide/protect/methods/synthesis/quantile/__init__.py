@@ -1,0 +1,1 @@
+"""QuantileRegression: values from conditional quantiles."""

@@ -1,0 +1,150 @@
+"""What a plan states that few people have: a category that a recode merges away, a limit that is the largest value.
+
+What a plan states is public by choice, but a stranger who holds the release learns from such a word that somebody has
+it. So it is named in nothing that goes outside, unless the released file itself shows it or the plan says that the
+variable's codebook is public.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from confide.core.documents.plain import LEFT_OUT, SUBJECT
+from confide.protect.seam.mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from confide.protect.release import Release
+
+FEWEST = 10
+"""A category of fewer people is not named."""
+
+
+@dataclass(frozen=True, eq=False)
+class Holders:
+    """By category, or by least and largest number, how many people of the original have it; what is released is not
+    among them, nor are names of columns. `categories` and `ends` hold the step's variables together."""
+
+    categories: Mapping[Any, int] = field(default_factory=dict)
+    ends: Mapping[float, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, release: Release, step: Mechanism) -> Holders:
+        """For the variables that a step alters or reads."""
+        assert release.plan is not None
+        columns = release.plan.encode(release.original)
+        categories: dict[Any, int] = {}
+        ends: dict[float, int] = {}
+        known = release.plan.open_codebooks(release.frame.columns)
+        for v in dict.fromkeys((*step.variables, *step.needs)):
+            if v in known:
+                continue
+            shown = set(release.frame.get_column(v).unique().to_list()) if v in release.frame.columns else set()
+            column = columns[v]
+            if column.kind == "categorical":
+                many = np.bincount(column.values[column.values >= 0], minlength=len(column.levels))
+                shown |= set(release.original.columns)
+                _least(categories, {x: int(n) for x, n in zip(column.levels, many, strict=True) if x not in shown})
+                continue
+            _least(ends, {x: n for x, n in _ends(column.values[column.usable]).items() if x not in shown})
+        return cls(categories, ends)
+
+    def fewest(self, value: Any, flat: bool = True) -> int | None:
+        """The smallest number of people who have something that a value names; None where it names nobody's. `flat`:
+        whether numbers may be codes, which those of a matrix are not."""
+        if isinstance(value, np.ndarray):
+            return self.fewest(value.tolist(), flat)
+        if isinstance(value, Mapping):
+            inner = (self.fewest(x, flat=False) for x in value.values())
+            return _min((*(self.fewest([k]) for k in value), *inner))
+        if isinstance(value, (list, tuple, set, frozenset)):
+            nested = any(isinstance(x, (list, tuple)) for x in value)
+            return _min(self._of(x, flat and not nested) if _plain(x) else self.fewest(x, False) for x in value)
+        return self._of(value, flat=False) if _plain(value) else None
+
+    def _of(self, value: Any, flat: bool) -> int | None:
+        named = self.categories.get(value) if flat or isinstance(value, str) else None
+        number = None if isinstance(value, (str, bool, np.bool_)) else self.ends.get(float(value))
+        return _min((named, number))
+
+
+def quoted(release: Release) -> Iterator[tuple[int, str, int]]:
+    """For each field of a step that names what few people have: the step's place, the field, how many people.
+
+    >>> import confide as cf, polars as pl
+    >>> towns = pl.DataFrame({"town": ["Far"] + ["Near"] * 30})
+    >>> release = cf.Plan([cf.Recode("town", mapping={"Far": "Near"})]).protect(towns, seed=1)
+    >>> list(quoted(release))
+    [(0, 'mapping', 1)]
+    """
+    if release.plan is None:
+        return
+    for place, step in enumerate(release.plan.steps):
+        holders = Holders.of(release, step)
+        for f in fields(step):  # type: ignore[arg-type]
+            many = None if f.name in SUBJECT else holders.fewest(getattr(step, f.name))
+            if many is not None:
+                yield place, f.name, many
+
+
+@dataclass(frozen=True, eq=False)
+class Trimmer:
+    """Leaves out of a public statement what fewer than `fewest` people have, and says so."""
+
+    release: Release
+    fewest: int = FEWEST
+
+    def __call__(self, statement: Any, name: str, value: Any, path: str, withheld: list[str]) -> Any:
+        """The value as it may be told; `LEFT_OUT` where nothing of it may."""
+        if self.release.plan is None or name in SUBJECT or not isinstance(statement, Mechanism):
+            return value
+        holders = Holders.of(self.release, statement)
+        if _is_matrix(value) and any(self._few(n) for n in holders.categories.values()):
+            withheld.append(f"{path}: its size would tell of what fewer than {self.fewest} people have")
+            return LEFT_OUT
+        if not self._few(holders.fewest(value)):
+            return value
+        withheld.append(f"{path}: what fewer than {self.fewest} people have is not named")
+        return self._told(holders, value)
+
+    def _few(self, many: int | None) -> bool:
+        return many is not None and many < self.fewest
+
+    def _told(self, holders: Holders, value: Any) -> Any:
+        if isinstance(value, Mapping):
+            kept = {k: v for k, v in value.items() if not self._few(holders.fewest([k]))}
+            told = {k: self._told(holders, v) if self._few(holders.fewest(v, False)) else v for k, v in kept.items()}
+            return {k: v for k, v in told.items() if v is not LEFT_OUT} or LEFT_OUT
+        if isinstance(value, (list, tuple)) and not any(isinstance(v, (int, float)) for v in value):
+            return [f"(fewer than {self.fewest} people)" if self._few(holders.fewest([v])) else v for v in value]
+        return LEFT_OUT
+
+
+def _ends(x: Any) -> dict[float, int]:
+    """The least and the largest number, and how many have it."""
+    known = x[np.isfinite(x)]
+    return {float(e): int((known == e).sum()) for e in (known.min(), known.max())} if len(known) else {}
+
+
+def _is_matrix(value: Any) -> bool:
+    """Rows by position, one for each category."""
+    return getattr(value, "ndim", 0) == 2 or (
+        isinstance(value, (list, tuple)) and bool(value) and all(isinstance(v, (list, tuple)) for v in value)
+    )
+
+
+def _plain(value: Any) -> bool:
+    return isinstance(value, (str, int, float, np.integer, np.floating, np.bool_))
+
+
+def _least(into: dict[Any, int], found: Mapping[Any, int]) -> None:
+    for x, n in found.items():
+        into[x] = min(n, into.get(x, n))
+
+
+def _min(found: Any) -> int | None:
+    known = [n for n in found if n is not None]
+    return min(known) if known else None

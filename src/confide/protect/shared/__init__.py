@@ -1,0 +1,1 @@
+"""What several methods share: codes of categories, values that stand apart, predictors."""

@@ -1,0 +1,1 @@
+"""Charts: of attacks, plans, maps, tables and theory."""

@@ -1,0 +1,40 @@
+"""Results as text that a statistician can read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from confide.core.visible import visible
+
+if TYPE_CHECKING:
+    from confide.attack.results.attack import Attack
+
+
+def attack_text(attack: Attack, threshold: float = 0.2) -> str:
+    """The printout of an attack: what was known and how it was treated, then the file's risk."""
+    i = attack.intruder
+    membership = i.membership if isinstance(i.membership, str) else repr(i.membership)
+    c, b, a = i.levels
+    lines = [
+        f"Attack on {attack.release.frame.height:,} released records, {attack.units.height:,} targets",
+        f"membership {membership}; levels: available {c}, unavailable {b}, others {a}",
+        "",
+    ]
+    rows: list[tuple[str, ...]] = [("variable", "intruder", "kind", "plan", "evidence")]
+    for t in attack.treatments:
+        cells = (t.variable, t.knowledge, f"{t.kind} ({t.why})", t.plan, t.evidence)
+        rows.append(tuple(visible(c) for c in cells))
+    widths = [max(len(r[k]) for r in rows) for k in range(5)]
+    lines += ["  ".join(x.ljust(w) for x, w in zip(r, widths, strict=True)).rstrip() for r in rows]
+    lines += ["", str(attack.summary(threshold)), "", speed_text(attack)]
+    return "\n".join(lines)
+
+
+def speed_text(attack: Attack) -> str:
+    """Pairs weighed, per second, and the share that needed no visit."""
+    total, visited = attack.pairs
+    if not total:
+        return f"no pairs in {attack.seconds:.2f} s"
+    skipped = max(0.0, 1 - visited / total)
+    speed = f"{total:,.0f} pairs in {attack.seconds:.2f} s ({total / attack.seconds:,.0f} a second)"
+    return f"{speed}; {skipped:.1%} merged or skipped"

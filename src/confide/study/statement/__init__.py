@@ -1,0 +1,1 @@
+"""What a study states before anything is computed: plans, sweeps, rules, documents."""

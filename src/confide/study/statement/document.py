@@ -1,0 +1,172 @@
+"""Studies as documents: TOML or JSON with the data's name, `[[plan]]`, `[[intruder]]` and `[[utility]]` tables."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from confide.attack.document import build_intruder
+from confide.attack.intruder import Intruder
+from confide.core.documents.hints import kind_of
+from confide.core.documents.plain import Reader
+from confide.core.errors import InputError, did_you_mean
+from confide.frames import read
+from confide.measure.utility.registry import as_measure
+from confide.measure.utility.run import DEFAULT
+from confide.protect.document import finish, read_document
+from confide.protect.plan import Plan
+from confide.study.statement.checks import (
+    copies_problems,
+    intruder_problems,
+    number_problems,
+    plan_problems,
+    utility_problems,
+)
+from confide.study.statement.ranges import swept
+from confide.study.statement.rule import Rule
+from confide.study.statement.study import Study
+from confide.study.statement.sweep import Sweep
+
+KEYS = ("title", "data", "repeats", "seed", "threshold", "release", "plan", "intruder", "utility", "choice")
+NUMBERS = {"repeats": 5, "seed": None, "threshold": 0.2}
+SHARED = ("identifiers", "weight", "drop", "categorical", "numeric")
+"""What `[release]` may state once for all plans."""
+
+DEMO = "demo:"
+
+
+def load_study(path: str | os.PathLike[str]) -> Study:
+    """The study in a TOML or JSON file. Files that it names are looked for beside it."""
+    source = Path(path).expanduser()
+    return study_from_dict(read_document(path), source.name, source.parent)
+
+
+def study_from_dict(doc: Mapping[str, Any], source: str = "", folder: str | os.PathLike[str] = ".") -> Study:
+    """The study that a document describes. All that is wrong with it is raised together, each with its place.
+
+    >>> study_from_dict({"data": "demo:elites", "plan": [], "repeat": 5})
+    Traceback (most recent call last):
+    confide.InputError: Several things are wrong:
+      - unknown key "repeat". Did you mean "repeats"?
+      - There is no [[plan]]; a study compares at least one.
+      - There is no [[intruder]]; a study needs at least one.
+    """
+    reader = Reader()
+    for key in (k for k in doc if k not in KEYS):
+        reader.blame("", f'unknown key "{key}".{did_you_mean(key, KEYS)}')
+    data = _data(reader, doc.get("data"), Path(folder))
+    plans, copies = _plans(reader, doc)
+    intruders = _intruders(reader, doc, Path(folder))
+    measures = _utility(reader, doc)
+    repeats, seed, threshold = (doc.get(k, d) for k, d in NUMBERS.items())
+    reader.problems += number_problems(repeats, seed, threshold)
+    title = doc.get("title", "")
+    if not isinstance(title, str):
+        reader.blame("title", f"must be text, not {kind_of(title)}.")
+    if data is not None:
+        reader.problems += [p for name, plan in plans.items() for p in plan_problems(name, plan, data)]
+        reader.problems += [p for name, who in intruders.items() for p in intruder_problems(name, who, data)]
+    reader.problems += copies_problems(copies, plans)
+    rule = reader.build(Rule, doc["choice"], "choice") if "choice" in doc else None
+    if rule is not None:
+        good = [as_measure(m) for m in measures if not utility_problems([m])]
+        names = [name for name, *_ in _tables(Reader(), doc, "intruder")]
+        reader.problems += rule.problems(good, names, whole=len(good) == len(measures))
+    finish(reader, source)
+    return Study(
+        data, plans, intruders, measures, repeats, seed, threshold, copies, rule, title, label=str(doc["data"])
+    )
+
+
+def _data(reader: Reader, name: Any, folder: Path) -> pl.DataFrame | None:
+    if not isinstance(name, str) or not name:
+        reader.blame("data", 'must be the name of a file, as data = "heads.csv", or "demo:heads".')
+        return None
+    try:
+        if name.startswith(DEMO):
+            from confide.demo import demo
+
+            return demo(name.removeprefix(DEMO))
+        frame = read(folder / name)
+    except InputError as e:
+        reader.blame("data", str(e))
+        return None
+    if not frame.height:
+        reader.blame("data", "the file has no rows.")
+        return None
+    return frame
+
+
+def _tables(reader: Reader, doc: Mapping[str, Any], kind: str) -> list[tuple[str, Mapping[str, Any], str]]:
+    """The `[[plan]]` or `[[intruder]]` tables: name, content, place for messages."""
+    given = doc.get(kind, [])
+    several = given if isinstance(given, list) else [given]
+    if not several:
+        need = "compares" if kind == "plan" else "needs"
+        reader.blame("", f"There is no [[{kind}]]; a study {need} at least one.")
+    out = []
+    for i, table in enumerate(several):
+        where = f"{kind}[{i}]"
+        if not isinstance(table, Mapping):
+            reader.blame(where, f"must be a table of keys and values, not {kind_of(table)}.")
+            continue
+        name = table.get("name")
+        if not isinstance(name, str) or not name.strip():
+            reader.blame(where, '"name" is missing: results are told apart by it.')
+            continue
+        out.append((name, table, f'{kind} "{name}"'))
+    for name, count in Counter(n for n, _, _ in out).items():
+        if count > 1:
+            reader.blame("", f'{count} [[{kind}]] tables are named "{name}"; give each a name of its own.')
+    return out
+
+
+def _plans(reader: Reader, doc: Mapping[str, Any]) -> tuple[dict[str, Plan | Sweep], dict[str, int]]:
+    shared = doc.get("release", {})
+    if not isinstance(shared, Mapping):
+        reader.blame("release", f"must be a table of keys and values, not {kind_of(shared)}.")
+        shared = {}
+    for key in (k for k in shared if k not in SHARED):
+        reader.blame("release", f'unknown key "{key}".{did_you_mean(key, SHARED)}')
+    common = {k: v for k, v in shared.items() if k in SHARED}
+    plans: dict[str, Plan | Sweep] = {}
+    copies: dict[str, int] = {}
+    for name, table, where in _tables(reader, doc, "plan"):
+        own = {k: v for k, v in table.items() if k not in ("name", "copies")}
+        made = swept(reader, {**common, **own}, where)
+        if made is not None:
+            plans[name] = made
+        if "copies" in table:
+            copies[name] = table["copies"]
+    return plans, copies
+
+
+def _intruders(reader: Reader, doc: Mapping[str, Any], folder: Path) -> dict[str, Intruder]:
+    found = {}
+    for name, table, where in _tables(reader, doc, "intruder"):
+        who = build_intruder(reader, table, where, folder)
+        if who is not None:
+            found[name] = who
+    return found
+
+
+def _utility(reader: Reader, doc: Mapping[str, Any]) -> Sequence[Any]:
+    """Measures as names or tables."""
+    given = doc.get("utility", DEFAULT)
+    each = [given] if isinstance(given, (str, Mapping)) else given
+    if not isinstance(each, Sequence) or not each:
+        reader.blame("utility", 'names measures, as utility = ["means"] or in [[utility]] tables.')
+        return DEFAULT
+    before = len(reader.problems)
+    for i, measure in enumerate(each):
+        known = isinstance(measure, (str, Mapping))
+        found = utility_problems([measure]) if known else [f"must be a name or a table, not {kind_of(measure)}."]
+        reader.problems += [f"utility[{i}]: {p.removeprefix('utility: ')}" for p in found]
+    if len(reader.problems) == before:
+        reader.problems += utility_problems(each)
+    return each

@@ -1,0 +1,181 @@
+"""Study: candidate releases x intruders x what analysts need, stated before anything is computed."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from confide.attack.intruder import Intruder
+from confide.core.errors import raise_all
+from confide.frames import to_polars
+from confide.measure.utility.measure import Measure
+from confide.measure.utility.registry import as_measure
+from confide.measure.utility.run import DEFAULT
+from confide.protect.plan import Plan
+from confide.study.statement.checks import (
+    EVERYTHING,
+    copies_problems,
+    intruder_problems,
+    listed,
+    named_problems,
+    number_problems,
+    plan_problems,
+    unwritable,
+    utility_problems,
+)
+from confide.study.statement.rule import Rule
+from confide.study.statement.sweep import Candidate, Sweep, candidates_of
+
+if TYPE_CHECKING:
+    from confide.study.result import StudyResult
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Study:
+    """Candidate releases of one file, met by several intruders, measured by several analysts' needs.
+
+    `data`: the original. `plans`: by name, a `Plan` or a `Sweep` of one. `intruders`: by name. `utility`: measures, as
+    `utility` takes them. `repeats`: how often a plan with random steps is carried out, each time with a seed of its own
+    (the same for all plans, so that they can be compared pair by pair). `seed`: of the whole study; None: fresh entropy.
+    `threshold`: targets above this probability are counted. `copies`: by plan, how many copies are released (multiple
+    imputation). `choice`: a `Rule` by which a plan will be chosen. `title` and `label` (of the data) are for the report.
+
+    >>> import confide as cf
+    >>> study = cf.Study(
+    ...     cf.demo("heads").head(400),
+    ...     plans={"swap": cf.Sweep(lambda rate: cf.Plan([cf.Swap("race", rate=rate)], identifiers=["id"]), rate=[0.1, 0.3])},
+    ...     intruders={"neighbour": cf.Intruder(knows=["sex", "race", "age"])},
+    ...     utility=["hellinger"], repeats=2, seed=1,
+    ... )
+    >>> study
+    Study: 400 rows; 2 plans, 1 intruder, 1 measure of utility, 2 repeats
+    >>> study.run().frame.height
+    5
+    """  # noqa: E501
+
+    data: Any
+    plans: Mapping[str, Plan | Sweep]
+    intruders: Mapping[str, Intruder]
+    utility: Sequence[Measure | str | Mapping[str, Any]] = DEFAULT
+    repeats: int = 5
+    seed: int | None = None
+    threshold: float = 0.2
+    copies: Mapping[str, int] = field(default_factory=dict)
+    choice: Rule | None = None
+    title: str = ""
+    label: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "data", to_polars(self.data, "data"))
+        raise_all(self._problems())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Study:
+        """The study that a TOML or JSON file states; all that is wrong with it is said at once.
+
+        >>> import tempfile, pathlib, confide as cf
+        >>> text = '''
+        ... data = "demo:elites"
+        ... utility = ["means"]
+        ... [[plan]]
+        ... name = "noise"
+        ... steps = [{method = "noise", variable = "income", relative = {from = 0.05, to = 0.15, steps = 3}}]
+        ... [[intruder]]
+        ... name = "press"
+        ... knows = ["age", "income"]
+        ... '''
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "study.toml"
+        ...     _ = file.write_text(text)
+        ...     cf.Study.load(file)
+        Study: 662 rows; 3 plans, 1 intruder, 1 measure of utility, 5 repeats
+        """
+        from confide.study.statement.document import load_study
+
+        return load_study(path)
+
+    def run(
+        self, folder: str | os.PathLike[str] | None = None, *, progress: bool | None = None,
+        threads: int | None = None, overwrite: bool = False,
+    ) -> StudyResult:  # fmt: skip
+        """Carry the study out.
+
+        With `folder`, every finished piece is kept there, so that an interrupted study goes on where it stopped; the
+        folder is private (it holds the seed), and one process at a time works in it. A folder with another study is
+        refused unless `overwrite` is true. `threads` defaults to the machine's cores and never changes a result;
+        `progress` shows a bar (default: on a terminal).
+        """
+        from confide.study.run import run_study
+
+        return run_study(self, folder, progress=progress, threads=threads, overwrite=overwrite)
+
+    @cached_property
+    def candidates(self) -> list[Candidate]:
+        """Every plan, sweeps taken apart."""
+        return candidates_of(self.plans)
+
+    @cached_property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures of utility."""
+        return tuple(as_measure(m) for m in listed(self.utility))
+
+    @cached_property
+    def everything(self) -> Candidate:
+        """The release that nothing is done to: without what no plan releases."""
+        plans = [c.plan for c in self.candidates]
+        first = plans[0]
+        gone = [v for v in (*first.identifiers, *first.drop) if all(v in (*p.identifiers, *p.drop) for p in plans)]
+        identifiers = [v for v in gone if v in first.identifiers]
+        kinds = {"categorical": first.categorical, "numeric": first.numeric}
+        plan = Plan(
+            [], identifiers=identifiers, drop=[v for v in gone if v not in identifiers], weight=first.weight, **kinds
+        )
+        return Candidate(EVERYTHING, plan)
+
+    def copies_of(self, candidate: Candidate) -> int:
+        """How many copies a candidate releases."""
+        return self.copies.get(candidate.sweep or candidate.name, 1)
+
+    def _problems(self) -> list[str]:
+        if not self.data.height or not self.data.width:
+            return ["data: the file has no rows." if self.data.width else "data: the file has no columns."]
+        problems = [
+            *named_problems(self.plans, "plans", (Plan, Sweep)),
+            *named_problems(self.intruders, "intruders", (Intruder,)),
+            *number_problems(self.repeats, self.seed, self.threshold),
+            *utility_problems(self.utility),
+            *(p for what in ("title", "label") if (p := unwritable(str(getattr(self, what)), what))),
+        ]
+        if isinstance(self.plans, Mapping):
+            good = {k: p for k, p in self.plans.items() if isinstance(p, (Plan, Sweep))}
+            problems += [p for name, plan in good.items() for p in plan_problems(name, plan, self.data)]
+            problems += copies_problems(self.copies, self.plans)
+        if isinstance(self.intruders, Mapping):
+            known = {k: w for k, w in self.intruders.items() if isinstance(w, Intruder)}
+            problems += [p for name, who in known.items() for p in intruder_problems(name, who, self.data)]
+        if not problems and self.choice is not None:
+            if not isinstance(self.choice, Rule):
+                problems.append(f"choice is a Rule(max_risk=..., by=...), not {type(self.choice).__name__}.")
+            else:
+                problems += self.choice.problems(self.measures, list(self.intruders))
+        if not problems:
+            count = Counter(c.name for c in self.candidates)
+            problems += [f'plans: two candidates are named "{n}".' for n, k in count.items() if k > 1]
+        return problems
+
+    def __repr__(self) -> str:
+        parts = [
+            _many(len(self.candidates), "plan"),
+            _many(len(self.intruders), "intruder"),
+            f"{_many(len(self.measures), 'measure')} of utility",
+            _many(self.repeats, "repeat"),
+        ]
+        return f"Study: {self.data.height:,} rows; {', '.join(parts)}"
+
+
+def _many(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' * (n != 1)}"

@@ -1,0 +1,1 @@
+"""What somebody who knows a few people recovers of the others."""

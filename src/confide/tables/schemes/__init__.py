@@ -1,0 +1,1 @@
+"""Schemes for tables of counts: one file or folder per scheme."""

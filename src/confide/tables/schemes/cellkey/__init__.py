@@ -1,0 +1,1 @@
+"""The cell key method, with its keys and perturbation tables."""

@@ -1,0 +1,1 @@
+"""Suppression of small counts, and of others to protect them."""

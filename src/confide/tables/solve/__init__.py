@@ -1,0 +1,1 @@
+"""Bounds and probabilities: trees, flows, programmes."""
