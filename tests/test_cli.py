@@ -16,9 +16,9 @@ import pytest
 
 import confide as cf
 from confide.cli import demo as command
+from confide.cli import protect as protect_command
 from confide.cli.main import main
 from confide.cli.main import main as cli
-from confide.cli.main import protect as protect_command
 
 EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
 HEADS = cf.demo("heads").head(300)
