@@ -16,9 +16,9 @@ import pytest
 
 import confide as cf
 from confide.cli import demo as command
+from confide.cli import main as cli
 from confide.cli import protect as protect_command
 from confide.cli.main import main
-from confide.cli.main import main as cli
 
 EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
 HEADS = cf.demo("heads").head(300)
@@ -220,7 +220,7 @@ def test_a_bug_is_placed_in_confide_whatever_folders_are_called(tmp_path: Path) 
         patch.setattr(command, "run", names["fail"])
         with pytest.raises(RuntimeError) as caught:
             cli._run(cli._parser().parse_args(["demo"]))
-    assert cli._bug(caught.value).startswith("internal error, RuntimeError in cli.py, line ")
+    assert cli._bug(caught.value).startswith("internal error, RuntimeError in cli/main.py, line ")
 
 
 def test_all_files_or_none(here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -230,7 +230,7 @@ def test_all_files_or_none(here: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     monkeypatch.setattr(protect_command, "save_record", fail)
     assert run(f"{PROTECT} --private vault") == 1
     err = capsys.readouterr().err
-    assert "internal error, RuntimeError in protect_command.py" in err
+    assert "internal error, RuntimeError in cli/protect.py" in err
     assert "31" not in err.split("line")[0]
     assert "the data say" not in err
     assert err.count("\n") == 1

@@ -14,8 +14,8 @@ import pytest
 
 import confide as cf
 from confide.cli import demo as heads_study
+from confide.cli import main as cli
 from confide.cli import study as study_command
-from confide.cli.main import main as cli
 from confide.protect.document import load_plan
 from papers.reiter.setup import informed, strategies
 

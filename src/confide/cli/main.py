@@ -88,9 +88,10 @@ def _fail(message: str, code: int, as_json: bool) -> int:
 def _bug(error: BaseException) -> str:
     """Where it happened; never the error's own text, which may quote the data."""
     frames = traceback.extract_tb(error.__traceback__)
-    here = Path(__file__).parent
-    own = [f for f in frames if here in Path(f.filename).parents] or list(frames)
-    place = f"{Path(own[-1].filename).name}, line {own[-1].lineno}"
+    here = Path(__file__).parent.parent
+    own = [f for f in frames if here in Path(f.filename).parents]
+    last, within = (own[-1], here) if own else (frames[-1], Path(frames[-1].filename).parent)
+    place = f"{Path(last.filename).relative_to(within).as_posix()}, line {last.lineno}"
     return f"internal error, {type(error).__name__} in {place}: a bug in confide. Add --debug for details."
 
 
