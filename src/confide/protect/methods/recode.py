@@ -15,7 +15,7 @@ from confide.core.errors import InputError
 from confide.frames.columns import F64, Column, Kind, Records
 from confide.frames.types.exact import blurred, near_whole, number_text
 from confide.protect.seam.coarsening import Chain, Coarsening
-from confide.protect.seam.mechanism import CoarseningMethod, Names, registered
+from confide.protect.seam.mechanism import CoarseningMethod, Name, registered
 
 
 @registered
@@ -34,7 +34,7 @@ class Recode(CoarseningMethod):
     Recode(variables=('age',), width=5, breaks=None, mapping=None, start=0, labels=None)
     """
 
-    variables: Names
+    variables: Name
     width: float | None = None
     breaks: Sequence[float] | None = None
     mapping: Mapping[Any, Any] | None = field(default=None, hash=False)
@@ -137,7 +137,7 @@ class _Intervals(_Categories):
         return Column(column.name, "categorical", codes, pl.Enum(names), names, why="recoded")
 
     def cells(self, column: Column) -> tuple[F64, F64]:
-        """Names are made here, so they are read back here; an answer code has no interval."""
+        """Name are made here, so they are read back here; an answer code has no interval."""
         read = self._read_break if self.recode.breaks is not None else self._read_width
         table = np.array([*(read(str(name)) for name in column.levels), (np.nan, np.nan)])
         return table[column.values, 0], table[column.values, 1]

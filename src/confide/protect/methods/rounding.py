@@ -10,7 +10,7 @@ import numpy as np
 from confide.core.checks import positive
 from confide.frames.columns import F64
 from confide.frames.types.exact import near_whole, nearest
-from confide.protect.seam.mechanism import Names, registered
+from confide.protect.seam.mechanism import Name, registered
 from confide.protect.shared.coarser_numbers import CoarserNumbers
 
 
@@ -27,7 +27,7 @@ class Round(CoarserNumbers):
     Round(variables=('income',), base=1000)
     """
 
-    variables: Names
+    variables: Name
     base: float
 
     method: ClassVar[str] = "round"

@@ -9,7 +9,7 @@ import numpy as np
 
 from confide.core.checks import finite
 from confide.frames.columns import F64
-from confide.protect.seam.mechanism import Names, registered
+from confide.protect.seam.mechanism import Name, registered
 from confide.protect.shared.coarser_numbers import CoarserNumbers
 
 
@@ -17,7 +17,7 @@ from confide.protect.shared.coarser_numbers import CoarserNumbers
 class _Limit(CoarserNumbers):
     """What the two have in common."""
 
-    variables: Names
+    variables: Name
     at: float
 
     unit: ClassVar[str] = "at"

@@ -127,10 +127,10 @@ class Fitted(ABC):
 
 
 if TYPE_CHECKING:
-    Names = Sequence[str]  # a text is one, and what is read is a tuple
+    Name = Names = Sequence[str]  # a text is one, and what is read is a tuple
 else:
-    Names = str | Sequence[str]
-"""The annotation of a method's field `variables`: one name or several."""
+    Name, Names = str, str | Sequence[str]
+"""Annotations of a method's field `variables`: of one with `one_variable`, and of one that takes several."""
 
 
 class Subject:

@@ -18,7 +18,7 @@ from confide.protect.likelihoods.spread import LOG_2PI, Spread
 from confide.protect.methods.synthesis.from_others import FromOthers, says_nothing
 from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.evidence import Evidence
-from confide.protect.seam.mechanism import Applied, Fitted, Names, View, registered
+from confide.protect.seam.mechanism import Applied, Fitted, Name, View, registered
 from confide.protect.shared.predictors import Predictors, enough_rows
 from confide.protect.shared.standing_apart import States
 
@@ -53,7 +53,7 @@ class NormalSynthesis(FromOthers):
     ('sex', 'age')
     """
 
-    variables: Names
+    variables: Name
     given: str | Sequence[str] = ()
     scale: str = "values"
     draw: bool = True

@@ -18,7 +18,7 @@ from confide.protect.methods.synthesis.quantile.fitted_process import Process
 from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.evidence import Evidence
 from confide.protect.seam.likelihood import Columns, Likelihood
-from confide.protect.seam.mechanism import Applied, Check, Fitted, Names, View, registered
+from confide.protect.seam.mechanism import Applied, Check, Fitted, Name, View, registered
 from confide.protect.shared.category_codes import joint_codes
 from confide.protect.shared.predictors import Predictors, enough_rows
 from confide.protect.shared.standing_apart import States
@@ -75,7 +75,7 @@ class QuantileRegression(FromOthers):
     ('sex', 'age')
     """
 
-    variables: Names
+    variables: Name
     given: str | Sequence[str] = ()
     quantiles: int = 99
     zeros: bool | None = None
