@@ -40,6 +40,7 @@ _HOMES = {
     "InputError": "confide.core.errors",
     "Intruder": "confide.attack.intruder",
     "InverseMse": "confide.measure.utility.estimates",
+    "LognormalNoise": "confide.protect.methods.lognormal",
     "MatrixMask": "confide.protect.methods.mask.mask",
     "Means": "confide.measure.utility.moments",
     "Measure": "confide.measure.utility.measure",
@@ -104,7 +105,11 @@ _HOMES = {
     "write": "confide.frames",
 }
 
+_ROOMS = {"extend": "confide.extend"}
+"""Namespaces: what is needed by who extends the package, and not daily."""
+
 if TYPE_CHECKING:
+    from confide import extend as extend
     from confide.attack.intruder import Intruder as Intruder
     from confide.attack.intruder import Uniform as Uniform
     from confide.attack.intruder import Unsure as Unsure
@@ -143,6 +148,7 @@ if TYPE_CHECKING:
     from confide.measure.utility.regressions import RegressionOverlap as RegressionOverlap
     from confide.measure.utility.run import utility as utility
     from confide.protect.copies import Copies as Copies
+    from confide.protect.methods.lognormal import LognormalNoise as LognormalNoise
     from confide.protect.methods.mask.mask import MatrixMask as MatrixMask
     from confide.protect.methods.measurement_error.measurement_error import MeasurementError as MeasurementError
     from confide.protect.methods.measurement_error.predictive import Conjugate as Conjugate
@@ -200,10 +206,12 @@ __all__ = [*_HOMES, "__version__"]
 
 def __getattr__(name: str) -> Any:
     """Public names arrive on first use, so that `confide --help` need not load polars and numba."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'confide' has no attribute {name!r}")
     from importlib import import_module
 
+    if name in _ROOMS:
+        return import_module(_ROOMS[name])
+    if name not in _HOMES:
+        raise AttributeError(f"module 'confide' has no attribute {name!r}")
     if name != "InputError":
         forked.check()
     from confide.core.arguments import guarded

@@ -125,7 +125,7 @@ def _ratio_table(weight: F64, released: Column, size: int, rows: Any) -> Table:
 def wider(like: Normal, error: Any, variable: str) -> Normal:
     """Noise seen by somebody whose own value is off as well: both spreads together."""
     sd = positive(finite(error, f'errors: "{variable}"'), f'errors: "{variable}"')
-    if like.on is not as_they_are:
+    if like.transform is not as_they_are:
         raise InputError(
             f'errors: mistakes about "{variable}" are understood for noise that is added, not for one that multiplies.'
         )
