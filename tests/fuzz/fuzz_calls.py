@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
-from fuzz_values import REGIONS, frame, odd, people
 
 import confide as cf
+from tests.fuzz.fuzz_values import REGIONS, frame, odd, people
 
 WHO = cf.Intruder(knows=["region", "age", "income"])
 RANDOM_PLAN = cf.Plan([cf.Swap("region", rate=0.4), cf.Noise("income", sd=10.0)], identifiers="id", weight="weight")
