@@ -50,8 +50,8 @@ def test_a_study_of_hostile_names_is_reported_whole(tmp_path: Path) -> None:
 
 def test_every_public_chart_ends_where_texts_are_made_drawable() -> None:
     seen = 0
-    for module in pkgutil.iter_modules(show.__path__):
-        found = importlib.import_module(f"confide.show.{module.name}")
+    for module in pkgutil.walk_packages(show.__path__, "confide.show."):
+        found = importlib.import_module(module.name)
         for name, make in inspect.getmembers(found, inspect.isfunction):
             own = make.__module__ == found.__name__ and not name.startswith("_")
             if own and re.search(r"_(chart|map|sliders)$", name) and "to_dict" in (make.__doc__ or ""):
@@ -106,7 +106,7 @@ def test_errors_command_no_terminal(capsys: pytest.CaptureFixture[str], tmp_path
     assert "\x1b" not in str(caught.value)
     assert "<U+001B>[2Jrace" in str(caught.value)
     missing = tmp_path / "no\x1b[2J.toml"
-    assert cli.main(["study", str(missing), "--out", str(tmp_path / "out\x07")]) == 2
+    assert cli(["study", str(missing), "--out", str(tmp_path / "out\x07")]) == 2
     said = capsys.readouterr().err
     assert "no<U+001B>[2J.toml" in said
     assert not set(HIDDEN.findall(said)) - {"\n"}
