@@ -314,6 +314,6 @@ def unused() -> set[str]:
     used: set[str] = set()
     for call in (c.call for c in calls().values()):
         owner = getattr(call, "__self__", None)
-        used.add(getattr(call, "__name__", ""))
+        used.add(getattr(call, "__name__", "").removeprefix("confide."))  # `demo` may be the callable module
         used.add(owner.__name__ if inspect.isclass(owner) else type(owner).__name__)
     return set(cf.__all__) - used
