@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import confide as cf
 from tests.helpers import brute
-from tests.tables.risk.test_definition import (
+from tests.helpers.small_tables import (
     KINDS,
     NAMES,
     any_release,

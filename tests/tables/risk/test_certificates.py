@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import confide as cf
 from tests.helpers import brute
-from tests.tables.risk.test_definition import NAMES, any_release, claims, counts_of, few, releases, scheme_of
+from tests.helpers.small_tables import NAMES, any_release, claims, counts_of, few, releases, scheme_of
 
 KINDS = ["exact", "conventional", "random", "small", "suppress", "key"]
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import confide as cf
 from tests.helpers import brute
-from tests.tables.risk.test_definition import NAMES, counts_of, few, structural_of
+from tests.helpers.small_tables import NAMES, counts_of, few, structural_of
 
 SMALL = ((2,), (3,), (2, 2))
 

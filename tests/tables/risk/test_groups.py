@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import confide as cf
 from tests.helpers import brute
-from tests.tables.risk.test_definition import NAMES, claims, counts_of, few, margins_of, releases, scheme_of, spoken
+from tests.helpers.small_tables import NAMES, claims, counts_of, few, margins_of, releases, scheme_of, spoken
 
 SMALL = ((3,), (2, 2), (2, 3), (2, 2, 2))
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import confide as cf
 from tests.helpers import brute
-from tests.tables.risk.test_definition import NAMES, claims, counts_of, few, releases, structural_of
+from tests.helpers.small_tables import NAMES, claims, counts_of, few, releases, structural_of
 
 STRENGTH = {"full": 2, "partial": 1, "combination": 0}
 COUNTY = [["A", "B"], ["White", "Black", "Other"]]

@@ -19,7 +19,7 @@ from confide.tables.solve.programme_route import ProgrammeRoute
 from confide.tables.solve.routes import Effort
 from confide.tables.solve.simulated import hitting_times, simulated
 from tests.helpers import brute
-from tests.tables.risk.test_definition import any_release, claims, few, releases
+from tests.helpers.small_tables import any_release, claims, few, releases
 
 CENTRE = [[0, 2, 0], [2, 3, 1], [4, 3, 4]]
 OVERLAPPING = [([0], 0, 1), ([0, 1, 2], 2, 2), ([0, 2, 3], 2, 2), ([0, 1, 3], 2, 2)]
