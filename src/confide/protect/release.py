@@ -234,7 +234,7 @@ def _unfit(compiled: Compiled, original: Records, z: pl.DataFrame, rows: I64 | N
     problems = []
     for i, part in enumerate(compiled.fitted):
         later = compiled.steps[i + 1 :]
-        if hasattr(part, "unfit") and not any(getattr(s, "selects", s.role == "select") for s in later):
+        if part is not None and not any(s.selects for s in later):
             problems += part.unfit(released, rows)
     return problems
 

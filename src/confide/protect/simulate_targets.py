@@ -31,16 +31,17 @@ def simulate_targets(file: Any, plan: Plan, seed: int | None = None, shared: boo
     662
     """
     frame = to_polars(file)
-    if not hasattr(plan, "parts"):
+    from confide.protect.plan import Plan
+
+    if not isinstance(plan, Plan):
         raise InputError(f"simulate_targets needs a plan, not {type(plan).__name__}.")
     plan.check(frame)
     records = plan.encode(frame, file)
     compiled, _, _ = run(plan.parts, records, None)
     chosen = checked_seed(seed)
     drawn = []
-    for fitted in compiled.fitted:
-        if hasattr(fitted, "truth"):
-            drawn += fitted.truth(records, lambda v: stream(chosen, f"truth:{v}"), shared)
+    for fitted in filter(None, compiled.fitted):
+        drawn += fitted.truth(records, lambda v: stream(chosen, f"truth:{v}"), shared)
     if not drawn:
         raise InputError(
             "The plan says nothing about how the truth differs from the file; add MeasurementError(...), or attack "
@@ -53,4 +54,4 @@ def simulate_targets(file: Any, plan: Plan, seed: int | None = None, shared: boo
 def models_truth(plan: Plan, frame: pl.DataFrame) -> bool:
     """Whether a plan says how the truth differs from the file."""
     compiled, _, _ = run(plan.parts, plan.encode(frame), None)
-    return any(hasattr(fitted, "truth") for fitted in compiled.fitted)
+    return any(fitted.models_truth for fitted in filter(None, compiled.fitted))
