@@ -186,6 +186,15 @@ def type_name(dtype: pl.DataType) -> str:
     )
 
 
+def kind_of(s: pl.Series, labelled: bool = False) -> str:
+    """The kind that a variable is taken for where nobody says; empty for lists and structures, which have none.
+
+    >>> kind_of(pl.Series([1.5, 2.5])), kind_of(pl.Series([1.5, 2.5]), labelled=True), kind_of(pl.Series([[1]]))
+    ('numeric', 'categorical', '')
+    """
+    return "" if s.dtype.is_nested() or s.dtype == pl.Binary else _infer(s, labelled)[0]
+
+
 def _infer(s: pl.Series, labelled: bool) -> tuple[Kind, str]:
     if s.dtype == pl.Boolean:
         return "categorical", "true or false"

@@ -13,7 +13,7 @@ import polars as pl
 
 from confide.core.errors import InputError, raise_all
 from confide.core.random.origin import Origin
-from confide.frames import Schema, attach, give_back, schema, to_polars
+from confide.frames import Data, Schema, attach, give_back, schema, to_polars
 from confide.frames.columns import I64, Records, codes_in, encode, encode_column
 from confide.frames.comparing import encode_like, in_unit
 from confide.frames.door import array_of
@@ -60,11 +60,12 @@ class Release:
         held, named = schema(like), plan.open_codebooks(released.columns)
         attach(original, held)
         released = rebuilt(only_occurring(released, named, original))
-        public = give_back(released.clone(), like)
+        bare = released.clone()
         if held.variables:
             open_part = schema_of_occurring(public_schema(held, plan, compiled, original, released), released, named)
-            for frame in (released, public):
+            for frame in (released, bare):
                 attach(frame, open_part)
+        public = give_back(bare, like)
         if origin.refusal:
             released, public = withhold(released, origin.refusal), withhold(public, origin.refusal)
         return cls(plan, public, released, original, link, origin, compiled, copy)
@@ -104,12 +105,14 @@ class Release:
         why = why_withheld(released)
         return cls(plan, released, withhold(z, why) if why else z, y, rows, None, compiled)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Frames lose their schema and their marks when they are pickled; a `Data` does not."""
+        frames = {name: Data(part) for name, part in self.__dict__.items() if isinstance(part, pl.DataFrame)}
+        return {**self.__dict__, **frames, "frames": tuple(frames)}
+
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Frames lose their marks when they are pickled; the release knows them."""
-        self.__dict__.update(state)
-        if self.refusal:
-            object.__setattr__(self, "frame", withhold(self.frame, self.refusal))
-            object.__setattr__(self, "data", withhold(self.data, self.refusal))
+        frames = {name: to_polars(state[name]) for name in state.pop("frames")}
+        self.__dict__.update({**state, **frames})
 
     @property
     def refusal(self) -> str:

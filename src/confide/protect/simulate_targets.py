@@ -8,7 +8,7 @@ import polars as pl
 
 from confide.core.errors import InputError
 from confide.core.random.seeds import checked_seed, stream
-from confide.frames import give_back, to_polars
+from confide.frames import attach, give_back, schema, to_polars
 from confide.protect.compiled import run
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def simulate_targets(file: Any, plan: Plan, seed: int | None = None, shared: boo
             "without naming targets."
         )
     columns = [pl.Series(c.name, c.values).fill_nan(None) for c in drawn]
-    return give_back(frame.with_columns(columns), file)
+    return give_back(attach(frame.with_columns(columns), schema(file)), file)
 
 
 def models_truth(plan: Plan, frame: pl.DataFrame) -> bool:
