@@ -84,7 +84,8 @@ def read(
     if labels:
         frame = statistical.labelled(frame, found)
     attach(frame, found)
-    return Data(frame) if _says_something(found) else frame
+    described = any(v.label or v.value_labels or v.missing for v in found.variables.values())
+    return Data(frame) if described else frame  # display formats and measures alone change nothing
 
 
 def write(
@@ -135,12 +136,6 @@ def write(
         why = f"a column cannot be held, or the disk is full ({type(cause).__name__})"
         raise InputError(f"{path} cannot be written: {why}. No unfinished file is left behind.") from None
     return Path(path)
-
-
-def _says_something(found: Schema) -> bool:
-    """Whether there are labels or user-missing codes; display formats and measures alone change nothing."""
-    spoken = any(v.label or v.value_labels or v.missing for v in found.variables.values())
-    return spoken or bool(found.file_label or found.notes)
 
 
 def _suffix(path: str | os.PathLike[str]) -> str:

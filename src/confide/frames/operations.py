@@ -37,6 +37,10 @@ class Operations:
             raise InputError(f'{verb}: there is no column "{name}".{did_you_mean(name, self._frame.columns)}') from None
         except pl.exceptions.PolarsError as error:  # its words may quote a value
             raise InputError(f"{verb}: polars refuses this ({type(error).__name__}).") from error
+        except (TypeError, ValueError, OverflowError) as error:
+            if isinstance(error, TypeError) and verb not in ("filter", "sort", "drop", "select", "with_columns"):
+                raise  # of arguments that have names, the public door tells which one does not fit
+            raise InputError(f"{verb}: {str(error).splitlines()[0].rstrip('.')}.") from error
 
     def filter(self, *predicates: pl.Expr | pl.Series | Iterable[bool], **equal: object) -> Self:
         """The records for which all predicates hold.
@@ -97,7 +101,7 @@ class Operations:
         >>> cf.Data({"age": [42, 31]}).sort("age")["age"].to_list()
         [31, 42]
         """
-        how = {"descending": descending, "nulls_last": nulls_last, "maintain_order": True}
+        how = {"descending": descending, "nulls_last": bool(nulls_last), "maintain_order": True}
         return self._made(self._polars("sort", by, *more, **how))
 
     def drop(self, *columns: Names) -> Self:
