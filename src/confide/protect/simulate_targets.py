@@ -8,7 +8,7 @@ import polars as pl
 
 from confide.core.errors import InputError
 from confide.core.random.seeds import checked_seed, stream
-from confide.frames import give_back
+from confide.frames import attach, give_back
 from confide.frames.encoded import Encoded
 from confide.protect.compiled import run
 
@@ -50,7 +50,7 @@ def simulate_targets(file: Any, plan: Plan, seed: int | None = None, shared: boo
             "without naming targets."
         )
     columns = [pl.Series(c.name, c.values).fill_nan(None) for c in drawn]
-    return give_back(frame.with_columns(columns), file)
+    return give_back(attach(frame.with_columns(columns), source.schema), file)
 
 
 def models_truth(plan: Plan, frame: pl.DataFrame) -> bool:
