@@ -28,6 +28,7 @@ _HOMES = {
     "Copies": "confide.protect.copies",
     "Correlations": "confide.measure.utility.moments",
     "Covariances": "confide.measure.utility.moments",
+    "Data": "confide.frames",
     "Eigenvalues": "confide.measure.utility.moments",
     "Entropy": "confide.measure.utility.entropy",
     "Exact": "confide.tables.schemes.exact",
@@ -119,6 +120,7 @@ if TYPE_CHECKING:
     from confide.core.random.vault import Vault as Vault
     from confide.demo import codebook as codebook
     from confide.demo import demo as demo
+    from confide.frames import Data as Data
     from confide.frames import Schema as Schema
     from confide.frames import VariableSchema as VariableSchema
     from confide.frames import attach as attach
