@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
-from fuzz_values import REGIONS, frame, odd, people
 
 import confide as cf
+from tests.fuzz.fuzz_values import REGIONS, frame, odd, people
 
 WHO = cf.Intruder(knows=["region", "age", "income"])
 RANDOM_PLAN = cf.Plan([cf.Swap("region", rate=0.4), cf.Noise("income", sd=10.0)], identifiers="id", weight="weight")
@@ -321,6 +321,6 @@ def unused() -> set[str]:
     used: set[str] = set()
     for call in (c.call for c in calls().values()):
         owner = getattr(call, "__self__", None)
-        used.add(getattr(call, "__name__", ""))
+        used.add(getattr(call, "__name__", "").removeprefix("confide."))  # `demo` may be the callable module
         used.add(owner.__name__ if inspect.isclass(owner) else type(owner).__name__)
     return set(cf.__all__) - used

@@ -152,6 +152,8 @@ class Schema:
         declared = self.variable(name).missing
         codes: dict[Code, None] = dict.fromkeys(m for m in declared if not isinstance(m, tuple))
         ranges = [m for m in declared if isinstance(m, tuple)]
+        if not ranges:
+            return tuple(codes)
         present = values.unique().to_list() if isinstance(values, pl.Series) else set(values)
         numbers = sorted(v for v in present if isinstance(v, (int, float)) and not math.isnan(v))
         return tuple(codes | dict.fromkeys(v for v in numbers if any(lo <= v <= hi for lo, hi in ranges)))

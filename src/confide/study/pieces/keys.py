@@ -72,7 +72,7 @@ def origin(study: Study) -> str:
 def _common(study: Study, otherwise: str) -> dict[str, Any]:
     """What every piece of a study depends on; `otherwise` stands for what cannot be stated."""
     return {
-        "data": _data_digest(study.data),
+        "data": study.source.remembered("digest of the study", study.data.columns, lambda: _data_digest(study.data)),
         "intruders": {name: _stated_intruder(who, otherwise) for name, who in study.intruders.items()},
         "utility": [_stated_measure(m, otherwise) for m in study.measures],
         "threshold": study.threshold,
