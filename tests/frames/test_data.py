@@ -293,7 +293,7 @@ def test_a_printout_names_labels_kinds_and_codes_and_no_value_of_the_data(data: 
     said = repr(
         cf.Data({"pay": [123456.5, 9999.0]}, cf.Schema({"pay": cf.VariableSchema("pay", "<Pay>", {}, (9999,))}))
     )
-    assert said.startswith("Data: 2 rows, 1 variables; user-missing codes in 1\n")
+    assert said.startswith("Data: 2 rows, 1 variable; user-missing codes in 1\n")
     assert "123456" not in said
     assert data.codebook().rows()[1:3] == [
         ("income", "Yearly income", "numeric", "9999 refused", "9999"),
