@@ -189,6 +189,15 @@ def type_name(dtype: pl.DataType) -> str:
     )
 
 
+def kind_of(s: pl.Series, labelled: bool = False) -> str:
+    """The kind that a variable is taken for where nobody says; empty for lists and structures, which have none.
+
+    >>> kind_of(pl.Series([1.5, 2.5])), kind_of(pl.Series([1.5, 2.5]), labelled=True), kind_of(pl.Series([[1]]))
+    ('numeric', 'categorical', '')
+    """
+    return "" if s.dtype.is_nested() or s.dtype == pl.Binary else inferred(s, labelled)[0]
+
+
 def inferred(s: pl.Series, labelled: bool) -> tuple[Kind, str]:
     """The kind that a column's type, labels and values give it, and why."""
     if s.dtype == pl.Boolean:

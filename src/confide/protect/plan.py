@@ -20,7 +20,7 @@ from confide.protect.compiled import check_steps, wanted_kinds
 from confide.protect.copies import Copies, checked_copies
 from confide.protect.make import make, origin_of
 from confide.protect.release import Release
-from confide.protect.seam.mechanism import Mechanism
+from confide.protect.seam.mechanism import Mechanism, lacking
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ class Plan:
     def __post_init__(self) -> None:
         steps = tuple(self.steps) if isinstance(self.steps, (list, tuple)) else (self.steps,)
         strange = [_kind_of(s) for s in steps if isinstance(s, type) or not isinstance(s, Mechanism)]
+        raise_all(lacking(s) for s in steps if not isinstance(s, (type, Mechanism)) and "fit" in dir(s))
         if strange:
             raise InputError(f"A plan is a list of steps such as Swap(...); it was given {', '.join(strange)}.")
         object.__setattr__(self, "steps", steps)
@@ -67,17 +68,16 @@ class Plan:
             problems += [
                 f'{type(step).__name__} alters "{v}", which is {gone[v]}.' for v in step.variables if v in gone
             ]
-            if hasattr(step, "sort"):
+            if step.needs_released:
                 problems += [
                     f'{type(step).__name__} draws "{step.variables[0]}" by "{v}", which is {gone[v]}: nobody could '
                     "then say what it tells. Release it, or leave it out of the step."
                     for v in step.needs
                     if v in gone
                 ]
-            secret = getattr(step, "secret", ())
             problems += [
                 f'{type(step).__name__} keeps "{v}" secret, but it would be released; add it to drop.'
-                for v in secret
+                for v in step.secret
                 if v not in gone
             ]
         if self.weight in gone:
@@ -143,7 +143,7 @@ class Plan:
         many = checked_copies(copies)
         if not isinstance(linked, bool):
             raise InputError("linked is true (rows in one order in all copies) or false.")
-        if not any(s.role == "random" and getattr(s, "draws", True) for s in self.parts):
+        if not any(s.role == "random" and s.draws for s in self.parts):
             raise InputError("Without a random step all copies would be the same; leave copies out.")
         return many, linked
 

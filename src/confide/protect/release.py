@@ -14,7 +14,7 @@ import polars as pl
 
 from confide.core.errors import InputError, raise_all
 from confide.core.random.origin import Origin
-from confide.frames import Schema, attach, give_back, schema, to_polars
+from confide.frames import Data, Schema, attach, give_back, schema, to_polars
 from confide.frames.columns import I64, Column, Kind, Records, codes_in, encode_column
 from confide.frames.comparing import same_numbers
 from confide.frames.door import array_of
@@ -70,11 +70,12 @@ class Release:
         held, named = before.schema, plan.open_codebooks(released.columns)
         original = attach(before.frame, held)
         released = rebuilt(only_occurring(released, named, before))
-        public = give_back(released.clone(), like)
+        bare = released.clone()
         if held.variables:
             open_part = schema_of_occurring(public_schema(plan, compiled, before, released), released, named)
-            for frame in (released, public):
+            for frame in (released, bare):
                 attach(frame, open_part)
+        public = give_back(bare, like)
         if origin.refusal:
             released, public = withhold(released, origin.refusal), withhold(public, origin.refusal)
         after = Encoded(released, seeds=seeds)
@@ -117,12 +118,14 @@ class Release:
         why = why_withheld(released)
         return cls(plan, released, withhold(z, why) if why else z, y, rows, None, compiled, None, before, after)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Frames lose their schema and their marks when they are pickled; a `Data` does not."""
+        frames = {name: Data(part) for name, part in self.__dict__.items() if isinstance(part, pl.DataFrame)}
+        return {**self.__dict__, **frames, "frames": tuple(frames)}
+
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Frames lose their marks when they are pickled; the release knows them."""
-        self.__dict__.update(state)
-        if self.refusal:
-            object.__setattr__(self, "frame", withhold(self.frame, self.refusal))
-            object.__setattr__(self, "data", withhold(self.data, self.refusal))
+        frames = {name: to_polars(state[name]) for name in state.pop("frames")}
+        self.__dict__.update({**state, **frames})
 
     @property
     def refusal(self) -> str:
@@ -264,7 +267,7 @@ def _unfit(compiled: Compiled, forms: Mapping[str, Column], after: Encoded, rows
     problems = []
     for i, part in enumerate(compiled.fitted):
         later = compiled.steps[i + 1 :]
-        if hasattr(part, "unfit") and not any(getattr(s, "selects", s.role == "select") for s in later):
+        if part is not None and not any(s.selects for s in later):
             problems += part.unfit(released, rows)
     return problems
 

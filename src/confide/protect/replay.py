@@ -29,7 +29,8 @@ def replay(record: Mapping[str, Any] | Place, data: Any, vault: Vault | Place | 
 
     `record` is a private record or its file. What was drawn from a vault needs that `vault`; a record that lies in its
     vault finds it there. Refused: a public record, other data than the record was made from, another vault, and a
-    result that differs from the one recorded (as other versions of the libraries could make it).
+    result that differs from the one recorded (as other versions of the libraries could make it, or
+    another kind of processor: see `docs/release.md`).
 
     >>> import confide as cf
     >>> plan = cf.Plan([cf.Swap("race", rate=0.3)], identifiers=["id"])
@@ -103,6 +104,8 @@ def _check_same(found: Mapping[str, Any], private: Mapping[str, Any], release: R
     then, now = found.get("versions", {}), versions()
     changed = [f"{k} {v} (here {now.get(k)})" for k, v in then.items() if v != now.get(k)]
     hint = f" It was made with {', '.join(changed)}." if changed else ""
+    if "processor" not in then:
+        hint += " Its processor is not recorded; another kind can give other values where a step fits a model."
     raise InputError(f"The release made again is not the one recorded.{hint}")
 
 

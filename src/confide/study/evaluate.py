@@ -170,4 +170,4 @@ def repeat_seed(seed: int, repeat: int, fresh: bool = False) -> int:
 
 def is_random(plan: Plan) -> bool:
     """Whether two seeds can give two releases that differ in more than the order of rows."""
-    return any(s.role != "coarsen" and getattr(s, "draws", True) for s in plan.parts)
+    return any(s.role != "coarsen" and s.draws for s in plan.parts)
