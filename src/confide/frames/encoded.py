@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import cached_property
 from itertools import pairwise
 from threading import RLock
 from typing import Any, TypeVar
@@ -53,6 +54,11 @@ class Encoded:
 
     def __setstate__(self, state: tuple[pl.DataFrame, Schema]) -> None:
         self.__init__(*state)  # type: ignore[misc]
+
+    @cached_property
+    def types(self) -> Mapping[str, pl.DataType]:
+        """The type of each column."""
+        return dict(self.frame.schema)
 
     def remembered(self, key: Any, variables: Iterable[str], make: Callable[[], T]) -> T:
         """What `make` gave when it was first asked; it reads the variables named, and no others."""

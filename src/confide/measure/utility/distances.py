@@ -30,13 +30,25 @@ def cells(pair: Pair, variable: str, bins: int, where: str) -> Codes:
     y, z = pair.alike(variable, where)
     if y.kind == "categorical":
         return _categories(y, z)
-    x, x_new = pair.numbers(variable, 0), pair.numbers(variable, 1)
-    edges = np.zeros(0)
-    if not np.isnan(x).all():
-        edges = np.unique(quantiles(x, pair.weights(0), np.arange(1, bins) / bins))
-    size = len(edges) + 2
-    both = [np.where(np.isnan(v), size - 1, np.searchsorted(edges, v, side="left")) for v in (x, x_new)]
-    return Codes(both[0].astype(np.int64), both[1].astype(np.int64), size)
+    ends = edges(pair, variable, bins)
+    before, after = (within(pair.numbers(variable, file), ends) for file in (0, 1))
+    return Codes(before, after, len(ends) + 2)
+
+
+def edges(pair: Pair, variable: str, bins: int) -> F64:
+    """Ends of intervals between quantiles of the original."""
+
+    def found() -> F64:
+        x = pair.numbers(variable, 0)
+        none = bool(np.isnan(x).all())
+        return np.zeros(0) if none else np.unique(quantiles(x, pair.weights(0), np.arange(1, bins) / bins))
+
+    return pair.remembered(0, ("edges", variable, bins), found)
+
+
+def within(x: F64, ends: F64) -> I64:
+    """The interval that each number lies in; the last is for missing ones."""
+    return np.where(np.isnan(x), len(ends) + 1, np.searchsorted(ends, x, side="left")).astype(np.int64)
 
 
 def _categories(y: Column, z: Column) -> Codes:
