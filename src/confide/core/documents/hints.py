@@ -11,7 +11,7 @@ _WORDS = {float: "a number", int: "a whole number", bool: "true or false", str: 
 _SORTS = {"list": Sequence, "table": Mapping}
 
 
-def options(hint: Any) -> tuple[Any, ...]:
+def options(hint: object) -> tuple[Any, ...]:
     """The alternatives of an annotation.
 
     >>> options(float | None)
@@ -22,7 +22,7 @@ def options(hint: Any) -> tuple[Any, ...]:
     return (hint,)
 
 
-def one_of(hint: Any, sort: str) -> Any:
+def one_of(hint: object, sort: str) -> object:
     """What the items of the "list" (or "table") among the alternatives may be; None where there is none.
 
     >>> one_of(str | Sequence[str], "list"), one_of(float, "table")
@@ -35,12 +35,12 @@ def one_of(hint: Any, sort: str) -> Any:
     return None
 
 
-def _is(option: Any, sort: str) -> bool:
+def _is(option: object, sort: str) -> bool:
     origin = get_origin(option) or option
     return isinstance(origin, type) and origin is not str and issubclass(origin, _SORTS[sort])
 
 
-def fits(value: Any, hint: Any) -> bool:
+def fits(value: object, hint: object) -> bool:
     """Whether a value may stand for the annotation. Classes that are not known here judge for themselves.
 
     >>> fits(5, float | None), fits(True, float), fits(("a", 1), Sequence[str])
@@ -49,7 +49,7 @@ def fits(value: Any, hint: Any) -> bool:
     return any(_fits(value, o) for o in options(hint))
 
 
-def _fits(value: Any, option: Any) -> bool:
+def _fits(value: object, option: Any) -> bool:
     if option is Any:
         return True
     if get_origin(option) is Literal:
@@ -67,7 +67,7 @@ def _fits(value: Any, option: Any) -> bool:
     return value is not None
 
 
-def describe(hint: Any) -> str:
+def describe(hint: object) -> str:
     """What would be right, in words.
 
     >>> describe(str | Sequence[str]), describe(float | None)
@@ -87,7 +87,7 @@ def _described(option: Any) -> str:
     return _WORDS.get(option, "a table" if is_dataclass(option) else "something else")
 
 
-def kind_of(value: Any) -> str:
+def kind_of(value: object) -> str:
     """What was given, in words and never the value itself.
 
     >>> kind_of([1]), kind_of(True), kind_of(2.5)

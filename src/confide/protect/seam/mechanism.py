@@ -14,6 +14,8 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from confide.core.random.draws import Draws
+from confide.core.registry import any_of
+from confide.core.registry import registered as registered
 from confide.frames.columns import F64, I64, Column, Kind, Records
 from confide.protect.seam.evidence import Evidence
 
@@ -201,11 +203,4 @@ class OfColumns:
         return f"{type(self).__name__}:{'+'.join(self.what)}"
 
 
-REGISTRY: dict[str, type[Any]] = {}
-"""Methods by their name in plan files; a method's file adds itself with `@registered`."""
-
-
-def registered(cls: type[Any]) -> type[Any]:
-    """Make a mechanism known to plan files under its `method` name."""
-    REGISTRY[cls.method] = cls
-    return cls
+any_of("method", Mechanism)

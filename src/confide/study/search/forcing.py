@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from confide.core.documents.plain import methods
 from confide.core.errors import InputError
+from confide.core.registry import known
 from confide.protect.plan import Plan
 
 
@@ -16,7 +16,7 @@ def forcible(plan: Plan) -> list[int]:
     found = [k for k, step in enumerate(plan.steps) if _has(step, "force") and _takes_rows(step)]
     if found:
         return found
-    can = sorted(c.__name__ for c in methods().values() if _has(c, "force"))
+    can = sorted(c.__name__ for c in known("method").values() if _has(c, "force"))
     raise InputError(
         f"No step of the plan can be told which records to choose. Methods that can, by force=: {', '.join(can)}; but "
         "not where they have a rule of their own, such as candidates=."
