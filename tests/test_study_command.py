@@ -15,7 +15,6 @@ import pytest
 import confide as cf
 from confide.cli import demo as heads_study
 from confide.cli import main as cli
-from confide.cli import study as study_command
 from papers.reiter.setup import informed, strategies
 
 STUDY = """
@@ -100,7 +99,7 @@ def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
             temporary.write_text("drawn")
         return [folder / "report.html"]
 
-    monkeypatch.setattr(study_command, "save_report_folder", write_nothing)
+    monkeypatch.setattr("confide.show.report.save_report_folder", write_nothing)
 
 
 @pytest.mark.usefixtures("here", "no_pictures")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, overload
 import polars as pl
 
 from confide.core.checks import finite, names_of, positive
-from confide.core.documents.plain import Reader
+from confide.core.documents.plain import Document, Reader
 from confide.core.documents.statement import Statement
 from confide.core.errors import InputError, did_you_mean, raise_all
 from confide.protect.plan import Plan
@@ -112,11 +112,11 @@ class Intruder(Statement):
     """
 
     knows: str | Sequence[str] = ()
-    membership: str | Unsure = "certain"
-    available: str = "sdl"
-    unavailable: str = "sdl"
-    others: str = "sdl"
-    beliefs: str | Uniform = "original"
+    membership: str | Unsure = field(default="certain", metadata={"choices": ("certain", "in_file")})
+    available: str = field(default="sdl", metadata={"choices": LEVELS})
+    unavailable: str = field(default="sdl", metadata={"choices": LEVELS})
+    others: str = field(default="sdl", metadata={"choices": LEVELS})
+    beliefs: str | Uniform = field(default="original", metadata={"choices": ("original", "released")})
     believes: Sequence[Mechanism] = ()
     errors: Mapping[str, Any] = field(default_factory=dict)
     between: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -179,7 +179,7 @@ class Intruder(Statement):
         a = "ignore" if self.others == "naive" else self.others
         return self.available, b, a
 
-    def to_dict(self, population: str | None = None) -> dict[str, Any]:
+    def to_dict(self, population: str | None = None) -> Document:
         """It as text, numbers, lists and tables; only what differs from the defaults is there.
 
         A document holds no data: save a frame of the population, and name its file in `population`.

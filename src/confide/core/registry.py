@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from confide.core.errors import InputError
+from confide.core.upward import ROOMS
 
 T = TypeVar("T")
 
@@ -23,21 +24,16 @@ T = TypeVar("T")
 class Kind:
     """One kind of things that are registered.
 
-    `attribute`: where a class says its short name. `room`: the package whose files hold those that are shipped.
-    `annotations`: what stands for "any of this kind" in the annotation of a field, such as `Mechanism`.
+    `attribute`: where a class says its short name. `annotations`: what stands for "any of this kind" in the annotation
+    of a field, such as `Mechanism`.
     """
 
     attribute: str
-    room: str
     classes: dict[str, type[Any]] = field(default_factory=dict)
     annotations: list[object] = field(default_factory=list)
 
 
-KINDS = {
-    "method": Kind("method", "confide.protect.methods"),
-    "measure": Kind("key", "confide.measure.utility"),
-    "scheme": Kind("scheme", "confide.tables.schemes"),
-}
+KINDS = {"method": Kind("method"), "measure": Kind("key"), "scheme": Kind("scheme")}
 """By the word that names one in a file: `method = "swap"`, `measure = "means"`, `scheme = "round"`."""
 
 
@@ -75,7 +71,7 @@ def shipped(cls: type[Any]) -> bool:
     >>> shipped(cf.Means), shipped(int)
     (True, False)
     """
-    return any(cls.__module__.startswith(f"{kind.room}.") for kind in KINDS.values())
+    return cls.__module__.startswith(tuple(f"{room}." for room in ROOMS.values()))
 
 
 def _place(cls: type[Any]) -> tuple[str, str]:
@@ -88,12 +84,12 @@ def any_of(word: str, *annotations: object) -> None:
 
 
 def known(word: str) -> dict[str, type[Any]]:
-    """Every class of a kind by its short name, in their order; the files of its room are imported so that all are there.
+    """Every class of a kind by its short name, sorted; the files of its room are imported, so that all are there.
 
     >>> list(known("scheme"))
     ['cell_key', 'controlled', 'exact', 'round', 'small', 'suppress']
     """
-    _import_room(KINDS[word].room)
+    _import_room(ROOMS[word])
     return dict(sorted(KINDS[word].classes.items()))
 
 

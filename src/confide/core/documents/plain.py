@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from confide.core.documents.hints import describe, fits, kind_of, one_of, options
 from confide.core.documents.settings import (
-    ANYTHING,
     SUBJECT,
+    Setting,
     classes_in,
     maker_of,
     pairs_allowed,
@@ -28,6 +28,8 @@ from confide.core.errors import InputError, did_you_mean
 from confide.core.registry import known, name_of, word_for
 
 T = TypeVar("T")
+Document: TypeAlias = dict[str, Any]
+"""Plain data: text, numbers, true or false, lists and tables, by their keys."""
 
 LEFT_OUT = object()
 """Stands for a value of which nothing is told."""
@@ -44,11 +46,11 @@ class Writer:
     withheld: list[str] = field(default_factory=list)
     trim: Callable[[object, str, object, str, list[str]], object] | None = None
 
-    def table(self, statement: object, where: str = "") -> dict[str, Any]:
+    def table(self, statement: object, where: str = "") -> Document:
         """The fields that differ from their defaults."""
         cls, out = type(statement), {}
         for f in (f for f in fields(cls) if f.init):  # type: ignore[arg-type]
-            name, path, hint = f.name, f"{where}.{f.name}".lstrip("."), settings_of(cls).get(f.name, ANYTHING).hint
+            name, path, hint = f.name, f"{where}.{f.name}".lstrip("."), settings_of(cls).get(f.name, Setting()).hint
             given = getattr(statement, name)
             value = self.plain(given, hint, path)
             if not _required(f) and value == self.plain(_default(f), hint, path):
@@ -86,7 +88,7 @@ class Writer:
             return [self.plain(v, inner, f"{where}[{i}]") for i, v in enumerate(value)]
         raise _no_place(value, where)
 
-    def _nested(self, value: object, hint: object, where: str) -> dict[str, Any]:
+    def _nested(self, value: object, hint: object, where: str) -> Document:
         cls, classes = type(value), classes_in(hint)
         if cls not in classes.values():
             raise _no_place(value, where)

@@ -7,7 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args, get_origin
 
 from confide.core.documents.hints import one_of, options
-from confide.core.documents.settings import SUBJECT, classes_in, pairs_allowed, settings_of, sole_table, subject_of
+from confide.core.documents.settings import (
+    SUBJECT,
+    Setting,
+    classes_in,
+    pairs_allowed,
+    settings_of,
+    sole_table,
+    subject_of,
+)
 from confide.core.registry import first_sentence, known, word_for
 
 JsonSchema: TypeAlias = dict[str, Any]
@@ -35,8 +43,13 @@ def document_schema(section: str, cls: type[Any]) -> JsonSchema:
 
 
 def either(*schemas: JsonSchema) -> JsonSchema:
-    """One of several; a schema that allows anything makes the others idle."""
-    kept = [s for i, s in enumerate(schemas) if s not in schemas[:i]]
+    """One of several; a schema that allows anything makes the others idle.
+
+    >>> either({"type": "number"}, either({"type": "string"}, {"type": "null"}))
+    {'anyOf': [{'type': 'number'}, {'type': 'string'}, {'type': 'null'}]}
+    """
+    flat = [part for s in schemas for part in (s["anyOf"] if list(s) == ["anyOf"] else [s])]
+    kept = [s for i, s in enumerate(flat) if s not in flat[:i]]
     return {} if {} in kept else kept[0] if len(kept) == 1 else {"anyOf": kept}
 
 
@@ -68,9 +81,10 @@ class Schemas:
         settings, subject_name = settings_of(cls), subject_of(cls) if subject else None
         properties: dict[str, JsonSchema | bool] = dict(more)
         for name, setting in settings.items():
-            spellings = SUBJECT if name == subject_name else (name,)
-            hint = str | list[str] if name == subject_name else setting.hint
-            properties |= dict.fromkeys(spellings, self.of(hint))
+            if name == subject_name:
+                properties |= dict.fromkeys(SUBJECT, self.of(str | list[str]))
+            else:
+                properties[name] = self._setting(setting)
         required = [n for n, s in settings.items() if s.required and n != subject_name]
         told = first_sentence(cls)
         schema: JsonSchema = {"type": "object"} | ({"description": told} if told else {})
@@ -79,15 +93,22 @@ class Schemas:
             schema["anyOf"] = [{"required": [n]} for n in SUBJECT]
         return schema
 
+    def _setting(self, setting: Setting) -> JsonSchema:
+        schema = self.of(setting.hint)
+        if setting.choices:
+            parts = schema.get("anyOf", [schema])
+            schema = either(*({"enum": list(setting.choices)} if p == TEXT else p for p in parts))
+        return schema | ({"default": setting.default} if isinstance(setting.default, (bool, int, float, str)) else {})
+
     def registered(self, word: str) -> JsonSchema:
         """Any of a kind: the key `word` says which."""
         for name, cls in known(word).items():
-            if f"{word}:{name}" not in self.definitions:
-                self.definitions[f"{word}:{name}"] = {}  # a method may hold another
+            if f"{word}-{name}" not in self.definitions:
+                self.definitions[f"{word}-{name}"] = {}  # a method may hold another
                 table = self.table(cls, {word: {"const": name}}, subject=word == "method")
                 table["required"].insert(0, word)
-                self.definitions[f"{word}:{name}"] = table
-        return {"anyOf": [self.ref(f"{word}:{name}") for name in known(word)]}
+                self.definitions[f"{word}-{name}"] = table
+        return {"anyOf": [self.ref(f"{word}-{name}") for name in known(word)]}
 
     def of(self, hint: object) -> JsonSchema:
         """What an annotation allows."""
@@ -108,7 +129,7 @@ class Schemas:
         if (inner := one_of(option, "table")) is not None:
             table = {"type": "object", "additionalProperties": self.of(inner)}
             pairs = {"type": "array", "items": {"type": "array", "minItems": 2, "maxItems": 2}}
-            return either(table, *([pairs] if pairs_allowed(hint) else []))
+            return either(table, *([pairs] if get_args(option)[:1] != (str,) and pairs_allowed(hint) else []))
         return self._nested(option, hint)
 
     def _nested(self, option: object, hint: object) -> JsonSchema:
@@ -120,5 +141,4 @@ class Schemas:
         cls, sole = classes[tag], sole_table(classes[tag])
         table = self.table(cls, {}) if sole is None else self.of(settings_of(cls)[sole].hint)
         tagged = {"type": "object", "properties": {tag: table}, "required": [tag], "additionalProperties": False}
-        bare = len(classes) == 1 and one_of(hint, "table") is None and sole is None
-        return either(tagged, *([table] if bare else []))
+        return table if len(classes) == 1 and one_of(hint, "table") is None and sole is None else tagged

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 from confide.core.documents.hints import one_of, options
@@ -17,13 +17,15 @@ SUBJECT = ("variable", "variables", "what")
 
 
 class Setting(NamedTuple):
-    """What a document may state of a class: the annotation, and whether it must."""
+    """One thing that a document may state of a class: its annotation, whether it must be there, and the default.
 
-    hint: object
-    required: bool
+    `choices`: the texts that it may be, where the field's metadata say so.
+    """
 
-
-ANYTHING = Setting(Any, False)
+    hint: object = Any
+    required: bool = False
+    default: object = None
+    choices: tuple[str, ...] = ()
 
 
 def maker_of(cls: type[T]) -> Callable[..., T]:
@@ -36,8 +38,8 @@ def settings_of(cls: type[Any]) -> dict[str, Setting]:
     """What a document may state of a class, by name.
 
     >>> from confide import Topcode
-    >>> settings_of(Topcode)["at"]
-    Setting(hint=<class 'float'>, required=True)
+    >>> settings_of(Topcode)["at"].hint
+    <class 'float'>
     """
     return _settings_of(cls)  # type: ignore[arg-type]
 
@@ -49,8 +51,11 @@ def _settings_of(cls: type[Any]) -> dict[str, Setting]:
         hints = get_type_hints(maker)
     except NameError:  # annotations that only a type checker can resolve: let the class judge its values
         hints = {}
-    parameters = inspect.signature(maker).parameters.values()
-    return {p.name: Setting(hints.get(p.name, Any), p.default is p.empty) for p in parameters}
+    choices = {f.name: f.metadata.get("choices", ()) for f in fields(cls)}
+    return {
+        name: Setting(hints.get(name, Any), p.default is p.empty, p.default, choices.get(name, ()))
+        for name, p in inspect.signature(maker).parameters.items()
+    }
 
 
 def subject_of(cls: type[Any]) -> str | None:

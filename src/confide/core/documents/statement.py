@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from confide.core.documents.files import read_document, write_document
-from confide.core.documents.plain import Reader, Writer
+from confide.core.documents.plain import Document, Reader, Writer
 from confide.core.documents.schema import SECTIONS, JsonSchema, document_schema
 from confide.core.errors import did_you_mean, raise_all
 
@@ -37,7 +37,7 @@ class Statement:
         source = Path(path).expanduser()
         return cls.from_dict(read_document(path), source.name, name, source.parent)
 
-    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False, **files: Any) -> Path:
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False, **files: str | Mapping[str, str]) -> Path:
         """Write it to a file whose name ends in .toml or .json, for its owner alone to read; `load` reads it.
 
         An existing file is refused unless `overwrite` is true. What no document can hold (a function, a matrix in
@@ -54,7 +54,7 @@ class Statement:
 
     @classmethod
     def from_dict(
-        cls, doc: Mapping[str, Any], source: str = "", name: str | None = None, folder: str | os.PathLike[str] = "."
+        cls, doc: Mapping[str, object], source: str = "", name: str | None = None, folder: str | os.PathLike[str] = "."
     ) -> Self:
         """What a document describes, as `load` reads it. `source` names the document in errors.
 
@@ -74,7 +74,7 @@ class Statement:
         assert made is not None
         return made
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """It as text, numbers, lists and tables; only what differs from the defaults is there.
 
         >>> import confide as cf

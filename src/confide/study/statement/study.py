@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from confide.attack.intruder import Intruder
-from confide.core.documents.plain import Reader
+from confide.core.documents.plain import Document, Reader
 from confide.core.documents.schema import JsonSchema
 from confide.core.documents.statement import Statement
 from confide.core.errors import raise_all
@@ -79,7 +79,7 @@ class Study(Statement):
         object.__setattr__(self, "data", to_polars(self.data, "data"))
         raise_all(self._problems())
 
-    def to_dict(self, data: str | None = None, populations: Mapping[str, str] | None = None) -> dict[str, Any]:
+    def to_dict(self, data: str | None = None, populations: Mapping[str, str] | None = None) -> Document:
         """The study as text, numbers, lists and tables, as `load` reads them; `save` takes the same arguments.
 
         A document holds no data. `data` names their file (default: the one that the study was loaded with), and

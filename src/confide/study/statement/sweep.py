@@ -97,7 +97,7 @@ class Sweep:
 
     make: Callable[..., Plan]
     parameters: Mapping[str, Range | Sequence[Any]]
-    document: Mapping[str, Any] | None = None
+    document: Mapping[str, object] | None = None
 
     def __init__(self, make: Callable[..., Plan], /, **parameters: Range | Sequence[Any]) -> None:
         if not callable(make):

@@ -16,7 +16,7 @@ from confide.tables.schemes.scheme import Floats
 @registered
 @dataclass(frozen=True)
 class CellKey:
-    r"""Add noise from a table of probabilities :math:`p(c \to x)`, chosen by the cell's key.
+    r"""Add noise to each count, looked up by the cell's key. A table says how often, :math:`p(c \to x)`.
 
     Every person has a random key in [0, 1); a cell's key is the fractional part of the sum of its people's keys. The
     same cell has the same noise wherever it appears. `Table.of(..., key="id", vault=...)` derives the keys of people
