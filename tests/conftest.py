@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from browser import launched, why_no_browser
 from confide.core.registry import KINDS, shipped
+from tests.helpers.browser import launched, why_no_browser
 
 
 @pytest.fixture(scope="session")

@@ -12,11 +12,10 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from fuzz_values import people
-
 import confide as cf
 from confide.cli.main import main
 from confide.core.errors import InputError
+from tests.fuzz.fuzz_values import people
 
 PLAN = """
 identifiers = ["id"]

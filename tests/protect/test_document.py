@@ -16,6 +16,7 @@ import confide as cf
 from confide.core.documents.plain import Reader, Writer
 from confide.core.errors import InputError
 from confide.core.registry import KINDS, known
+from tests.helpers.places import EXAMPLES
 
 NUMBER = st.integers(1, 10**6) | st.floats(0.01, 1e6)
 SHARE = st.floats(0.01, 1.0)
@@ -248,7 +249,7 @@ def test_all_methods_of_the_room_are_known() -> None:
 
 
 def test_the_example_runs() -> None:
-    plan = cf.Plan.load(Path(__file__).parents[2] / "docs" / "examples" / "plan.toml")
+    plan = cf.Plan.load(EXAMPLES / "plan.toml")
     release = plan.protect(cf.demo("heads").head(300), seed=1)
     assert release.data.width == 13
     assert set(release.data["tenure"].cast(str)) == {"owned", "rented"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import pkgutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, is_dataclass
 from importlib import import_module
 from typing import Any, TypeVar
@@ -25,12 +25,13 @@ class Kind:
     """One kind of things that are registered.
 
     `attribute`: where a class says its short name. `annotations`: what stands for "any of this kind" in the annotation
-    of a field, such as `Mechanism`.
+    of a field, such as `Mechanism`. `prepare`: what is done to each class.
     """
 
     attribute: str
     classes: dict[str, type[Any]] = field(default_factory=dict)
     annotations: list[object] = field(default_factory=list)
+    prepare: list[Callable[[type[Any]], None]] = field(default_factory=list)
 
 
 KINDS = {"method": Kind("method"), "measure": Kind("key"), "scheme": Kind("scheme")}
@@ -59,6 +60,8 @@ def registered(cls: type[T]) -> type[T]:
                     f'There is a {word} named "{name}" already; choose another name for the class {cls.__name__}.'
                 )
             kind.classes[name] = cls
+            for prepare in kind.prepare:
+                prepare(cls)
             return cls
     names = ", ".join(k.attribute for k in KINDS.values())
     raise InputError(f"{cls.__name__} cannot be registered: it has no short name; give the class one of {names}.")
@@ -78,9 +81,10 @@ def _place(cls: type[Any]) -> tuple[str, str]:
     return cls.__module__, cls.__qualname__
 
 
-def any_of(word: str, *annotations: object) -> None:
-    """Let annotations stand for whatever is registered of a kind."""
+def any_of(word: str, *annotations: object, prepare: Callable[[type[Any]], None] | None = None) -> None:
+    """Let annotations stand for whatever is registered of a kind; `prepare` is done to each class from now on."""
     KINDS[word].annotations.extend(annotations)
+    KINDS[word].prepare.extend([] if prepare is None else [prepare])
 
 
 def known(word: str) -> dict[str, type[Any]]:

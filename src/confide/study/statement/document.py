@@ -17,7 +17,7 @@ from confide.core.documents.plain import Reader, Writer
 from confide.core.documents.settings import settings_of
 from confide.core.errors import InputError, did_you_mean, raise_all
 from confide.core.registry import name_of
-from confide.frames import read
+from confide.frames import read, to_polars
 from confide.measure.utility.measure import Measure
 from confide.measure.utility.registry import as_measure
 from confide.measure.utility.run import DEFAULT
@@ -92,7 +92,7 @@ def _data(reader: Reader, name: Any, folder: Path) -> pl.DataFrame | None:
             from confide.demo import demo
 
             return demo(name.removeprefix(DEMO))
-        frame = read(folder / name)
+        frame = to_polars(read(folder / name))
     except InputError as e:
         reader.blame("data", str(e))
         return None

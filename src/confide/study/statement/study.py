@@ -15,7 +15,8 @@ from confide.core.documents.plain import Document, Reader
 from confide.core.documents.schema import JsonSchema
 from confide.core.documents.statement import Statement
 from confide.core.errors import raise_all
-from confide.frames import to_polars
+from confide.frames import attach, schema, to_polars
+from confide.frames.encoded import Encoded
 from confide.measure.utility.measure import Measure
 from confide.measure.utility.registry import as_measure
 from confide.measure.utility.run import DEFAULT
@@ -76,7 +77,8 @@ class Study(Statement):
     _section: ClassVar[str] = "study"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "data", to_polars(self.data, "data"))
+        held = schema(self.data)
+        object.__setattr__(self, "data", attach(to_polars(self.data, "data").clone(), held))
         raise_all(self._problems())
 
     def to_dict(self, data: str | None = None, populations: Mapping[str, str] | None = None) -> Document:
@@ -131,6 +133,11 @@ class Study(Statement):
         from confide.study.run import run_study
 
         return run_study(self, folder, progress=progress, threads=threads, overwrite=overwrite)
+
+    @cached_property
+    def source(self) -> Encoded:
+        """The original with its arrays, which all pieces of the study share."""
+        return Encoded(self.data, schema(self.data))
 
     @cached_property
     def candidates(self) -> list[Candidate]:
