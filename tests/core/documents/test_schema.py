@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import tomllib
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +12,8 @@ from jsonschema import Draft202012Validator
 import confide as cf
 from confide.cli.demo import study_text
 from confide.core.registry import known
+from tests.helpers.places import EXAMPLES
 
-EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 STATEMENTS = {"plan": cf.Plan, "intruder": cf.Intruder, "choice": cf.Rule, "study": cf.Study}
 
 

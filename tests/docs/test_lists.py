@@ -1,16 +1,15 @@
-"""Lists of names in the pages are those of the registry. `python tests/test_lists.py` writes them."""
+"""Lists of names in the pages are those of the registry. `python -m tests.docs.test_lists` writes them."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
 from confide.core.documents.settings import settings_of, subject_of
 from confide.core.registry import KINDS, first_sentence, known
+from tests.helpers.places import DOCS
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE = DOCS / "reference" / "documents.md"
 REFERENCE = {"method": "protect.md", "measure": "measure.md", "scheme": "tables.md"}
 LIST = re.compile(r"(<!-- registered: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
@@ -36,7 +35,7 @@ def renewed(text: str) -> str:
 def test_lists_are_those_of_the_registry() -> None:
     text = PAGE.read_text(encoding="utf-8")
     assert {m[2] for m in LIST.finditer(text)} == set(KINDS)
-    assert text == renewed(text), "write them: python tests/test_lists.py"
+    assert text == renewed(text), "write them: python -m tests.docs.test_lists"
 
 
 @pytest.mark.parametrize("word", KINDS)
