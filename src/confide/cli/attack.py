@@ -8,18 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import confide as cf
-from confide.cli.common import (
-    ORIGINAL,
-    RECORD,
-    Told,
-    add_plan,
-    add_seed,
-    add_use,
-    check_suffix,
-    command,
-    seed_of,
-    unwritable,
-)
+from confide.cli import common
+from confide.cli.common import Told
 from confide.core.errors import InputError, raise_all
 from confide.core.files.atomic import atomic_write
 
@@ -34,14 +24,14 @@ EXAMPLE = """\
 
 def add(commands: Commands) -> None:
     """Its options."""
-    p = command(commands, "attack", "attack a release and say who could be recognised", EXAMPLE)
-    p.add_argument("data", type=Path, help=ORIGINAL)
+    p = common.command(commands, "attack", "attack a release and say who could be recognised", EXAMPLE)
+    p.add_argument("data", type=Path, help=common.ORIGINAL)
     p.add_argument("--intruder", type=Path, required=True, metavar="FILE", help="the intruder, in TOML or JSON")
     p.add_argument("--name", help="which of several [[intruder]] tables")
     vault = "the vault of protect, or one of the records in it"
     p.add_argument("--private", "--vault", type=Path, metavar="DIR", help=vault)
-    add_plan(p, required=False)
-    add_seed(p)
+    common.add_plan(p, required=False)
+    common.add_seed(p)
     p.add_argument("--released", type=Path, metavar="FILE", help="a release made by another tool")
     link = "original row (from 0) of each row of --released"
     p.add_argument("--link", nargs=2, metavar=("FILE", "COLUMN"), help=link)
@@ -50,16 +40,16 @@ def add(commands: Commands) -> None:
     p.add_argument("--out", type=Path, metavar="FILE", help="write one row per target; private")
     p.add_argument("--threads", type=int, metavar="N", help="default: all cores; never changes a result")
     p.add_argument("--force", action="store_true", help="replace an existing --out file")
-    add_use(p)
+    common.add_use(p)
 
 
 def run(options: argparse.Namespace) -> Told:
     """Attack a release that is replayed, made now, or adopted."""
     from confide.show.text.attacks import attack_text
 
-    raise_all(unwritable(options, [options.out]))
+    raise_all(common.unwritable(options, [options.out]))
     if options.out is not None:
-        check_suffix(options.out)
+        common.check_suffix(options.out)
     intruder = cf.Intruder.load(options.intruder, options.name)
     release = _release(options)
     targets = None if options.targets is None else cf.read(options.targets)
@@ -83,7 +73,8 @@ def _release(options: argparse.Namespace) -> cf.Release:
     _check_source(options)
     data = cf.read(options.data)
     if options.private is not None:
-        return cf.replay(options.private if options.private.suffix == ".json" else options.private / RECORD, data)
+        record = options.private if options.private.suffix == ".json" else options.private / common.RECORD
+        return cf.replay(record, data)
     plan = None if options.plan is None else cf.Plan.load(options.plan)
     if options.released is not None:
         link = None
@@ -92,7 +83,7 @@ def _release(options: argparse.Namespace) -> cf.Release:
             link = cf.read(file, columns=[column]).get_column(column).to_numpy()
         return cf.Release.adopt(data, cf.read(options.released), plan, link)
     assert plan is not None
-    return plan.protect(data, seed=seed_of(options))
+    return plan.protect(data, seed=common.seed_of(options))
 
 
 def _check_source(options: argparse.Namespace) -> None:

@@ -10,19 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import confide as cf
-from confide.cli.common import (
-    ORIGINAL,
-    RECORD,
-    Told,
-    add_plan,
-    add_seed,
-    add_use,
-    check_suffix,
-    command,
-    in_the_way,
-    seed_of,
-    unwritable,
-)
+from confide.cli import common
+from confide.cli.common import Told
 from confide.core.errors import InputError, raise_all
 from confide.core.files.atomic import atomic_write
 from confide.core.random.vault import usual_vault
@@ -37,18 +26,18 @@ EXAMPLE = "  confide protect heads.csv --plan plan.toml --out public/heads.csv -
 
 def add(commands: Commands) -> None:
     """Its options."""
-    p = command(commands, "protect", "carry a plan out on a file and write the public file", EXAMPLE)
-    p.add_argument("data", type=Path, help=ORIGINAL)
-    add_plan(p, required=True)
+    p = common.command(commands, "protect", "carry a plan out on a file and write the public file", EXAMPLE)
+    p.add_argument("data", type=Path, help=common.ORIGINAL)
+    common.add_plan(p, required=True)
     p.add_argument("--out", type=Path, required=True, metavar="FILE", help="the public file")
     vault = "the vault: a private folder for the secret and the record; default: one in your home folder"
     p.add_argument("--private", "--vault", type=Path, metavar="DIR", help=vault)
     p.add_argument("--public-record", type=Path, metavar="FILE", help="a record, without secrets, to go with the data")
-    add_seed(p)
+    common.add_seed(p)
     guard = "csv and tsv: an apostrophe before text that a spreadsheet would take for a formula"
     p.add_argument("--spreadsheet", action="store_true", help=guard)
     p.add_argument("--force", action="store_true", help="replace existing files")
-    add_use(p)
+    common.add_use(p)
 
 
 def run(options: argparse.Namespace) -> Told:
@@ -60,13 +49,13 @@ def run(options: argparse.Namespace) -> Told:
     from confide.protect.record import content_digest, save_record
 
     vault = usual_vault() if options.private is None else options.private
-    named = None if options.private is None else vault / RECORD
+    named = None if options.private is None else vault / common.RECORD
     records = [p for p in (options.public_record, named) if p is not None]
     cut_short = not options.out.exists() and any(p.exists() for p in records)
     beside = apart(vault, {"--out": options.out, "--public-record": options.public_record}, named is not None)
     raise_all([*beside, *_unwritable(options, named, cut_short)])
     _check_form(options)
-    release = cf.Plan.load(options.plan).protect(cf.read(options.data), seed=seed_of(options), vault=vault)
+    release = cf.Plan.load(options.plan).protect(cf.read(options.data), seed=common.seed_of(options), vault=vault)
     # One vault for all releases of a user who names none: their records go by content.
     secret = named or vault / f"{content_digest(release.frame)[:16]}.json"
     if cut_short and not options.force:
@@ -89,13 +78,13 @@ def run(options: argparse.Namespace) -> Told:
 def _unwritable(options: argparse.Namespace, named: Path | None, cut_short: bool) -> list[str]:
     """What is in the way, met before any work."""
     public = [options.out, None if cut_short else options.public_record]
-    return [*unwritable(options, public), *([] if cut_short else in_the_way(named, options.force))]
+    return [*common.unwritable(options, public), *([] if cut_short else common.in_the_way(named, options.force))]
 
 
 def _check_form(options: argparse.Namespace) -> None:
     from confide.frames.files import TEXT
 
-    check_suffix(options.out)
+    common.check_suffix(options.out)
     if options.spreadsheet and options.out.suffix.lower() not in TEXT:
         raise InputError(f"--spreadsheet goes with an --out that ends in {' or '.join(TEXT)}.")
 
@@ -107,7 +96,7 @@ def _check_same(release: cf.Release, public: Path | None, private: Path | None) 
     problems = []
     for path, secret in ((public, False), (private, True)):
         if path is not None and path.exists() and path.read_bytes() != record_text(release, secret).encode():
-            problems += in_the_way(path, force=False)
+            problems += common.in_the_way(path, force=False)
     raise_all(problems)
 
 
