@@ -25,7 +25,7 @@ SPELLINGS = {"confide.study.theory": "confide.theory"}
 """Earlier places of a room, kept for those who import them."""
 
 LAYERS = {
-    "core": ("visible", "errors", "run", "files", "random", "documents"),
+    "core": ("visible", "errors", "upward", "run", "files", "random", "registry", "documents"),
     "protect": ("seam", "likelihoods", "shared", "methods"),
 }
 """Inside a room: each may import from those before it, and everything else in the room from all of them."""
@@ -34,7 +34,6 @@ LEFT = {
     ("confide.attack.results.attack", "measure"),
     ("confide.attack.results.attack", "show"),
     ("confide.attack.results.grid", "show"),
-    ("confide.core.documents.plain", "protect"),
     ("confide.measure.risk.calibration", "show"),
     ("confide.measure.risk.exposure", "show"),
     ("confide.study.result", "show"),

@@ -11,7 +11,6 @@ import pytest
 import confide as cf
 from confide.core.arguments import fits, guarded
 from confide.core.errors import InputError
-from confide.protect.document import load_plan
 
 HEADS = cf.demo("heads").head(60)
 
@@ -73,10 +72,10 @@ def test_documents_nested_without_end_are_refused(tmp_path):
     for depth in (60, 5000, 200_000):
         path.write_text('{"steps": ' + "[" * depth + "]" * depth + "}")
         with pytest.raises(InputError, match="deep inside of each other"):
-            load_plan(path)
+            cf.Plan.load(path)
     path.write_text('{"weight": ' + "9" * 5000 + "}")
     with pytest.raises(InputError, match="too many digits"):
-        load_plan(path)
+        cf.Plan.load(path)
 
 
 def test_a_record_without_a_digest_is_damaged():
