@@ -8,7 +8,7 @@ from dataclasses import asdict
 from confide.attack.document import load_intruder
 from confide.cli.common import RECORD, Told, check_suffix, seed_of, unwritable
 from confide.core.errors import InputError, raise_all
-from confide.frames import atomic_write, read, write
+from confide.frames import read, write
 from confide.protect.document import load_plan
 from confide.protect.release import Release
 from confide.protect.replay import replay
@@ -32,8 +32,7 @@ def run(options: argparse.Namespace) -> Told:
         "treatments": [asdict(t) for t in result.treatments],
     }
     if options.out is not None:
-        with atomic_write(options.out, overwrite=options.force, private=True) as temporary:
-            write(result.units, temporary, overwrite=True)
+        write(result.units, options.out, overwrite=options.force, private=True)
         text += f"\n\nPrivate, one row a target with its true match, never to be published: {options.out}"
         plain["units"] = str(options.out)
     return text, plain
@@ -43,7 +42,7 @@ def _release(options: argparse.Namespace) -> Release:
     _check_source(options)
     data = read(options.data)
     if options.private is not None:
-        return replay(options.private if options.private.suffix == ".json" else options.private / RECORD, data)
+        return replay(data, options.private if options.private.suffix == ".json" else options.private / RECORD)
     plan = None if options.plan is None else load_plan(options.plan)
     if options.released is not None:
         link = None

@@ -19,8 +19,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
-from confide import __version__
 from confide.core.errors import InputError
+from confide.core.version import __version__
 from confide.core.visible import visible
 
 NEW_LINE = "\n"

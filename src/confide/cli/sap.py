@@ -115,7 +115,7 @@ def _write(
     options: argparse.Namespace, attack: TableAttack | TablesAttack, published: Published | PublishedTables
 ) -> None:
     if options.published is not None:  # for the public: what can be stated of it is not in it
-        seen = published.frame().drop("entry", "lower", "upper")
+        seen = published.frame.drop("entry", "lower", "upper")
         seen = _with_levels_shown(seen) if options.records else seen
         with atomic_write(options.published, overwrite=options.force) as temporary:
             write(marked(seen, published.origin), temporary, overwrite=True)

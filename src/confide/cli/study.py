@@ -80,7 +80,7 @@ def _free(out: Path, mine: str, texts: Mapping[str, str], overwrite: bool) -> Ou
 def _written(result: StudyResult, choice: Choice | None, out: Path, texts: Mapping[str, str]) -> list[Path]:
     for folder in (out, out / "charts", out / "outside"):
         remove_leftovers(folder)
-    files = [*result.save(out, overwrite=True), *save_report_folder(result, out, choice, overwrite=True)]
+    files = [*result.save_tables(out, overwrite=True), *save_report_folder(result, out, choice, overwrite=True)]
     if choice is not None:
         files += _plan_file(result, choice, out / CHOSEN)
     for name, text in texts.items():

@@ -21,6 +21,7 @@ import numpy as np
 from confide.core.documents.hints import describe, kind_of, options
 from confide.core.errors import ConfideError, is_text, raise_all
 from confide.core.run import forked
+from confide.core.upward import upward
 
 _NUMBERS: dict[Any, tuple[type, ...]] = {
     float: (int, float, np.integer, np.floating),
@@ -30,7 +31,7 @@ _NUMBERS: dict[Any, tuple[type, ...]] = {
 
 
 def guarded(public: Any) -> Any:
-    """A public function that tells of arguments that do not fit; of a class, its constructor and its methods.
+    """A public function that tells of arguments that do not fit; of a class its constructor and methods, of a room all.
 
     >>> def double(size: float) -> float:
     ...     return len(size)
@@ -44,6 +45,10 @@ def guarded(public: Any) -> Any:
         for kind in public.__mro__:
             if kind.__module__.startswith("confide.") and not getattr(kind, "_is_protocol", False):
                 _guard_class(kind)
+    if inspect.ismodule(public):
+        for name, member in list(vars(public).items()):
+            if not name.startswith("_") and str(getattr(member, "__module__", "")).startswith("confide."):
+                setattr(public, name, guarded(member))
     return public
 
 
@@ -121,9 +126,7 @@ def _given(value: Any) -> str:
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     """Annotations of a function, also those that only a type checker imports; what cannot be found may be anything."""
-    import confide
-
-    names = {n: getattr(confide, n) for n in confide.__all__}
+    names = {n: upward("confide", n) for n in upward("confide", "__all__")}
     while True:
         try:
             return get_type_hints(function, localns=names)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from confide import __version__
 from confide.attack.document import intruder_to_dict
 from confide.attack.intruder import Intruder, Unsure
 from confide.core.errors import InputError
+from confide.core.version import __version__
 from confide.frames import schema, to_polars
 from confide.measure.utility.measure import Measure
 from confide.protect.document import plan_to_dict
