@@ -1,5 +1,6 @@
 """Charts of tidy frames (altair): `cf.charts.sap_chart(frame)`. Every result draws itself: `result.chart()`."""
 
+from confide.core.arguments import guard_room
 from confide.show.charts.charts import calibration_chart as calibration_chart
 from confide.show.charts.charts import risk_counts as risk_counts
 from confide.show.charts.charts import risk_distribution_chart as risk_distribution_chart
@@ -19,3 +20,5 @@ from confide.show.charts.table_charts import scheme_map as scheme_map
 from confide.show.charts.theory_charts import swap_chart as swap_chart
 from confide.show.charts.theory_charts import theory_map as theory_map
 from confide.show.charts.theory_charts import uniques_chart as uniques_chart
+
+guard_room(__name__)

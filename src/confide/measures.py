@@ -1,5 +1,6 @@
 """Measures of utility and of risk by name: `cf.measures.Hellinger`."""
 
+from confide.core.arguments import guard_room
 from confide.measure.risk.calibration import Calibration as Calibration
 from confide.measure.risk.exposure import Exposure as Exposure
 from confide.measure.risk.identification import Summary as Summary
@@ -17,3 +18,5 @@ from confide.measure.utility.moments import Variances as Variances
 from confide.measure.utility.propensity import Propensity as Propensity
 from confide.measure.utility.regressions import CoefficientDifference as CoefficientDifference
 from confide.measure.utility.regressions import RegressionOverlap as RegressionOverlap
+
+guard_room(__name__)

@@ -60,7 +60,7 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "Attack": attack,
     "Averaged": lambda: cf.Intruder(knows=["sex", "race"]).attack(copies()),
     "Calibration": lambda: attack().calibration(),
-    "Certificate": lambda: TABLE.publish().attack(known=[3]).certificate(),
+    "Certificate": lambda: cf.Table([2, 1, 3]).publish().attack(known=[3]).certificate(),
     "Choice": lambda: study().choose(),
     "Combined": lambda: cf.combine([[1.0, 5.0], [2.0, 4.0]], [[0.1, 0.2], [0.1, 0.3]]),
     "Copies": copies,

@@ -17,14 +17,14 @@ HEADS = cf.demo("heads").head(150)
 def test_the_very_same_release(name: str, tmp_path: Path) -> None:
     record = RECORDS[name]
     assert record["format"] == "confide-record/1"
-    release = cf.replay(record, HEADS)  # it checks content and link itself
+    release = cf.replay(HEADS, record)  # it checks content and link itself
     assert "earlier version" in repr(release)
     if int(record["private"]["seed"]) < 2**96:
         with pytest.raises(cf.InputError, match="anybody can try out"):
             cf.write(release.data, tmp_path / "public.csv")
     else:
         cf.write(release.data, tmp_path / "public.csv")
-    again = cf.replay(release.record(private=True), HEADS)  # a new record of it replays too
+    again = cf.replay(HEADS, release.record(private=True))  # a new record of it replays too
     assert again.data.equals(release.data)
 
 
@@ -32,6 +32,6 @@ def test_another_seed_is_noticed() -> None:
     record = RECORDS["swap"]
     wrong = {**record, "private": {**record["private"], "seed": "8"}}
     with pytest.raises(cf.InputError, match="is not the one recorded"):
-        cf.replay(wrong, HEADS)
+        cf.replay(HEADS, wrong)
     with pytest.raises(cf.InputError, match="damaged"):
-        cf.replay({**record, "private": {**record["private"], "seed": "no"}}, HEADS)
+        cf.replay(HEADS, {**record, "private": {**record["private"], "seed": "no"}})

@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+import sys
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -31,7 +32,7 @@ _NUMBERS: dict[Any, tuple[type, ...]] = {
 
 
 def guarded(public: Any) -> Any:
-    """A public function that tells of arguments that do not fit; of a class its constructor and methods, of a room all.
+    """A public function that tells of arguments that do not fit; of a class its constructor and methods.
 
     >>> def double(size: float) -> float:
     ...     return len(size)
@@ -45,11 +46,15 @@ def guarded(public: Any) -> Any:
         for kind in public.__mro__:
             if kind.__module__.startswith("confide.") and not getattr(kind, "_is_protocol", False):
                 _guard_class(kind)
-    if inspect.ismodule(public):
-        for name, member in list(vars(public).items()):
-            if not name.startswith("_") and str(getattr(member, "__module__", "")).startswith("confide."):
-                setattr(public, name, guarded(member))
     return public
+
+
+def guard_room(module: str) -> None:
+    """Guard all that a module offers to users."""
+    room = sys.modules[module]
+    for name, member in list(vars(room).items()):
+        if not name.startswith("_") and str(getattr(member, "__module__", "")).startswith("confide."):
+            setattr(room, name, guarded(member))
 
 
 def _guard_class(kind: type[Any]) -> None:

@@ -65,8 +65,10 @@ class Result:
         found = self.summary()
         frame = found if isinstance(found, pl.DataFrame) else found.frame
         name, head = type(self).__name__, visible(repr(self).partition("\n")[0])
-        with pl.Config(tbl_hide_dataframe_shape=True, tbl_hide_column_data_types=True, tbl_rows=SHOWN, tbl_cols=-1):
-            return f"<p>{escape(name if head.startswith(f'{name}(') else head)}</p>{frame._repr_html_()}"
+        said = head if head[:1].isalnum() and not head.startswith(f"{name}(") else name
+        plain: Any = {"tbl_hide_dataframe_shape": True, "tbl_hide_column_data_types": True}
+        with pl.Config(tbl_rows=SHOWN, tbl_cols=-1, fmt_str_lengths=80, **plain):
+            return f"<p>{escape(said)}</p>{frame._repr_html_()}"
 
 
 class Public(Result):

@@ -84,7 +84,12 @@ class Copies(Sequence[Release], Public):
         every = [r.frame.select(pl.lit(i).alias("copy"), pl.all()) for i, r in enumerate(self.releases, 1)]
         unlike = [c for c in every[0].columns if len({f.schema[c] for f in every}) > 1]
         stacked = pl.concat([f.with_columns(pl.col(unlike).cast(pl.String)) for f in every])
-        return withhold(stacked, self.releases[0].refusal) if self.releases[0].refusal else stacked
+        return withhold(stacked, self.refusal) if self.refusal else stacked
+
+    @property
+    def refusal(self) -> str:
+        """Why the copies must not be published; empty where they may be."""
+        return self.releases[0].refusal
 
     def summary(self) -> pl.DataFrame:
         """The summary of each copy, one below the other; see `Release.summary`."""

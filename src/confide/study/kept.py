@@ -40,6 +40,7 @@ def kept(folder: Path) -> StudyResult:
     found = next((c for place in (folder, folder / WORK) if (c := read_sealed(place / FILE, FILE)) is not None), None)
     if found is None:
         raise InputError(f"{folder} holds no {FILE} that is whole; StudyResult.save and Study.run(folder) leave one.")
+    _check_stated(found)
     try:
         return _restored(found)
     except (KeyError, TypeError, ValueError):
@@ -59,14 +60,17 @@ def _stated(result: StudyResult) -> dict[str, Any]:
     }
 
 
-def _restored(found: Mapping[str, Any]) -> StudyResult:
+def _check_stated(found: Mapping[str, Any]) -> None:
     for what in ("plans", "intruders", "measures"):
-        for name, stated in found[what].items():
+        for name, stated in found.get(what, {}).items():
             if stated is None:
                 raise InputError(
                     f'The file cannot hold "{name}" of the {what}, which no document could state. Run the study again '
                     "in its folder: what is finished is not computed again."
                 )
+
+
+def _restored(found: Mapping[str, Any]) -> StudyResult:
     tables = {
         t: pl.DataFrame([pl.Series(n, values, dtype=TYPES[kind]) for n, kind, values in found["tables"][t]])
         for t in TABLES

@@ -90,7 +90,7 @@ def _combined(result: Combined) -> Any:
 def _release(releases: Sequence[Release]) -> Any:
     pairs = pairs_of(releases)
     rows = [_plain(v, TotalVariation(v).of(pairs).value, ".3g") for v in pairs[0].shared]
-    return _rows(rows, "Total variation distance between original and release", "How far each variable has moved")
+    return _rows(rows, "Total variation distance between original and release", "How far each distribution has moved")
 
 
 def _published(result: Published) -> Any:
