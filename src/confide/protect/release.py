@@ -157,9 +157,9 @@ class Release(Public):
         """One row per released variable: what was done to it, how many values it had and has, how many are missing.
 
         >>> import confide as cf
-        >>> plan = cf.Plan([cf.Topcode("age", at=85)], drop=[v for v in cf.demo("heads").columns if v != "age"])
-        >>> plan.protect(cf.demo("heads"), seed=1).summary().rows()
-        [('age', 'Topcode', 80, 71, 0)]
+        >>> plan = cf.Plan([cf.Topcode("age", at=85)])
+        >>> plan.protect(cf.demo("heads").select("sex", "age"), seed=1).summary().rows()
+        [('sex', '', 2, 2, 0), ('age', 'Topcode', 82, 71, 0)]
         """
         parts = () if self.plan is None else self.plan.parts
         schema = {"variable": pl.String, "steps": pl.String, "original": pl.Int64, "released": pl.Int64}

@@ -205,8 +205,8 @@ class TableAttack(Result):
         """In one row: the most people known, the largest probability, the fewest people with any, whether all is exact.
 
         >>> import confide as cf
-        >>> cf.Table([2, 1, 3]).publish().attack(known=range(4)).summary().rows()
-        [(3, 0.7, 1, True)]
+        >>> cf.Table([2, 1]).publish().attack(known=[1]).summary().select("n", "smallest", "exact").rows()
+        [(1, 1, True)]
         """
         return pl.DataFrame(
             [{"n": self.most, "sap": self.frame["sap"].max(), "smallest": self.smallest, "exact": self.exact}]
