@@ -15,6 +15,7 @@ from confide.core.random.vault import Vault as Vault
 from confide.core.version import __version__ as __version__
 from confide.demo import codebook as codebook
 from confide.demo import demo as demo
+from confide.frames import Data as Data
 from confide.frames import Schema as Schema
 from confide.frames import VariableSchema as VariableSchema
 from confide.frames import attach as attach
@@ -52,7 +53,7 @@ from confide.protect.methods.measurement_error.variances import prior_from_range
 from confide.protect.methods.microaggregate.microaggregate import Microaggregate as Microaggregate
 from confide.protect.methods.noise.noise import Noise as Noise
 from confide.protect.methods.pram.pram import Pram as Pram
-from confide.protect.methods.rankswap.rankswap import RankSwap as RankSwap
+from confide.protect.methods.rankswap import RankSwap as RankSwap
 from confide.protect.methods.recode import Recode as Recode
 from confide.protect.methods.rounding import Round as Round
 from confide.protect.methods.sample import Sample as Sample

@@ -69,7 +69,7 @@ def test_a_private_record_stays_closed_when_replaced(tmp_path: Path) -> None:
 
 def test_replay_takes_any_frame_of_the_same_content() -> None:
     pandas_release = PLAN.protect(HEADS.to_pandas(), seed=5)
-    again = cf.replay(pandas_release.record(private=True), HEADS.to_pandas())
+    again = cf.replay(HEADS.to_pandas(), pandas_release.record(private=True))
     assert again.data.equals(pandas_release.data)
 
 
@@ -98,6 +98,9 @@ def test_a_result_that_differs_is_refused() -> None:
     older = {**wrong_seed, "versions": {**record["versions"], "numpy": "1.0"}}
     with pytest.raises(InputError, match=r"It was made with numpy 1\.0"):
         cf.replay(HEADS, older)
+    elsewhere = {**wrong_seed, "versions": {**record["versions"], "processor": "x86_64 Unheard"}}
+    with pytest.raises(InputError, match=r"It was made with processor x86_64 Unheard \(here \w+"):
+        cf.replay(HEADS, elsewhere)
     other_content = {**record, "released": {**record["released"], "sha256": "0"}}
     with pytest.raises(InputError, match="is not the one recorded"):
         cf.replay(HEADS, other_content)
