@@ -18,8 +18,10 @@ import pytest
 
 import confide as cf
 from confide.core.result import Public, Result
+from confide.core.upward import ABOVE, upward
 from confide.show.charts.of_results import PICTURES
 from confide.theory import smallest_noise_for_uniques
+from tests.helpers.source import modules
 
 SOURCE = Path(cf.__file__).parent
 HEADS = cf.demo("heads").head(300)
@@ -215,13 +217,8 @@ def test_without_xlsxwriter_there_is_a_sentence(tmp_path: Path, monkeypatch: pyt
         cf.write(HEADS, tmp_path / "a.xlsx")
 
 
-def test_what_is_looked_for_upward_is_there() -> None:
-    found = 0
-    for file in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text())):
-            called = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "upward"
-            if called and all(isinstance(a, ast.Constant) for a in node.args):
-                module, name = (a.value for a in node.args)
-                assert hasattr(importlib.import_module(module), name), f"{file}: {module}.{name}"
-                found += 1
-    assert found > 10
+def test_what_is_looked_for_upward_is_there_and_asked_for() -> None:
+    assert all(callable(upward(name)) or upward(name) for name in ABOVE)
+    calls = (n for m in modules().values() for n in ast.walk(m.tree) if isinstance(n, ast.Call))
+    asked = {ast.literal_eval(n.args[0]) for n in calls if getattr(n.func, "id", "") == "upward"}
+    assert asked == ABOVE.keys()

@@ -15,6 +15,7 @@ import os
 import sys
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from importlib import import_module
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -22,7 +23,6 @@ import numpy as np
 from confide.core.documents.hints import describe, kind_of, options
 from confide.core.errors import ConfideError, is_text, raise_all
 from confide.core.run import forked
-from confide.core.upward import upward
 
 _NUMBERS: dict[Any, tuple[type, ...]] = {
     float: (int, float, np.integer, np.floating),
@@ -134,7 +134,8 @@ def _given(value: Any) -> str:
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     """Annotations of a function, also those that only a type checker imports; what cannot be found may be anything."""
-    names = {n: upward("confide", n) for n in upward("confide", "__all__")}
+    public = import_module("confide")
+    names = {n: getattr(public, n) for n in public.__all__}
     while True:
         try:
             return get_type_hints(function, localns=names)

@@ -39,7 +39,7 @@ class Result:
 
     def chart(self) -> Any:
         """The result as a picture (altair)."""
-        return upward("confide.show.charts.of_results", "picture_of")(self)
+        return upward("picture_of")(self)
 
     def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> Path:
         """Write the frame (.csv, .parquet, .xlsx, ...) or the chart (.html, .png, .svg); the ending says which.
@@ -56,7 +56,7 @@ class Result:
         """
         if is_picture(path):
             return _drawn(self, path, overwrite, self.private)
-        return Path(upward("confide.frames", "write")(self.frame, path, overwrite=overwrite, private=self.private))
+        return Path(upward("write")(self.frame, path, overwrite=overwrite, private=self.private))
 
     def _repr_html_(self) -> str:
         """A table for notebooks: the summary, so no record that a printout would not show."""
@@ -83,7 +83,7 @@ class Public(Result):
         """
         if is_picture(path):
             return _drawn(self, path, overwrite, private=True)
-        return Path(upward("confide.frames", "write")(self._public(), path, overwrite=overwrite, draft=draft))
+        return Path(upward("write")(self._public(), path, overwrite=overwrite, draft=draft))
 
     def _public(self) -> Any:
         """What goes out."""
@@ -97,7 +97,7 @@ def is_picture(path: str | os.PathLike[str]) -> bool:
     (True, False)
     """
     suffix = Path(path).suffix.lower()
-    known = upward("confide.frames.files", "FORMATS")
+    known = upward("FORMATS")
     if suffix in PICTURES or suffix in known:
         return suffix in PICTURES
     raise InputError(
@@ -106,4 +106,4 @@ def is_picture(path: str | os.PathLike[str]) -> bool:
 
 
 def _drawn(result: Result, path: str | os.PathLike[str], overwrite: bool, private: bool) -> Path:
-    return Path(upward("confide.show.charts.drawing", "save_chart")(result.chart(), path, overwrite, private))
+    return Path(upward("save_chart")(result.chart(), path, overwrite, private))

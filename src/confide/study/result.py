@@ -139,7 +139,7 @@ class StudyResult(Result):
         self, risk: str = "expected_matches", utility: str | None = None, intruder: str | None = None, **options: Any
     ) -> Any:
         """The R-U map: risk against utility, between "release nothing" and "release everything"."""
-        draw = upward("confide.show.charts.map_chart", "map_chart")
+        draw = upward("map_chart")
         return draw(self.frame, risk, self.measure(utility), intruder=intruder, random=self.random, **options)
 
     def report(
@@ -150,7 +150,7 @@ class StudyResult(Result):
 
         `outside`: a version in which no number, together with the release, tells about fewer than `fewest` people.
         """
-        write = upward("confide.show.report", "write_report")
+        write = upward("write_report")
         return Path(write(self, path, outside=outside, choice=choice, overwrite=overwrite, fewest=fewest))
 
     @classmethod
@@ -196,7 +196,7 @@ class StudyResult(Result):
         return [place / FRAME, place / SUMMARY]
 
     def __str__(self) -> str:
-        return str(upward("confide.show.text.studies", "study_text")(self))
+        return str(upward("study_text")(self))
 
     def __repr__(self) -> str:
         what = f"{len(self.plans)} plans, {len(self.intruders)} intruders, {len(self.measures)} measures of utility"

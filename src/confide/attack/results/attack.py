@@ -102,7 +102,7 @@ class Attack(Result):
         unique declared         539
         false match rate       0.0%
         """
-        found: Summary = upward("confide.measure.risk.identification", "summarise")(self.units, threshold)
+        found: Summary = upward("summarise")(self.units, threshold)
         return found
 
     def posterior(self, target: int) -> pl.DataFrame:
@@ -148,7 +148,7 @@ class Attack(Result):
         """
         if bool((self.truth == UNKNOWN).any()) or self.release.link is None:
             raise InputError("Calibration needs the truth: give link= to Release.adopt, or truth= to attack.")
-        found: Calibration = upward("confide.measure.risk.calibration", "calibrate")(self.units, bins)
+        found: Calibration = upward("calibrate")(self.units, bins)
         return found
 
     def ranks(self, top: int = 10) -> pl.DataFrame:
@@ -164,7 +164,7 @@ class Attack(Result):
         >>> table["rank"].to_list(), int(table["targets"].sum())
         (['1', '2', '3', '>3'], 662)
         """
-        found: pl.DataFrame = upward("confide.measure.risk.ranks", "rank_table")(self, top)
+        found: pl.DataFrame = upward("rank_table")(self, top)
         return found
 
     def declare(self, threshold: float | Sequence[float] = (0.1, 0.2, 0.5, 0.9)) -> pl.DataFrame:
@@ -177,7 +177,7 @@ class Attack(Result):
         >>> cf.Intruder(knows=["sex", "race", "age"]).attack(release).declare(0.5).columns[:5]
         ['threshold', 'declared', 'claimed', 'right', 'wrong']
         """
-        found: pl.DataFrame = upward("confide.measure.risk.ranks", "declare_table")(self.units, threshold)
+        found: pl.DataFrame = upward("declare_table")(self.units, threshold)
         return found
 
     def grid(self, *, threads: int | None = None, progress: bool | None = None) -> Grid:
@@ -236,7 +236,7 @@ class Attack(Result):
         return np.asarray(np.exp(weights - weights.max() - self.log_scale[target]))
 
     def __repr__(self) -> str:
-        return str(upward("confide.show.text.attacks", "attack_text")(self))
+        return str(upward("attack_text")(self))
 
 
 def make_units(columns: dict[str, F64], own_row: I64, certain: bool) -> tuple[pl.DataFrame, F64, F64]:

@@ -59,7 +59,7 @@ class Optimum(Result):
         risk = risk or next(iter(self.limits))
         measure = chosen_measure(self.measures, utility or next(iter(self.utility)), "utility")
         marked = {"choice": self.name, "limits": self.limits} | options
-        return upward("confide.show.charts.map_chart", "map_chart")(self.frame, risk, measure, **marked)
+        return upward("map_chart")(self.frame, risk, measure, **marked)
 
     def summary(self) -> pl.DataFrame:
         """The risks and utilities of the plan that was found, each with its 95 percent interval over fresh seeds."""
