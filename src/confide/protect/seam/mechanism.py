@@ -127,7 +127,8 @@ class Fitted(ABC):
 
 
 if TYPE_CHECKING:
-    Name = Names = Sequence[str]  # a text is one, and what is read is a tuple
+    Name = Sequence[str]  # a text is one, and what is read is a tuple
+    Names = Sequence[str]
 else:
     Name, Names = str, str | Sequence[str]
 """Annotations of a method's field `variables`: of one with `one_variable`, and of one that takes several."""
