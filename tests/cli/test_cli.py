@@ -143,7 +143,7 @@ def test_the_examples_run(here: Path, capsys: pytest.CaptureFixture[str]) -> Non
         (f"{PROTECT} --private . --public-record r.json", "outside that of --public-record"),
         ("protect heads.csv --plan plan.toml --out who.toml", "exists and is not overwritten; give --force"),
         ("protect heads.csv --plan plan.toml --out heads.csv --force", "heads.csv is named twice"),
-        ("protect heads.csv --plan plan.toml --out public/a.xlsx", "must end in one of .csv"),
+        ("protect heads.csv --plan plan.toml --out public/a.xls", "must end in one of .csv"),
         ("protect heads.csv --plan plan.toml --out nowhere/a.csv", "there is no folder nowhere"),
         ("protect none.csv --plan plan.toml --out public/a.csv", "none.csv"),
         ("protect heads.csv --plan none.toml --out public/a.csv", "none.toml cannot be read: No such file"),

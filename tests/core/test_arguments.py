@@ -21,7 +21,7 @@ MISTAKES = {
     "ranges as a list": (lambda: cf.Uniform(ranges=[[1, 2]]), "ranges must be a table"),
     "no path": (lambda: cf.read(["a.csv"]), "path must be text or a path, not a list"),
     "NUL in a path": (lambda: cf.write(HEADS, "a\0.csv"), "no file's name can hold"),
-    "half a letter in a path": (lambda: cf.replay("\ud800", HEADS), "cannot be the name of a file"),
+    "half a letter in a path": (lambda: cf.replay(HEADS, "\ud800"), "cannot be the name of a file"),
     "a long path": (lambda: cf.read("y" * 5000 + ".csv"), "cannot be the name of a file"),
     "more digits than a number has": (lambda: cf.Topcode("age", at=10**400), "more than 308 digits"),
     "a variable's schema as text": (lambda: cf.VariableSchema("a", value_labels="x"), "value_labels is a dict"),
@@ -84,4 +84,4 @@ def test_a_record_without_a_digest_is_damaged():
         spoiled = json.loads(json.dumps(record))
         del part(spoiled)["sha256"]
         with pytest.raises(InputError, match="damaged"):
-            cf.replay(spoiled, HEADS)
+            cf.replay(HEADS, spoiled)

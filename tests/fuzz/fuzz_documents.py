@@ -222,7 +222,7 @@ def _study(path: Path, _: random.Random) -> None:
 
 def _record(path: Path, rng: random.Random) -> None:
     if rng.random() < 0.5:
-        cf.replay(path, people())
+        cf.replay(people(), path)
     else:
         vault = Path("vault")
         vault.mkdir(exist_ok=True)

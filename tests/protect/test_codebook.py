@@ -202,7 +202,7 @@ def test_attack_adopt_and_replay_agree_whether_or_not_all_categories_are_named(s
     assert_frame_equal(found, intruder.attack(full).units, abs_tol=1e-12)
     adopted = cf.Release.adopt(ORIGINAL, release.data, narrow, link=release.link)
     assert_frame_equal(found, intruder.attack(adopted).units, abs_tol=1e-12)
-    again = cf.replay(release.record(private=True), ORIGINAL)
+    again = cf.replay(ORIGINAL, release.record(private=True))
     assert again.data.equals(release.data)
     assert again.data.schema == release.data.schema
 
@@ -214,7 +214,7 @@ def test_records_of_releases_that_named_every_category_still_replay():
     old = release.record(private=True) | {"format": EARLIER}
     old["private"]["seed"] = old["private"].pop("draws")["seed"]
     del old["plan"]["public_codebook"]  # as it was written when every release did so
-    assert cf.replay(old, ORIGINAL).data.schema == ORIGINAL.schema
+    assert cf.replay(ORIGINAL, old).data.schema == ORIGINAL.schema
 
 
 def test_categories_inside_lists_and_structures():

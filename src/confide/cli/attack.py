@@ -11,7 +11,6 @@ import confide as cf
 from confide.cli import common
 from confide.cli.common import Told
 from confide.core.errors import InputError, raise_all
-from confide.core.files.atomic import atomic_write
 
 if TYPE_CHECKING:
     from confide.cli.common import Commands
@@ -62,8 +61,7 @@ def run(options: argparse.Namespace) -> Told:
         "treatments": [asdict(t) for t in result.treatments],
     }
     if options.out is not None:
-        with atomic_write(options.out, overwrite=options.force, private=True) as temporary:
-            cf.write(result.units, temporary, overwrite=True)
+        cf.write(result.units, options.out, overwrite=options.force, private=True)
         text += f"\n\nPrivate, one row per target with its true match, never to be published: {options.out}"
         plain["units"] = str(options.out)
     return text, plain
@@ -74,7 +72,7 @@ def _release(options: argparse.Namespace) -> cf.Release:
     data = cf.read(options.data)
     if options.private is not None:
         record = options.private if options.private.suffix == ".json" else options.private / common.RECORD
-        return cf.replay(record, data)
+        return cf.replay(data, record)
     plan = None if options.plan is None else cf.Plan.load(options.plan)
     if options.released is not None:
         link = None

@@ -21,9 +21,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
-from confide import __version__
 from confide.cli.common import use
 from confide.core.errors import InputError
+from confide.core.version import __version__
 from confide.core.visible import visible
 
 COMMANDS = ("demo", "protect", "attack", "study", "sap", "schema")

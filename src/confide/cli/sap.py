@@ -151,7 +151,7 @@ def _write(
     from confide.tables.drafts import marked
 
     if options.published is not None:  # for the public: what can be stated of it is not in it
-        seen = published.frame().drop("entry", "lower", "upper")
+        seen = published.frame.drop("entry", "lower", "upper")
         seen = _with_levels_shown(seen) if options.records else seen
         with atomic_write(options.published, overwrite=options.force) as temporary:
             cf.write(marked(seen, published.origin), temporary, overwrite=True)

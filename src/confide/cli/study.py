@@ -95,7 +95,7 @@ def _written(result: cf.StudyResult, choice: cf.Choice | None, out: Path, texts:
 
     for folder in (out, out / "charts", out / "outside"):
         remove_leftovers(folder)
-    files = [*result.save(out, overwrite=True), *save_report_folder(result, out, choice, overwrite=True)]
+    files = [*result.save_tables(out, overwrite=True), *save_report_folder(result, out, choice, overwrite=True)]
     if choice is not None:
         files += _plan_file(result, choice, out / CHOSEN)
     for name, text in texts.items():

@@ -12,8 +12,10 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+import sys
 import types
 from collections.abc import Callable, Iterable, Mapping, Set
+from importlib import import_module
 from typing import Any, get_origin, get_type_hints
 
 from confide.core.documents.hints import describe, fits, kind_of, options
@@ -22,7 +24,7 @@ from confide.core.run import forked
 
 
 def guarded(public: Any) -> Any:
-    """A public function that tells of arguments that do not fit; of a class, its constructor and its methods.
+    """A public function that tells of arguments that do not fit; of a class its constructor and methods.
 
     >>> def double(size: float) -> float:
     ...     return len(size)
@@ -37,6 +39,14 @@ def guarded(public: Any) -> Any:
             if kind.__module__.startswith("confide.") and not getattr(kind, "_is_protocol", False):
                 _guard_class(kind)
     return public
+
+
+def guard_room(module: str) -> None:
+    """Guard all that a module offers to users."""
+    room = sys.modules[module]
+    for name, member in list(vars(room).items()):
+        if not name.startswith("_") and str(getattr(member, "__module__", "")).startswith("confide."):
+            setattr(room, name, guarded(member))
 
 
 def _guard_class(kind: type[Any]) -> None:
@@ -116,9 +126,8 @@ def _given(value: Any) -> str:
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     """Annotations of a function, also those that only a type checker imports; what cannot be found may be anything."""
-    import confide
-
-    names = {n: getattr(confide, n) for n in confide.__all__}
+    public = import_module("confide")
+    names = {n: getattr(public, n) for n in public.__all__}
     while True:
         try:
             return get_type_hints(function, localns=names)

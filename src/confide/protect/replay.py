@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +26,7 @@ EARLIER = "confide-record/1"
 Place = str | os.PathLike[str]
 
 
-def replay(record: Mapping[str, Any] | Place, data: Any, vault: Vault | Place | None = None) -> Release:
+def replay(data: Any, record: Mapping[str, Any] | Place, vault: Vault | Place | None = None) -> Release:
     """Make a recorded release again from the original data, and check that it is the very same.
 
     `record` is a private record or its file. What was drawn from a vault needs that `vault`; a record that lies in its
@@ -36,13 +37,16 @@ def replay(record: Mapping[str, Any] | Place, data: Any, vault: Vault | Place | 
     >>> import confide as cf
     >>> plan = cf.Plan([cf.Swap("race", rate=0.3)], identifiers=["id"])
     >>> release = plan.protect(cf.demo("heads"))
-    >>> again = cf.replay(release.record(private=True), cf.demo("heads"))
+    >>> again = cf.replay(cf.demo("heads"), release.record(private=True))
     >>> again.data.equals(release.data), bool((again.link == release.link).all())
     (True, True)
-    >>> cf.replay(release.record(), cf.demo("heads"))
+    >>> cf.replay(cf.demo("heads"), release.record())
     Traceback (most recent call last):
     confide.InputError: This record is public: it does not say where draws came from. Replay the private one.
     """
+    if _is_record(data) and not _is_record(record):
+        warnings.warn("data come first: replay(data, record)", DeprecationWarning, stacklevel=3)
+        data, record = record, data
     found = record if isinstance(record, Mapping) else read_document(record)
     private = _checked(found)
     file = Encoded.of(data)
@@ -66,6 +70,10 @@ def replay(record: Mapping[str, Any] | Place, data: Any, vault: Vault | Place | 
     return release
 
 
+def _is_record(given: Any) -> bool:
+    return isinstance(given, (str, os.PathLike)) or (isinstance(given, Mapping) and "format" in given)
+
+
 def _origin(
     found: Mapping[str, Any], private: Mapping[str, Any], what: tuple[str, ...], vault: Vault | Place | None,
     beside: Path | None,
@@ -84,7 +92,7 @@ def _origin(
     if drawn["from"] != "vault":
         return Origin.of(what, seed, secret=bytes.fromhex(drawn["secret"]) if "secret" in drawn else None)
     if vault is None and (beside is None or not existing(beside)):
-        raise InputError("This release was drawn from a vault. Say which: replay(record, data, vault=FOLDER).")
+        raise InputError("This release was drawn from a vault. Say which: replay(data, record, vault=FOLDER).")
     place = beside if vault is None else vault
     assert place is not None
     if not isinstance(place, Vault) and not existing(place):  # a new one would only be in the way of a copy

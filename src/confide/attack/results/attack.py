@@ -14,6 +14,8 @@ from confide.attack.engine.scene import Scene
 from confide.attack.intruder import Intruder
 from confide.attack.targets import UNKNOWN
 from confide.core.errors import InputError
+from confide.core.result import Result
+from confide.core.upward import upward
 from confide.frames.columns import F64, I64
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ class Treatment:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Attack:
+class Attack(Result):
     """The posterior of every target, summarised per target (`units`) and per file (`summary`).
 
     `units` has one row a target: `target` (its position), `candidates` (released rows that agree with all that is
@@ -82,6 +84,11 @@ class Attack:
             intruder, release, units, truth, treatments, seconds, pairs, own_row, scenes, log_scale, absent, given
         )
 
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The same as `units`, private."""
+        return self.units
+
     def summary(self, threshold: float = 0.2) -> Summary:
         """The file's risk: targets over a threshold, expected matches, unique matches (Reiter 2005, table 6).
 
@@ -95,9 +102,8 @@ class Attack:
         unique declared         539
         false match rate       0.0%
         """
-        from confide.measure.risk.identification import summarise
-
-        return summarise(self.units, threshold)
+        found: Summary = upward("summarise")(self.units, threshold)
+        return found
 
     def posterior(self, target: int) -> pl.DataFrame:
         """All candidates of one target: `row` of `release.data` and probability `p`, the likeliest first.
@@ -142,9 +148,8 @@ class Attack:
         """
         if bool((self.truth == UNKNOWN).any()) or self.release.link is None:
             raise InputError("Calibration needs the truth: give link= to Release.adopt, or truth= to attack.")
-        from confide.measure.risk.calibration import calibrate
-
-        return calibrate(self.units, bins)
+        found: Calibration = upward("calibrate")(self.units, bins)
+        return found
 
     def ranks(self, top: int = 10) -> pl.DataFrame:
         """The rank table of Fienberg, Makov and Sanil: targets by the rank of their own record.
@@ -159,9 +164,8 @@ class Attack:
         >>> table["rank"].to_list(), int(table["targets"].sum())
         (['1', '2', '3', '>3'], 662)
         """
-        from confide.measure.risk.ranks import rank_table
-
-        return rank_table(self, top)
+        found: pl.DataFrame = upward("rank_table")(self, top)
+        return found
 
     def declare(self, threshold: float | Sequence[float] = (0.1, 0.2, 0.5, 0.9)) -> pl.DataFrame:
         """What comes of declaring a match wherever the largest probability exceeds a threshold.
@@ -173,9 +177,8 @@ class Attack:
         >>> cf.Intruder(knows=["sex", "race", "age"]).attack(release).declare(0.5).columns[:5]
         ['threshold', 'declared', 'claimed', 'right', 'wrong']
         """
-        from confide.measure.risk.ranks import declare_table
-
-        return declare_table(self.units, threshold)
+        found: pl.DataFrame = upward("declare_table")(self.units, threshold)
+        return found
 
     def grid(self, *, threads: int | None = None, progress: bool | None = None) -> Grid:
         """Every combination of levels for C, B and A that this intruder can use, with a heat map (`plot`).
@@ -233,9 +236,7 @@ class Attack:
         return np.asarray(np.exp(weights - weights.max() - self.log_scale[target]))
 
     def __repr__(self) -> str:
-        from confide.show.text.attacks import attack_text
-
-        return attack_text(self)
+        return str(upward("attack_text")(self))
 
 
 def make_units(columns: dict[str, F64], own_row: I64, certain: bool) -> tuple[pl.DataFrame, F64, F64]:

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from confide.attack.engine.evidence import Knowledge, Uncertain
+from confide.core.result import Result
 from confide.protect.likelihoods.product import repeated
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def _joined(same: Sequence[Uncertain]) -> Uncertain:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Averaged:
+class Averaged(Result):
     """A summary of attacks on copies whose rows cannot be linked: one `attack` a copy, and their averages.
 
     An intruder who sees the copies knows more than any of them says; an average only describes. `units` has one row a
@@ -60,6 +61,11 @@ class Averaged:
         return every.group_by("target", maintain_order=True).agg(
             pl.col("p_true").mean(), pl.col("p_max").mean(), pl.col("hit").cast(pl.Float64).mean().alias("hits")
         )
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The same as `units`, private."""
+        return self.units
 
     def summary(self, threshold: float = 0.2) -> pl.DataFrame:
         """The file's risk in each copy, and last (copy null) on average.

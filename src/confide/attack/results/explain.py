@@ -9,11 +9,12 @@ import polars as pl
 from scipy.special import logsumexp
 
 from confide.attack.engine.scene import Scene
+from confide.core.result import Result
 from confide.frames.columns import F64, I64
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Explanation:
+class Explanation(Result):
     """`frame`: row, p, part, factor. A factor of 3 makes the record three times as likely as the average candidate.
 
     Parts: each known uncertain variable (C), "unavailable" (B, with the categories it is bound up with), "others"
@@ -25,6 +26,10 @@ class Explanation:
     certain: tuple[str, ...]
     candidates: int
     own_row: int | None
+
+    def summary(self) -> pl.DataFrame:
+        """One row per record, one column per part."""
+        return self.frame.pivot("part", index=["row", "p"], values="factor")
 
     def __repr__(self) -> str:
         lines = [

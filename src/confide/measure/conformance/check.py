@@ -11,15 +11,14 @@ import polars as pl
 
 from confide.attack.intruder import Intruder
 from confide.core.checks import names_of
-from confide.core.documents.plain import methods
 from confide.core.errors import InputError, raise_all
 from confide.core.random.seeds import checked_seed
+from confide.core.registry import known
 from confide.frames import to_polars
 from confide.frames.columns import I64, Records
 from confide.frames.comparing import encode_like
 from confide.measure.conformance.outcomes import outcomes
 from confide.measure.conformance.twin import farthest
-from confide.protect.document import plan_from_dict, plan_to_dict
 from confide.protect.likelihoods.silent import Silent
 from confide.protect.plan import Plan
 from confide.protect.release import Release
@@ -93,10 +92,10 @@ def check_mechanism(
 
 def _file(step: Mechanism) -> Row:
     """Whether a plan file holds the step and gives it back."""
-    if type(step) not in methods().values():
+    if type(step) not in known("method").values():
         return "plan file", None, "the method is not registered, so no plan file can name it"
     try:
-        same = plan_from_dict(plan_to_dict(Plan([step]))) == Plan([step])
+        same = Plan.from_dict(Plan([step]).to_dict()) == Plan([step])
     except InputError as cause:
         return "plan file", None, str(cause).rstrip(".")
     return "plan file", same, "is read as it was written" if same else "gives another step back than was written"

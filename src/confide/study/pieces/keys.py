@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from confide import __version__
 from confide.attack.intruder import Intruder, Unsure
 from confide.core.errors import InputError
+from confide.core.version import __version__
 from confide.frames import Data, schema, to_polars
 from confide.measure.utility.measure import Measure
 from confide.study.evaluate import is_random, repeat_seed

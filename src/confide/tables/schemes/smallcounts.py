@@ -25,7 +25,7 @@ class SmallCounts:
 
     >>> import confide as cf
     >>> published = cf.Table([2, 1, 5]).publish(SmallCounts(3), margins="total", totals="summed", seed=1)
-    >>> published.frame().select("published", "lower", "upper").rows()[2]
+    >>> published.frame.select("published", "lower", "upper").rows()[2]
     (5, 5, 5)
     """
 

@@ -153,7 +153,7 @@ def test_plans_with_dense_matrices_and_steps_can_be_written():
     assert cf.Plan.from_dict(plan.to_dict()) == plan
     assert plan != cf.Plan([cf.MatrixMask(MONEY, B=[[1, 0.5], [0, 2]], C=[5, 8]), *plan.steps[1:]])
     release = plan.protect(HEADS, seed=1)
-    assert cf.replay(release.record(private=True), HEADS).data.equals(release.data)
+    assert cf.replay(HEADS, release.record(private=True)).data.equals(release.data)
 
 
 @pytest.mark.parametrize("part", [averages(4), lambda x, rng: x])  # noqa: ARG005

@@ -26,7 +26,7 @@ class CellKey:
     >>> import confide as cf
     >>> scheme = cf.CellKey.of(largest=2, variance=1.0)
     >>> published = cf.Table([0, 1, 7, 30]).publish(scheme, seed=3)
-    >>> published.frame()["lower"][0], published.frame()["upper"][0]
+    >>> published.frame["lower"][0], published.frame["upper"][0]
     (0, 2)
     """
 
