@@ -15,9 +15,9 @@ import time
 
 import numpy as np
 import polars as pl
+from confide.attack.engine.compute import compute
 
 import confide as cf
-from confide.attack.engine.compute import compute
 from confide.core.run.threads import thread_count
 from confide.protect.seam.evidence import Normal
 
