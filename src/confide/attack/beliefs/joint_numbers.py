@@ -119,9 +119,9 @@ def _blur(likes: Sequence[Any], nodes: F64, count: F64) -> F64:
     return np.asarray(np.minimum(distance[np.arange(len(points)), at] / np.sqrt(len(scaled)), FARTHEST))
 
 
-def smooth(like: Any) -> bool:
+def smooth(like: Likelihood) -> bool:
     """Whether a likelihood tells near values from far ones, so that near ones may be merged."""
-    return hasattr(like, "in_steps")
+    return like.scale is not None
 
 
 def known_together(known: Sequence[bool], likes: Sequence[Any]) -> list[int]:

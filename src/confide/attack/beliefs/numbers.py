@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +17,7 @@ from confide.attack.evidence.gather import Uncertain
 from confide.attack.intruder import Uniform
 from confide.core.errors import InputError
 from confide.frames.columns import F64, I64, Bools, Records
-from confide.protect.likelihoods.window import Window
-from confide.protect.seam.evidence import Likelihood, Normal, Spread
+from confide.protect.seam.evidence import Likelihood, Normal
 
 MANY = 100
 """Numbers with more values than this are integrated over; everything else is a class."""
@@ -60,18 +59,13 @@ class Reference:
 
 def is_number(u: Uncertain, case: Case) -> bool:
     """Whether a step's variable is integrated over."""
-    if isinstance(u.like, (Normal, Spread)) or hasattr(u.like, "margins"):
+    if u.like.integrates:
         return True
     column = u.met(case.original.select(u.variables).take(np.arange(min(1, case.original.n))))
     many = [v for v in u.variables if column[v].kind == "numeric"]
     if not many or len(u.variables) > 1:
         return False
     return len(np.unique(u.met(case.original)[many[0]].values)) > MANY
-
-
-def margins_of(like: Likelihood) -> list[Any]:
-    """The likelihoods of single variables behind a joint one."""
-    return like.margins() if hasattr(like, "margins") else [like]
 
 
 def fit_numbers(
@@ -85,8 +79,8 @@ def fit_numbers(
     for i, u in enumerate(steps):
         if not numeric[i]:
             continue
-        margins = margins_of(u.like)
-        margins_a: list[Any] = [None] * len(margins) if u.like_a is None else margins_of(u.like_a)
+        margins = u.like.margins()
+        margins_a: Sequence[Any] = [None] * len(margins) if u.like_a is None else u.like_a.margins()
         for k, (v, known) in enumerate(zip(u.variables, u.known, strict=True)):
             number, fitted = NumberFit(v, i, k, known), None
             if about is not None and u.silent:
@@ -116,15 +110,20 @@ def _belief(about: Reference, i: int, v: str, like: Likelihood) -> tuple[NumberB
         low, high = beliefs.ranges.get(v, (np.nanmin(met[v].values), np.nanmax(met[v].values)))
         sd = float(like.sd_at(np.array([low, high])).min()) if isinstance(like, Normal) else 0.0
         return uniform_belief(float(low), float(high), len(about.cells), k, sd / 4 or (high - low) / 4000), None
-    told = beliefs == "released" and "inside" in like.record
-    altered = like.record["inside"] if told else like.altered(like.target(met))
+    if beliefs == "released" and "inside" in like.record:
+        altered = like.moved(np.arange(met.n))
+    else:
+        t = like.target(met)
+        if wrong := like.wrong_scale(met[v].values, t):
+            raise InputError(f'"{v}": {wrong}.')
+        altered = like.altered(t)
     rows = np.flatnonzero(altered & ~met[v].missing)
     if not len(rows):
         raise InputError(f'Nothing is known about "{v}": no reference record has a value that the plan alters.')
     y, logs = met[v].values[rows], about.case.intruder.as_printed
     if logs and y.min() <= 0:
         raise InputError(f'as_printed: "{v}" has zero or negative values among those altered, which have no logarithm.')
-    steps = _merging(like, float(y.min()))
+    steps = like.merging(float(y.min()))
     return NumberBelief.fit(about.cells.design, about.cell, about.of, k, y, rows, steps, logs, about.weight)
 
 
@@ -133,7 +132,7 @@ def _regions(about: Reference, u: Uncertain, i: int, v: str, like: Likelihood) -
     if v not in about.classes.regions:
         return None, None
     label, mine = u.regions[v], about.classes.regions[v]
-    moved = label.released[like.record["inside"]] if "inside" in like.record else label.released
+    moved = label.released[like.moved(np.arange(len(label.released)))]
     noisy = mine == (int(moved[0]) if len(moved) else -1)
     if v not in about.limits:
         return noisy, None
@@ -145,12 +144,3 @@ def _regions(about: Reference, u: Uncertain, i: int, v: str, like: Likelihood) -
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = [np.sum((weight * ((y >= low) & (y <= high)))[own == k]) / np.sum(weight[own == k]) for k in mine]
         return noisy, np.where(np.isnan(shares), -np.inf, np.log(shares))
-
-
-def _merging(like: Likelihood, lowest: float) -> Callable[[F64], F64] | None:
-    """Sixteenths of the noise's standard deviation above the lowest value: what it cannot tell apart; None for all."""
-    if isinstance(like, Normal) and like.slope == 0:
-        return lambda y: (y - lowest) / (like.sd / 16)
-    if isinstance(like, Normal) or (isinstance(like, Window) and like.reach >= 64):
-        return lambda y: like.in_steps(y, 16)
-    return None

@@ -47,13 +47,13 @@ def check_attack(intruder: Intruder, release: Release, copies: bool) -> None:
 def _wrong_guesses(intruder: Intruder, release: Release) -> list[str]:
     """Guesses about internals that no step of the plan has, or that cannot be so."""
     steps = () if release.plan is None else release.plan.parts
-    checks = {name: check for s in steps for name, check in getattr(s, "guesses", {}).items()}
+    checks = {name: check for s in steps for name, check in s.guesses.items()}
     problems = []
     for name, given in intruder.guesses.items():
         if name not in checks:
             problems.append(f'guesses: no step of the plan has something called "{name}".{did_you_mean(name, checks)}')
             continue
-        variables = {v for s in steps if name in getattr(s, "guesses", {}) for v in s.variables}
+        variables = {v for s in steps if name in s.guesses for v in s.variables}
         single = given if isinstance(given, Mapping) else {"": given}
         problems += [
             f'guesses: the plan has no "{name}" of "{v}".{did_you_mean(v, variables)}'

@@ -16,7 +16,7 @@ import numpy as np
 from confide.attack.beliefs.cells import Cells
 from confide.attack.beliefs.classes import Classes
 from confide.attack.beliefs.joint_numbers import JointBelief, fit_joint, known_together, uncertain_in
-from confide.attack.beliefs.numbers import NumberFit, Reference, fit_numbers, is_number, margins_of
+from confide.attack.beliefs.numbers import NumberFit, Reference, fit_numbers, is_number
 from confide.attack.beliefs.regressions import Fitted, log_class_probabilities
 from confide.attack.beliefs.synthetic import correlation
 from confide.attack.evidence.case import Case, needs_whole, set_aside
@@ -163,7 +163,7 @@ def _joint(
     case: Case, steps: Sequence[Uncertain], numbers: Sequence[NumberFit], fitted: Sequence[Fitted | None], rows: I64
 ) -> dict[tuple[int, ...], JointBelief]:
     """Beliefs in combinations of known numbers, for every set of them that some record leaves uncertain together."""
-    likes = [None if (a := steps[n.item].like_a) is None else margins_of(a)[n.margin] for n in numbers]
+    likes = [None if (a := steps[n.item].like_a) is None else a.margins()[n.margin] for n in numbers]
     asked = known_together([n.known for n in numbers], likes)
     if len(asked) < 2 or not len(rows):
         return {}
@@ -181,6 +181,6 @@ def _joint(
 
 def _sharpest_first(steps: Sequence[Uncertain], numbers: Sequence[NumberFit]) -> tuple[int, ...]:
     """Positions of known numbers with errors of unknown size: the sharpest decides which records are visited."""
-    likes = {i: margins_of(steps[n.item].like)[n.margin] for i, n in enumerate(numbers) if n.known}
+    likes = {i: steps[n.item].like.margins()[n.margin] for i, n in enumerate(numbers) if n.known}
     spreads = {i: like for i, like in likes.items() if isinstance(like, Spread)}
     return tuple(sorted(spreads, key=lambda i: spreads[i].vagueness()))

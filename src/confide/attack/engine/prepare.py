@@ -85,9 +85,11 @@ class Prepared:
         return self.fits[key]
 
 
-def prepare(intruder: Intruder, release: Release, targets: Any, truth: Any, also: Sequence[Release] = ()) -> Prepared:
-    """Merge what is alike, and pair every target with its own record."""
-    files = merged(make_case(intruder, release), alone=not also)
+def prepare(
+    intruder: Intruder, release: Release, targets: Any, truth: Any, also: Sequence[Release] = (), merge: bool = True
+) -> Prepared:
+    """Merge what is alike (with `merge=False` nothing is), and pair every target with its own record."""
+    files = merged(make_case(intruder, release), merge and not also)
     others = tuple(make_case(intruder, copy) for copy in also)
     who = gather_targets(intruder, release, files.original, targets, truth)
     own_row = released_row(release, who.truth)

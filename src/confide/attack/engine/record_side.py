@@ -13,9 +13,9 @@ from confide.attack.engine.joint_sums import log_joint
 from confide.attack.engine.kernels.arguments import Nodes
 from confide.attack.engine.node_sums import log_sums
 from confide.attack.engine.room import node_room
-from confide.frames.columns import F64, I64, Bools, Records
+from confide.frames.columns import F64, I64, Records
 from confide.frames.distinct import Distinct
-from confide.protect.seam.evidence import Likelihood, Match, Normal, take
+from confide.protect.seam.evidence import Match, Normal, take
 
 if TYPE_CHECKING:
     from confide.attack.engine.scene import Number, Scene
@@ -70,7 +70,7 @@ def log_number(scene: Scene, number: Number, rows: I64, for_a: bool, limit: tupl
             allowed = np.where((nodes >= limit[0]) & (nodes <= limit[1]), allowed, np.inf)
         part = np.empty((len(order), k))
         low, high = like.low[scene.rows][rows], like.high[scene.rows][rows]
-        believed = Nodes(nodes, like.sd_at(nodes), allowed, edges, belief.mu, belief.tau)
+        believed = Nodes(like.on(nodes), like.sd_at(nodes), allowed, edges, belief.mu, belief.tau)
         kernels.log_node_sums(order, low, high, cell, believed, *node_room(len(nodes), k), part)
         out[order] = part
     elif isinstance(like, Match):
@@ -85,17 +85,11 @@ def log_number(scene: Scene, number: Number, rows: I64, for_a: bool, limit: tupl
             rest = np.log(np.maximum(np.exp(total) - np.exp(point), 0.0))
             out = np.logaddexp(same + point, diff + rest)
     else:
-        picked = np.flatnonzero(moved(like, scene.rows[rows]))
+        picked = np.flatnonzero(like.moved(scene.rows[rows]))
         out[picked] = log_sums(scene, number, like, rows[picked], limit)
     if number.noisy is not None:  # only classes in which the number is a noisy one
         out = np.where(number.noisy, out, 0.0)
     return out
-
-
-def moved(like: Likelihood, rows: I64) -> Bools:
-    """Where a released value is one that the step may have changed."""
-    record = like.record
-    return np.asarray(record["inside"][rows]) if "inside" in record else np.ones(len(rows), dtype=bool)
 
 
 def log_m(scene: Scene) -> F64:

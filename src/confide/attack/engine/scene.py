@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from confide.attack.beliefs.classes import Classes
-from confide.attack.beliefs.numbers import NumberFit, margins_of
+from confide.attack.beliefs.numbers import NumberFit
 from confide.attack.beliefs.regressions import NumberBelief
 from confide.attack.beliefs.synthetic import BinnedBelief
 from confide.attack.engine.blocks import blocks, starts
@@ -152,8 +151,8 @@ def _numbers(steps: tuple[Uncertain, ...], fitted: tuple[NumberFit, ...], target
     out = []
     for n in fitted:
         u = steps[n.item]
-        like: Any = margins_of(u.like)[n.margin]
-        like_a = None if u.like_a is None else margins_of(u.like_a)[n.margin]
+        like = u.like.margins()[n.margin]
+        like_a = None if u.like_a is None else u.like_a.margins()[n.margin]
         out.append(Number(n, like, like_a, like.target(u.met(targets)) if n.known else None))
     return tuple(out)
 
@@ -161,6 +160,5 @@ def _numbers(steps: tuple[Uncertain, ...], fitted: tuple[NumberFit, ...], target
 def _part_known(u: Uncertain, number: bool, targets: Records) -> tuple[Likelihood, Columns] | None:
     if not number or all(u.known) or not any(u.known):
         return None
-    like: Any = u.like
-    part: Likelihood = like.restricted([k for k, known in enumerate(u.known) if known])
+    part = u.like.restricted([k for k, known in enumerate(u.known) if known])
     return part, part.target(u.met(targets))

@@ -10,11 +10,9 @@ import numpy as np
 
 from confide.attack.intruder import Intruder
 from confide.core.errors import InputError
-from confide.frames.columns import F64, Column, Kind, Records, alike, encode
-from confide.frames.comparing import in_unit, same_numbers
+from confide.frames.columns import F64, Column, Records, alike
 from confide.frames.tally import Tally
-from confide.protect.compiled import Compiled, wanted_kinds
-from confide.protect.plan import encode_with
+from confide.protect.compiled import Compiled
 from confide.protect.seam.mechanism import Chain, Fitted, View
 
 if TYPE_CHECKING:
@@ -51,7 +49,7 @@ class Case:
     def only_modelled(self, v: str) -> bool:
         """Whether the plan says how the truth differs from a value that it releases as it is."""
         at = self.compiled.way(v).random
-        return at is not None and hasattr(self.compiled.fitted[at], "truth")
+        return at is not None and self.compiled.fitted[at].models_truth
 
     def view(self, known: tuple[str, ...] = ()) -> View:
         """What evidence may read, for targets of whom these variables are known."""
@@ -76,24 +74,22 @@ def needs_whole(case: Case) -> str:
         return "a naive intruder compares numbers by their spread in the whole file"
     for i, step in enumerate(case.compiled.steps):
         fitted = [case.compiled.fitted[i], case.believed.get(i)] if step.role == "random" else []
-        if any(f is not None and not getattr(f, "in_parts", False) for f in fitted):
+        if any(f is not None and not f.in_parts for f in fitted):
             return f"{type(step).__name__} reads the whole file"
     return ""
 
 
 def set_aside(case: Case) -> Case:
     """The setting without rows: what evidence for any part of the release is made from."""
-    compiled = replace(case.compiled, fitted=tuple(_lean(f) for f in case.compiled.fitted), memory={})
+    compiled = replace(
+        case.compiled, fitted=tuple(None if f is None else f.lean() for f in case.compiled.fitted), memory={}
+    )
     nobody, one = np.zeros(0, dtype=np.int64), np.arange(min(1, case.original.n))
     tables = {names: Tally(tally.records, tally.count) for names, tally in case.tables.items()}
     return replace(
         case, compiled=compiled, original=case.original.take(one), released=case.released.take(nobody),
-        believed={i: _lean(f) for i, f in case.believed.items()}, count=None, original_count=None, tables=tables,
+        believed={i: f.lean() for i, f in case.believed.items()}, count=None, original_count=None, tables=tables,
     )  # fmt: skip
-
-
-def _lean(fitted: Any) -> Any:
-    return fitted.lean() if hasattr(fitted, "lean") else fitted
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,13 +101,13 @@ class Merged:
     released: Tally
 
 
-def merged(case: Case, alone: bool = True) -> Merged:
-    """Rows of both files that are alike, counted once, where evidence can be had from counts; else all rows.
+def merged(case: Case, may: bool = True) -> Merged:
+    """Rows of both files that are alike, counted once, where one may and evidence can be had from counts; else all.
 
-    `alone`: there are no other copies, whose rows would have to be alike too.
+    One may not where there are other copies, whose rows would have to be alike too.
     """
     numbers = [v for v in case.intruder.knows if case.altered(v) and case.original[v].kind == "numeric"]
-    if not alone or len(numbers) > 1 or needs_whole(case):
+    if not may or len(numbers) > 1 or needs_whole(case):
         return Merged(case, Tally(case.original), Tally(case.released))
     original, released = Tally.merged(case.original), Tally.merged(case.released)
     fewer = replace(
@@ -123,9 +119,6 @@ def merged(case: Case, alone: bool = True) -> Merged:
 def make_case(intruder: Intruder, release: Release) -> Case:
     """Original and released files as arrays, with the steps an "average" intruder believes in."""
     compiled = release.compiled or Compiled((), {}, ())
-    kinds: dict[str, Kind] = {}
-    if release.plan is not None:
-        kinds, _ = wanted_kinds(release.plan.parts, release.plan.named_kinds)
     public = release.public_variables
     needed = [*intruder.knows, *intruder.between]
     needed += [v for v, w in compiled.ways.items() if w.random is not None]
@@ -136,17 +129,7 @@ def make_case(intruder: Intruder, release: Release) -> Case:
     lost = [v for v in (*intruder.knows, *intruder.between) if v not in names]
     if lost:
         raise InputError(f'The original file has no column "{lost[0]}", so nobody can be said to know it.')
-    for v in intruder.between:
-        kinds.setdefault(v, "numeric")
-    original = encode_with(release.original, names, kinds, release.original)
-    forms = {v: compiled.released_form(original[v]) for v in names}
-    released = encode(
-        release.frame.with_columns(in_unit(release.frame[v], forms[v].dtype) for v in names), names,
-        categorical=[v for v in names if forms[v].kind == "categorical"],
-        numeric=[v for v in names if forms[v].kind == "numeric"],
-        special={v: original[v].special for v in names},
-    )  # fmt: skip
-    released = released.replaced([same_numbers(release.frame[v], released[v], forms[v]) for v in names])
+    original, released = release.encoded(names, numeric=intruder.between)
     believed = believed_steps(intruder, compiled, original, released)
     return Case(intruder, compiled, original, released, believed, blind=release.plan is None)
 

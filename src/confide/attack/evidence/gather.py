@@ -203,10 +203,10 @@ def _truth_given_released(
             raise InputError(
                 f'errors: the plan says already how the true "{v}" differs from the released one; add the error there.'
             )
-    like: Any = evidence.likelihood
-    if not known:
+    like = evidence.likelihood
+    if not known or like is None:
         return []
-    if case.intruder.membership == "certain" and hasattr(like, "among_present"):
+    if case.intruder.membership == "certain":
         like = like.among_present()
     return [Uncertain(evidence.about, (True,) * len(evidence.about), like, None, view.met, direct=True, once=True)]
 
