@@ -141,7 +141,7 @@ def _kinds(release: Release) -> dict[str, str]:
     """The kind in which each variable that the plan alters or reads entered it."""
     if release.plan is None:
         return {}
-    return {v: c.kind for v, c in release.plan.encode(release.original).items()}
+    return {v: c.kind for v, c in release.plan.encode(release.before).items()}
 
 
 def _private(release: Release) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 from confide.core.errors import InputError
 from confide.core.random.origin import Origin, opened
 from confide.core.random.vault import BYTES, Vault, existing
-from confide.frames import to_polars
+from confide.frames.encoded import Encoded
 from confide.protect.copies import MOST, Copies
 from confide.protect.document import plan_from_dict, read_document
 from confide.protect.make import described, make
@@ -44,7 +44,8 @@ def replay(record: Mapping[str, Any] | Place, data: Any, vault: Vault | Place | 
     """
     found = record if isinstance(record, Mapping) else read_document(record)
     private = _checked(found)
-    frame = to_polars(data)
+    file = Encoded.of(data)
+    frame = file.frame
     if content_digest(frame) != private["original"]["sha256"]:
         rows = private["original"]["rows"]
         how = "its values, names or types differ" if rows == frame.height else f"that had {rows} rows"
@@ -56,9 +57,8 @@ def replay(record: Mapping[str, Any] | Place, data: Any, vault: Vault | Place | 
     if "copy" in private:
         number, copies = int(private["copy"][0]), (int(private["copy"][1]), bool(private["copy"][2]))
     beside = None if isinstance(record, Mapping) else Path(record).expanduser().parent
-    original = plan.encode(frame, data)
-    what = described(plan, frame, original, copies)
-    made = make(plan, frame, original, _origin(found, private, what, vault, beside), data, copies)
+    what = described(plan, file, copies)
+    made = make(plan, file, _origin(found, private, what, vault, beside), data, copies)
     release = made[number] if isinstance(made, Copies) and number is not None else made
     assert isinstance(release, Release)
     _check_same(found, private, release)

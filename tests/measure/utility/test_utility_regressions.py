@@ -70,7 +70,7 @@ def test_linear_fits_equal_statsmodels(ours, theirs, weight):
     frame = y.to_pandas()
     w = frame["w"] if weight else np.ones(500)
     model = smf.wls(theirs or outside(ours), frame, weights=w).fit(cov_type="HC1")
-    made = design(read_formula(ours), [Pair(y, y, weight)], "linear", "test")
+    made = design(read_formula(ours), [Pair.of_frames(y, y, weight)], "linear", "test")
     found = fit(made.files[0], "linear", made.intercept, "test")
     fitted = made.files[0].x[:, found.known] @ found.coefficients[found.known]
     assert fitted == pytest.approx(np.asarray(model.fittedvalues), rel=1e-7)
@@ -85,7 +85,7 @@ def test_logistic_fits_equal_statsmodels(formula):
     y = file()
     model = smf.logit(formula, y.to_pandas()).fit(disp=0, cov_type="HC0")
     k = len(model.params)
-    made = design(read_formula(formula), [Pair(y, y)], "logistic", "test")
+    made = design(read_formula(formula), [Pair.of_frames(y, y)], "logistic", "test")
     found = fit(made.files[0], "logistic", made.intercept, "test")
     assert sorted(found.coefficients) == pytest.approx(sorted(model.params), rel=1e-6)
     assert sorted(found.variances) == pytest.approx(sorted(model.bse**2 * 500 / (500 - k)), rel=1e-5)
@@ -101,7 +101,7 @@ def test_weighted_logistic_by_hand():
     p = 1 / (1 + np.exp(-x @ b))
     bread = np.linalg.inv((x * (w * p * (1 - p))[:, None]).T @ x)
     score = x * (w * (t - p))[:, None]
-    made = design(read_formula("own ~ age + sex"), [Pair(y, y, "w")], "logistic", "test")
+    made = design(read_formula("own ~ age + sex"), [Pair.of_frames(y, y, "w")], "logistic", "test")
     found = fit(made.files[0], "logistic", True, "test")
     assert found.coefficients == pytest.approx(b, rel=1e-6)
     assert found.variances == pytest.approx(np.diag(bread @ (score.T @ score) @ bread) * 500 / 497, rel=1e-6)
@@ -155,7 +155,7 @@ def test_whole_weights_give_the_coefficients_of_repeated_rows():
     for formula, family in (("log(income) ~ age + race", "linear"), ("own ~ age + race", "logistic")):
         fits = []
         for frame, weight in ((y, "w"), (y[rows], None)):
-            made = design(read_formula(formula), [Pair(frame, frame, weight)], family, "test")
+            made = design(read_formula(formula), [Pair.of_frames(frame, frame, weight)], family, "test")
             fits.append(fit(made.files[0], family, True, "test").coefficients)
         assert fits[0] == pytest.approx(fits[1], rel=1e-8)
 
@@ -196,7 +196,7 @@ def test_a_regressor_that_repeats_another_is_left_out():
     y = file().with_columns(twice=pl.col("age") * 2)
     assert RegressionOverlap("income ~ age + twice")(y, y) == pytest.approx(1)
     year = file().with_columns(year=2000 + pl.col("age") % 10)
-    made = design(read_formula("income ~ poly(year, 2)"), [Pair(year, year)], "linear", "test")
+    made = design(read_formula("income ~ poly(year, 2)"), [Pair.of_frames(year, year)], "linear", "test")
     found = fit(made.files[0], "linear", True, "test")
     x = (year["year"] - 2000).to_numpy()
     slopes = np.polyfit(x, year["income"].to_numpy(), 2)

@@ -1,6 +1,6 @@
 """The seam: a method that the engine has never heard of works, from one file, with a likelihood of its own."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,33 +12,24 @@ import confide as cf
 from confide.core.random.draws import Draws
 from confide.frames.columns import Records
 from confide.protect.seam.evidence import Evidence
-from confide.protect.seam.mechanism import Applied, Mechanism, View
+from confide.protect.seam.likelihood import Likelihood
+from confide.protect.seam.mechanism import Applied, Fitted, Mechanism, Names, View
 from confide.protect.shared.category_codes import level_codes
 
 
 @dataclass(frozen=True)
-class Flip:
+class Flip(Mechanism, Fitted):
     """Changes the categories of a variable to the next one with a given probability."""
 
-    variable: str
+    variables: Names
     chance: float
     sense: str = "z|y"
 
     method: ClassVar[str] = "flip"
     role: ClassVar[str] = "random"
 
-    variables = property(lambda self: (self.variable,))
-    needs: ClassVar[tuple[str, ...]] = ()
-    stream = property(lambda self: f"Flip:{self.variable}")
-
     def kinds(self) -> Mapping[str, Any]:
         return {self.variable: "categorical"}
-
-    def parts(self) -> Sequence[Mechanism]:
-        return (self,)
-
-    def guess(self, released: Records) -> Mechanism:  # noqa: ARG002
-        return self
 
     def fit(self, original: Records, current: Records, after: Mapping[str, Any]) -> "Flip":  # noqa: ARG002
         return self
@@ -53,7 +44,9 @@ class Flip:
         return Evidence(about, likelihood=FlipLikelihood(self, column), sense=self.sense)
 
 
-class FlipLikelihood:
+class FlipLikelihood(Likelihood):
+    scale = None
+
     def __init__(self, flip: Flip, column: Any) -> None:
         self.flip, self.column = flip, column
 

@@ -6,13 +6,8 @@ import pytest
 import scipy.sparse as sp
 
 import confide as cf
-from confide.protect.methods.mask.matrices import (
-    microaggregation_matrix,
-    noise_matrices,
-    sample_matrix,
-    swap_matrix,
-    transposition,
-)
+from confide.protect.methods.microaggregate.group_means import averaging
+from confide.protect.seam.matrices import selection
 
 HEADS = cf.demo("heads").head(1200)
 MONEY = ["hh_income", "property_value"]
@@ -104,17 +99,17 @@ def test_the_matrix_of_a_swap_is_the_product_of_its_transpositions():
     partner = np.array([3, 1, 5, 0, 4, 2])
     product = np.eye(6)
     for i, j in ((0, 3), (2, 5)):
-        product = transposition(6, i, j).toarray() @ product
-    assert np.array_equal(swap_matrix(partner).toarray(), product)
+        rows = np.arange(6)
+        rows[[i, j]] = j, i
+        product = np.eye(6)[rows] @ product
+    assert np.array_equal(selection(partner, 6).toarray(), product)
     assert np.array_equal(product @ product, np.eye(6))
 
 
 def test_what_matrices_are():
     x = np.arange(8.0).reshape(4, 2)
-    assert np.array_equal(sample_matrix(np.array([2, 0]), 4) @ x, x[[2, 0]])
-    noisy = x + np.array([[1.0, np.nan]])
-    assert np.array_equal(noise_matrices(x, noisy), np.tile([1.0, 0.0], (4, 1)))
-    a = microaggregation_matrix(np.array([0, -1, 0, 0])).toarray()
+    assert np.array_equal(selection(np.array([2, 0]), 4) @ x, x[[2, 0]])
+    a = averaging(np.array([0, -1, 0, 0])).toarray()
     assert np.allclose(a @ x, [x[[0, 2, 3]].mean(axis=0), x[1], x[[0, 2, 3]].mean(axis=0), x[[0, 2, 3]].mean(axis=0)])
     assert np.allclose(a @ a, a)
 

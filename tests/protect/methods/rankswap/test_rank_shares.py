@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from confide.core.random.draws import Counter
-from confide.protect.methods.rankswap.rank_shares import RankScale, copy_share, draw_copy, draw_exchange, exchange_share
+from confide.protect.shared.rank_shares import RankScale, copy_share, draw_copy, draw_exchange, exchange_share
 
 some = settings(max_examples=120, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 

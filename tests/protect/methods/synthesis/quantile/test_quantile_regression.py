@@ -141,7 +141,7 @@ def test_small_files(n, quantiles, seed):
 
 
 MISTAKES = {
-    "two variables": (lambda: cf.QuantileRegression(["wage", "wealth"]), "draws one variable"),
+    "two variables": (lambda: cf.QuantileRegression(["wage", "wealth"]), "takes the name of one column"),
     "zeros": (lambda: cf.QuantileRegression("wage", zeros=0.05), "zeros is true or false"),
     "a class": (lambda: cf.Plan([cf.QuantileRegression]), "without its parameters"),
     "not released": (

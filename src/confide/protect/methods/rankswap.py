@@ -5,42 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from confide.core.checks import names_of
 from confide.core.errors import InputError
 from confide.core.random.draws import Draws
 from confide.frames.columns import F64, I64, Bools, Column, Kind, Records
 from confide.protect.likelihoods.window import Window
-from confide.protect.methods.rankswap.rank_shares import RankScale, copy_share, draw_copy, draw_exchange, exchange_share
-from confide.protect.methods.synthesis.from_others import Check
+from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.evidence import Evidence, Labels
-from confide.protect.seam.mechanism import Applied, Chain, Mechanism, OfColumns, View, registered
+from confide.protect.seam.mechanism import Applied, Check, Fitted, Mechanism, Names, View, registered
+from confide.protect.shared.moved_ranks import guessed_window, ranks_released, swapped_ranks, wrong_window
+from confide.protect.shared.rank_shares import RankScale, copy_share, exchange_share
 from confide.protect.shared.standing_apart import Apart
-
-GUESSED = 0.01
-"""The window that somebody guesses who does not know it, as a share of the file."""
-
-
-def wrong_window(given: Any) -> str | None:
-    """What is wrong with a window, in words."""
-    if isinstance(given, bool) or not isinstance(given, (int, np.integer)):
-        if isinstance(given, float) and 0 < given < 1:
-            return f"window is a number of ranks, not a share; for {given:g} of 10,000 rows write {given * 1e4:g}"
-        return "window is a number of ranks, a whole one"
-    return "window is a number of ranks, from 0 upwards" if given < 0 else None
-
-
-def guessed_window(n: int) -> int:
-    """One percent of the file, at least one rank."""
-    return max(1, round(GUESSED * n))
 
 
 @registered
 @dataclass(frozen=True)
-class RankSwap(OfColumns):
+class RankSwap(Mechanism):
     r"""Replace each number by that of a record a few ranks away, at most `window`.
 
     A record at rank q copies the value at a rank drawn uniformly from q - window .. q + window, as far as the file
@@ -64,7 +47,7 @@ class RankSwap(OfColumns):
     confide.InputError: RankSwap("age"): window is a number of ranks, from 0 upwards.
     """
 
-    what: str | Sequence[str]
+    variables: Names
     window: int
     exchange: bool = False
     keep_zeros: bool = True
@@ -75,9 +58,7 @@ class RankSwap(OfColumns):
     guesses: ClassVar[Mapping[str, Check]] = {"window": wrong_window}
 
     def __post_init__(self) -> None:
-        names = names_of(self.what, "RankSwap")
-        where = f'RankSwap("{", ".join(names)}")'
-        object.__setattr__(self, "what", names)
+        where = self.where
         wrong = wrong_window(self.window)
         if wrong:
             raise InputError(f"{where}: {wrong}.")
@@ -91,7 +72,7 @@ class RankSwap(OfColumns):
         return dict.fromkeys(self.variables, "numeric")
 
     def parts(self) -> Sequence[Mechanism]:
-        return tuple(replace(self, what=(v,)) for v in self.variables)
+        return tuple(replace(self, variables=(v,)) for v in self.variables)
 
     def guess(self, released: Records) -> Mechanism:
         """Someone who knows only that ranks were swapped assumes a window of one percent of the file."""
@@ -113,7 +94,7 @@ class RankSwap(OfColumns):
 
 
 @dataclass(frozen=True, eq=False)
-class _FittedRankSwap:
+class _FittedRankSwap(Fitted):
     """`scale`: the file's moved values with their ranks; `model`: the column they are from."""
 
     step: RankSwap
@@ -146,22 +127,3 @@ class _FittedRankSwap:
         low, high = np.zeros(len(y), dtype=np.int64), np.zeros(len(y), dtype=np.int64)
         low[inside], high[inside] = self.scale.place(y[inside])
         return low, high, inside
-
-
-def swapped_ranks(scale: RankScale, values: F64, window: int, exchange: bool, draws: Draws, rows: I64) -> F64:
-    """Values of the file near in rank to those given, of records with these numbers."""
-    every = np.repeat(scale.values, scale.hi - scale.lo + 1)
-    rank = scale.ranks_of(values, draws.of("ties"))
-    drawn = draw_exchange(scale.n, window, draws)[rank] if exchange else draw_copy(rank, scale.n, window, draws, rows)
-    return np.asarray(every[drawn])
-
-
-def ranks_released(scale: RankScale, z: Column, after: Chain, moved: Bools) -> tuple[I64, I64]:
-    """The ranks that each released value stands for; 0..-1 where it was not moved."""
-    low, high = np.zeros(len(z), dtype=np.int64), np.full(len(z), -1, dtype=np.int64)
-    if after.steps:
-        a, b = (edge[moved] for edge in after.cells(z))
-        low[moved], high[moved] = scale.cover(a, b)
-    else:
-        low[moved], high[moved] = scale.place(z.values[moved])
-    return low, high
