@@ -34,7 +34,7 @@ LAYERS = {
 """Inside a room: each may import from those before it, and everything else in the room from all of them."""
 
 LEFT: set[tuple[str, str]] = set()
-"""Imports that still go the wrong way. The list only becomes shorter."""
+"""Modules that still import the wrong way, with the room or layer. The list only becomes shorter."""
 
 
 def room(name: str) -> str:
@@ -85,13 +85,13 @@ def test_layers_inside_a_room(where: str) -> None:
         return layers.index(part) if part in layers else len(layers)
 
     wrong = {
-        (name, other)
+        (name, other.split(".")[2])
         for name, module in modules().items()
         if room(name) == where and name.count(".") > 1 and name != UPWARD
         for other in module.imports()
         if room(other) == where and height(other) > height(name)
     }
-    assert not wrong
+    assert wrong <= LEFT
 
 
 def methods() -> dict[str, str]:
