@@ -18,8 +18,8 @@ MAY["cli"] |= {"demo", "tables", "theory"}
 UPWARD = "confide.core.upward"
 """The one place that may look upward, for methods such as `attack.chart()`."""
 
-NAMES = {"beliefs", "charts", "measures", "schemes"}
-"""Files at the top that pass public names on."""
+NAMES = {"beliefs", "charts", "extend", "measures", "schemes"}
+"""Files at the top that pass public names on. A method may be written against `extend`, which looks each name up late."""
 
 ANYWHERE = {"confide", "confide.precompile", UPWARD, *(f"confide.{name}" for name in NAMES)}
 """They look into every room: public names, compiling at installation, convenience methods."""
@@ -50,6 +50,8 @@ def upward() -> set[tuple[str, str]]:
             continue
         for other in module.imports():
             there = room(other)
+            if there == "extend" and name.startswith("confide.protect.methods."):
+                continue
             if there not in ("", room(name), *MAY[room(name)]) and SPELLINGS.get(name) != other:
                 found.add((name, there))
     return found

@@ -18,7 +18,7 @@ from confide.attack.engine.record_side import log_m
 from confide.attack.evidence.case import Case
 from confide.attack.evidence.gather import Knowledge, Uncertain
 from confide.frames.columns import F64, I64, Bools, Records
-from confide.protect.seam.evidence import Columns, Likelihood, take
+from confide.protect.seam.likelihood import Columns, Likelihood, take
 
 
 @dataclass(frozen=True, eq=False)
