@@ -406,7 +406,7 @@ class _Part:
     def _e(self, i, t):
         """Belief in each class given all that is known of the target (before dividing by its sum)."""
         pi = self.belief.pi_target(i)
-        return np.array([pi[k] * self._fits(k, t) * self._numbers(t, self._cell_t(i), k, self.belief.scene.numbers_t)
+        return np.array([pi[k] * self._fits(k, t) * self._numbers(t, self._cell_t(i), k, self.belief.scene.side.numbers_t)
                          * self._in_limits(k, self._cell_t(i)) for k in range(self.belief.k)])  # fmt: skip
 
     def _cell_t(self, i):
