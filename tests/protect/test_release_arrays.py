@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide.core.documents.plain import methods
+from confide.core.registry import known
 from confide.frames.columns import encode
 from confide.frames.comparing import in_unit, same_numbers
 from confide.frames.encoded import Encoded
@@ -46,7 +46,9 @@ PLANS = {
 
 def test_every_method_is_tried() -> None:
     tried_here = {type(s) for p in PLANS.values() for s in p.parts}
-    left = {c.__name__ for c in methods().values() if not c.__name__.startswith("_")} - {t.__name__ for t in tried_here}
+    left = {c.__name__ for c in known("method").values() if not c.__name__.startswith("_")} - {
+        t.__name__ for t in tried_here
+    }
     assert left <= {"MultiplicativeNoise", "LogNoise", "LognormalNoise"}
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 
 from confide.core.errors import InputError
-from confide.frames import schema
 from confide.frames.columns import F64, I64, Column, codes_in
 from confide.measure.utility.formula import COMPARISONS, Factor, Formula, Term
 from confide.measure.utility.pair import Pair
@@ -63,7 +62,7 @@ class _Files:
         first = self.pairs[0]
         dtype = first.before.types[first.known(variable, self.where)]
         named = first.kinds.get(variable)
-        held = schema(first.original).variables
+        held = first.before.schema.variables
         labelled = variable in held and bool(held[variable].value_labels)
         return not (dtype.is_numeric() or dtype.is_temporal()) or named == "categorical" or (labelled and not named)
 

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from confide.core.errors import InputError
+from confide.core.registry import registered
 from confide.frames.columns import F64, I64, Column, codes_in
 from confide.measure.utility.measure import Found, Stated, described, named
 from confide.measure.utility.pair import Pair
@@ -144,6 +145,7 @@ def check_bins(bins: int, where: str) -> None:
         raise InputError(f"{where}: bins is how many intervals a number is cut into, a whole number from 2 to 1000.")
 
 
+@registered
 @dataclass(frozen=True)
 class TotalVariation(_Distance):
     r"""Total variation distance of distributions, averaged over variables or, with ``pairs=True``, over pairs of them.
@@ -173,6 +175,7 @@ class TotalVariation(_Distance):
         return min(1.0, float(np.abs(p - q).sum() / 2))
 
 
+@registered
 @dataclass(frozen=True)
 class Hellinger(_Distance):
     r"""Hellinger distance of distributions, averaged over variables or, with ``pairs=True``, over pairs of them.

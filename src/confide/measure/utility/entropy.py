@@ -8,12 +8,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from confide.core.registry import registered
 from confide.frames.columns import F64
 from confide.measure.utility.distances import cells, check_bins, comparable, edges, shares, within
 from confide.measure.utility.measure import Found, Stated, described, named
 from confide.measure.utility.pair import Pair
 
 
+@registered
 @dataclass(frozen=True)
 class Entropy(Stated):
     r"""Differences of entropy, as a share of the largest possible, averaged over variables.
