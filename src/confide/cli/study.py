@@ -17,10 +17,11 @@ from confide.frames import atomic_write, private_folder
 from confide.protect.document import plan_to_dict
 from confide.show.report import save_report_folder
 from confide.show.text.studies import study_text
+from confide.study.kept import FRAME, SUMMARY, save_tables
 from confide.study.pieces.keys import origin
 from confide.study.pieces.outputs import Outputs, finished, in_the_way
 from confide.study.pieces.store import Store
-from confide.study.result import FRAME, SUMMARY, StudyResult
+from confide.study.result import StudyResult
 from confide.study.run import run_in
 from confide.study.statement.study import Study
 from confide.study.tradeoff.choice import Choice
@@ -80,7 +81,7 @@ def _free(out: Path, mine: str, texts: Mapping[str, str], overwrite: bool) -> Ou
 def _written(result: StudyResult, choice: Choice | None, out: Path, texts: Mapping[str, str]) -> list[Path]:
     for folder in (out, out / "charts", out / "outside"):
         remove_leftovers(folder)
-    files = [*result.save_tables(out, overwrite=True), *save_report_folder(result, out, choice, overwrite=True)]
+    files = [*save_tables(result, out, overwrite=True), *save_report_folder(result, out, choice, overwrite=True)]
     if choice is not None:
         files += _plan_file(result, choice, out / CHOSEN)
     for name, text in texts.items():
