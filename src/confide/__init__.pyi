@@ -2,6 +2,7 @@
 
 from confide import beliefs as beliefs
 from confide import charts as charts
+from confide import extend as extend
 from confide import measures as measures
 from confide import schemes as schemes
 from confide import theory as theory
@@ -45,6 +46,7 @@ from confide.measure.utility.regressions import CoefficientDifference as Coeffic
 from confide.measure.utility.regressions import RegressionOverlap as RegressionOverlap
 from confide.measure.utility.run import utility as utility
 from confide.protect.copies import Copies as Copies
+from confide.protect.methods.lognormal import LognormalNoise as LognormalNoise
 from confide.protect.methods.mask.mask import MatrixMask as MatrixMask
 from confide.protect.methods.measurement_error.measurement_error import MeasurementError as MeasurementError
 from confide.protect.methods.measurement_error.predictive import Conjugate as Conjugate

@@ -32,3 +32,11 @@ def upward(name: str) -> Any:
     'confide.measure.risk.identification'
     """
     return getattr(import_module(ABOVE[name]), name)
+
+
+ROOMS = {
+    "method": "confide.protect.methods",
+    "measure": "confide.measure.utility",
+    "scheme": "confide.tables.schemes",
+}
+"""Where what is registered is shipped, by its kind: the registry imports all files of a room to know them."""

@@ -70,7 +70,7 @@ class Release(Public):
         """A release that this program made."""
         held, named = before.schema, plan.open_codebooks(released.columns)
         original = attach(before.frame, held)
-        released = rebuilt(only_occurring(released, named, original))
+        released = rebuilt(only_occurring(released, named, before))
         bare = released.clone()
         if held.variables:
             open_part = schema_of_occurring(public_schema(plan, compiled, before, released), released, named)

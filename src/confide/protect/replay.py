@@ -9,13 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from confide.core.documents.files import read_document
 from confide.core.errors import InputError
 from confide.core.random.origin import Origin, opened
 from confide.core.random.vault import BYTES, Vault, existing
 from confide.frames.encoded import Encoded
 from confide.protect.copies import MOST, Copies
-from confide.protect.document import plan_from_dict, read_document
 from confide.protect.make import described, make
+from confide.protect.plan import Plan
 from confide.protect.record import FORMAT, content_digest, link_digest, versions
 from confide.protect.release import Release
 
@@ -54,7 +55,7 @@ def replay(data: Any, record: Mapping[str, Any] | Place, vault: Vault | Place | 
         rows = private["original"]["rows"]
         how = "its values, names or types differ" if rows == frame.height else f"that had {rows} rows"
         raise InputError(f"This is not the file the record was made from: {how} (this has {frame.height} rows).")
-    plan = plan_from_dict(found["plan"], "record")
+    plan = Plan.from_dict(found["plan"], "record")
     if found["format"] == EARLIER:  # every category was named then
         plan = replace(plan, public_codebook=True)
     number, copies = None, None

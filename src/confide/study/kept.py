@@ -10,12 +10,13 @@ from typing import Any
 
 import polars as pl
 
-from confide.attack.document import intruder_from_dict, intruder_to_dict
+from confide.attack.intruder import Intruder
 from confide.core.errors import InputError
+from confide.core.registry import known
 from confide.frames import private_folder, write
 from confide.measure.utility.measure import Measure
-from confide.measure.utility.registry import MEASURES, as_measure
-from confide.protect.document import plan_from_dict, plan_to_dict
+from confide.measure.utility.registry import as_measure
+from confide.protect.plan import Plan
 from confide.study.pieces.sealed import read_sealed, write_sealed
 from confide.study.result import Info, StudyResult
 from confide.study.statement.rule import Rule
@@ -59,8 +60,8 @@ def kept(folder: Path) -> StudyResult:
 def _stated(result: StudyResult) -> dict[str, Any]:
     return {
         "info": asdict(result.info),
-        "plans": {name: _or_none(plan_to_dict, plan) for name, plan in result.plans.items()},
-        "intruders": {name: _or_none(intruder_to_dict, who) for name, who in result.intruders.items()},
+        "plans": {name: _or_none(Plan.to_dict, plan) for name, plan in result.plans.items()},
+        "intruders": {name: _or_none(Intruder.to_dict, who) for name, who in result.intruders.items()},
         "measures": {m.name: _measure_to_dict(m) for m in result.measures},
         "rule": None if result.rule is None else asdict(result.rule),
         "copies": dict(result.copies),
@@ -86,8 +87,8 @@ def _restored(found: Mapping[str, Any]) -> StudyResult:
     }
     return StudyResult(
         **tables,
-        plans={name: plan_from_dict(p) for name, p in found["plans"].items()},
-        intruders={name: intruder_from_dict(i) for name, i in found["intruders"].items()},
+        plans={name: Plan.from_dict(p) for name, p in found["plans"].items()},
+        intruders={name: Intruder.from_dict(i) for name, i in found["intruders"].items()},
         measures=tuple(as_measure(m) for m in found["measures"].values()),
         info=Info(**found["info"]),
         rule=None if found["rule"] is None else Rule(**found["rule"]),
@@ -105,10 +106,10 @@ def _or_none(state: Any, what: Any) -> Any:
 
 def _measure_to_dict(measure: Measure) -> dict[str, Any] | None:
     """A measure as a table of a study file; None where that would not give the same one."""
-    key = next((k for k, kind in MEASURES.items() if type(measure) is kind), None)
+    key = next((k for k, kind in known("measure").items() if type(measure) is kind), None)
     if key is None:
         return None
-    table = {"measure": key, **{f.name: getattr(measure, f.name) for f in fields(MEASURES[key])}}
+    table = {"measure": key, **{f.name: getattr(measure, f.name) for f in fields(known("measure")[key])}}
     try:
         same = as_measure(json.loads(json.dumps(table))) == measure
     except (TypeError, ValueError, InputError):

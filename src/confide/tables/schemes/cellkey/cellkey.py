@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from confide.core.errors import InputError
+from confide.core.registry import registered
 from confide.tables.layout import Ints
 from confide.tables.schemes.cellkey.ptable import PTable
 from confide.tables.schemes.scheme import Floats
 
 
+@registered
 @dataclass(frozen=True)
 class CellKey:
-    r"""Add noise from a table of probabilities :math:`p(c \to x)`, chosen by the cell's key.
+    r"""Add noise to each count, looked up by the cell's key. A table says how often, :math:`p(c \to x)`.
 
     Every person has a random key in [0, 1); a cell's key is the fractional part of the sum of its people's keys. The
     same cell has the same noise wherever it appears. `Table.of(..., key="id", vault=...)` derives the keys of people
@@ -29,6 +31,8 @@ class CellKey:
     """
 
     table: PTable
+    scheme: ClassVar[str] = "cell_key"
+    stated_by: ClassVar[str] = "of"
     random: ClassVar[bool] = True
     keyed: ClassVar[bool] = True
 
