@@ -19,7 +19,7 @@ import polars as pl
 import confide as cf
 from confide.attack.engine.compute import compute
 from confide.core.run.threads import thread_count
-from confide.protect.seam.evidence import Normal
+from confide.protect.likelihoods.normal import Normal
 
 KEYS = ["sex", "race", "marital", "age"]
 

@@ -31,7 +31,9 @@ from confide.attack.engine import kernels
 from confide.attack.engine.grouping import Distinct
 from confide.attack.engine.room import node_room
 from confide.frames.columns import F64, I64, Bools
-from confide.protect.seam.evidence import Columns, Likelihood, Match, Normal, take
+from confide.protect.likelihoods.match import Match
+from confide.protect.likelihoods.normal import Normal
+from confide.protect.seam.likelihood import Columns, Likelihood, take
 
 if TYPE_CHECKING:
     from confide.attack.engine.scene import Number, Scene

@@ -20,8 +20,10 @@ from confide.attack.engine.spreads import MOST_NODES, known_spreads, spread_arra
 from confide.attack.engine.target_side import log_belief, log_limits, log_normaliser, no_class_fits
 from confide.core.run.threads import run_pieces
 from confide.frames.columns import F64, I64, Bools
+from confide.protect.likelihoods.match import Match
+from confide.protect.likelihoods.normal import Normal
+from confide.protect.likelihoods.table import Table
 from confide.protect.likelihoods.window import Window
-from confide.protect.seam.evidence import Match, Normal, Table
 from confide.protect.shared.category_codes import level_codes
 
 PIECE = 512

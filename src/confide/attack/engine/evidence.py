@@ -16,8 +16,12 @@ from confide.attack.intruder import Intruder
 from confide.core.errors import InputError
 from confide.frames.columns import F64, I64, Bools, Column, Records, alike, codes_in
 from confide.protect.compiled import Compiled
-from confide.protect.seam.evidence import Evidence, Labels, Likelihood, Normal, Silent
-from confide.protect.seam.mechanism import Chain, Fitted, View
+from confide.protect.likelihoods.normal import Normal
+from confide.protect.likelihoods.silent import Silent
+from confide.protect.seam.coarsening import Chain
+from confide.protect.seam.evidence import Evidence, Labels
+from confide.protect.seam.fitted import Fitted, View
+from confide.protect.seam.likelihood import Likelihood
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,9 @@ from confide.attack.engine.posterior import log_block, log_pairs
 from confide.attack.engine.record_side import log_unknown
 from confide.attack.engine.room import tops
 from confide.frames.columns import F64, I64
+from confide.protect.likelihoods.normal import Normal
 from confide.protect.likelihoods.window import Window
-from confide.protect.seam.evidence import Normal, take
+from confide.protect.seam.likelihood import take
 
 if TYPE_CHECKING:
     from confide.attack.engine.compute import Run

@@ -20,7 +20,7 @@ from confide.attack.engine.record_side import log_unknown
 from confide.attack.engine.scene import Scene
 from confide.attack.engine.target_side import log_belief, log_limits, log_normaliser, log_numbers, no_class_fits
 from confide.frames.columns import F64, I64
-from confide.protect.seam.evidence import take
+from confide.protect.seam.likelihood import take
 
 
 def log_weights(scene: Scene, i: int) -> tuple[I64, dict[str, F64]]:

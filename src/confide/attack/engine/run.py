@@ -20,7 +20,7 @@ from confide.core.errors import InputError, did_you_mean, raise_all
 from confide.core.run.threads import progress_bar, thread_count
 from confide.frames.columns import F64
 from confide.protect.compiled import Compiled
-from confide.protect.seam.mechanism import SYNTHETIC
+from confide.protect.seam.fitted import SYNTHETIC
 
 if TYPE_CHECKING:
     from confide.protect.release import Release

@@ -17,7 +17,8 @@ from confide.attack.engine.record_side import log_m
 from confide.attack.intruder import Uniform
 from confide.core.errors import InputError
 from confide.frames.columns import F64, I64, Records, codes_in
-from confide.protect.seam.evidence import Columns, Likelihood, Normal, take
+from confide.protect.likelihoods.normal import Normal
+from confide.protect.seam.likelihood import Columns, Likelihood, take
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from confide.frames.columns import F64, I64
-from confide.protect.seam.evidence import Columns, Spread
+from confide.protect.likelihoods.spread import Spread
+from confide.protect.seam.likelihood import Columns
 
 if TYPE_CHECKING:
     from confide.attack.engine.scene import Scene

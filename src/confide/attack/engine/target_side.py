@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 from confide.attack.beliefs.synthetic import log_values
 from confide.attack.engine.record_side import log_mass, noisy_classes
 from confide.frames.columns import F64, I64, Bools, Column
-from confide.protect.seam.evidence import take
+from confide.protect.seam.likelihood import take
 
 if TYPE_CHECKING:
     from confide.attack.engine.scene import Number, Scene

@@ -13,7 +13,7 @@ from confide.attack.engine.posterior import log_weights
 from confide.core.errors import InputError
 from confide.core.random.seeds import checked_seed, stream
 from confide.frames.columns import F64, I64
-from confide.protect.seam.evidence import take
+from confide.protect.seam.likelihood import take
 
 if TYPE_CHECKING:
     from confide.attack.engine.scene import Scene
