@@ -1,11 +1,11 @@
-"""The pages run: every Python block of README.md and docs/*.md, in order, one namespace a page.
+"""The pages run: every Python block of README.md and docs/**/*.md, in order, one namespace per page.
 
 A fenced ``text`` block right after a Python block (at most "It prints" between them) is its output and is compared:
 words exactly, numbers to one percent or one unit of the last digit shown, since the last digits of a fit depend on the
 versions of numerical libraries. Marks on the fence: ``python no-run`` is not run, ``text no-compare`` is not compared
 (timings). After a change that moves numbers,
 
-    python tests/test_docs.py docs/attack.md ...
+    python tests/test_docs.py docs/explanation/attack.md ...
 
 runs the pages named and writes their outputs anew.
 """
@@ -29,12 +29,12 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ["README.md", *sorted(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))]
+PAGES = ["README.md", *sorted(p.relative_to(ROOT).as_posix() for p in ROOT.glob("docs/**/*.md"))]
 SLOW = {
-    "docs/calibration.md": "twenty attacks on the whole file",
-    "docs/fienberg.md": "rank tables, learning, exposure",
-    "docs/huckett.md": "the whole experiment, grids, copies",
-    "docs/reiter.md": "the whole experiment",
+    "docs/explanation/calibration.md": "twenty attacks on the whole file",
+    "docs/explanation/papers/fienberg.md": "rank tables, learning, exposure",
+    "docs/explanation/papers/huckett.md": "the whole experiment, grids, copies",
+    "docs/explanation/papers/reiter.md": "the whole experiment",
 }
 
 _FENCE = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -100,9 +100,7 @@ def _close(a: str, b: str) -> bool:
     return abs(x - y) <= max(unit, 0.01 * abs(x))
 
 
-@pytest.mark.parametrize(
-    "page", [pytest.param(p, marks=pytest.mark.slow) if p in SLOW else p for p in PAGES], ids=lambda p: Path(p).stem
-)
+@pytest.mark.parametrize("page", [pytest.param(p, marks=pytest.mark.slow) if p in SLOW else p for p in PAGES], ids=str)
 def test_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for block, printed in run(page):
@@ -132,7 +130,7 @@ def test_links_lead_somewhere(page: str) -> None:
 
 def test_index_lists_every_page() -> None:
     listed = set(_LINK.findall((ROOT / "docs/index.md").read_text(encoding="utf-8")))
-    assert {Path(p).name for p in PAGES if p.startswith("docs/")} - {"index.md"} <= listed
+    assert {p.removeprefix("docs/") for p in PAGES if p.startswith("docs/")} - {"index.md"} <= listed
 
 
 def _update(page: str) -> None:

@@ -14,7 +14,7 @@ from confide.demo.codebook import ANES1996, ELITES, FILES, HEADS
 from confide.demo.elites import PRINTED, TAIL, build, main
 from confide.frames import read, schema, write
 
-DOCS = Path(__file__).parents[2] / "docs" / "data.md"
+DOCS = Path(__file__).parents[2] / "docs" / "reference" / "data.md"
 
 
 def test_heads_has_the_published_size_and_readable_categories() -> None:
