@@ -91,10 +91,10 @@ def test_intervals_of_a_drawn_value():
     assert np.allclose(units["p_true"], 1 / units["candidates"])
 
 
-def test_the_printout_says_what_is_drawn_anew():
+def test_the_printout_says_what_is_synthetic():
     attack = attacked(DRAWN, level="exact", drop=[])
-    assert {t.variable: t.evidence for t in attack.treatments}["pay"] == "drawn anew"
-    assert "drawn anew" in repr(attack)
+    assert {t.variable: t.evidence for t in attack.treatments}["pay"] == "synthetic"
+    assert "synthetic" in repr(attack)
 
 
 def test_a_release_made_by_another_tool():

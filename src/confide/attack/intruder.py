@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from confide.protect.release import Release
 
 LEVELS = ("sdl", "average", "naive", "ignore", "exact")
+LEVEL_WORDS = {
+    "sdl": "informed (knows the plan, not the draws)", "average": "average (guesses the plan)",
+    "naive": "naive (takes released values as true)", "ignore": "left out",
+    "exact": "exact (informed, and uses all that follows from the plan)",
+}  # fmt: skip
+"""How a level is printed; "informed" is the spelling of "sdl" that people read and may write."""
+STATED = f"informed (or sdl), {', '.join(LEVELS[1:])}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,12 +92,12 @@ class Intruder:
     released), "in_file" (known to be surveyed) or `Unsure(...)`. `available`, `unavailable`, `others`: how the
     parts C (known, perturbed), B (unknown, perturbed) and A (how common the record is) are computed:
 
-    - "sdl": with the plan and its parameters, but not the random draws;
+    - "informed", also spelt "sdl" as in print: with the plan and its parameters, but not the random draws;
     - "average": with the plan the intruder `believes` in, else with each method's own documented guess;
     - "naive": released values are taken as true (B and A are then left out);
     - "ignore": the part is left out;
-    - "exact": as "sdl", but with all that follows from the plan: unknown variables that are released unaltered help
-      to tell records apart (B and A), and values that were drawn anew are not taken for the target's own.
+    - "exact": as "informed", but with all that follows from the plan: unknown variables that are released unaltered
+      help to distinguish records (B and A), and synthetic values are not taken for the target's own.
 
     `beliefs`: where the model of unknown values is fitted: "original" (prudent), "released", or `Uniform`.
     `errors`: mistakes in the intruder's own values: a probability for a category, a standard deviation for a
@@ -101,11 +108,11 @@ class Intruder:
     as {"tau": 0.5} or {"window": {"wage": 30}}.
 
     >>> import confide as cf
-    >>> cf.Intruder(knows=["sex", "age"]).others
+    >>> cf.Intruder(knows=["sex", "age"], others="informed").others
     'sdl'
     >>> cf.Intruder(knows=["sex"], others="everything")
     Traceback (most recent call last):
-    confide.InputError: others must be one of sdl, average, naive, ignore, exact, not "everything".
+    confide.InputError: others must be one of informed (or sdl), average, naive, ignore, exact, not "everything".
     """
 
     knows: str | Sequence[str] = ()
@@ -122,8 +129,11 @@ class Intruder:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "knows", names_of(self.knows, "knows") if self.knows else ())
+        for part in ("available", "unavailable", "others"):
+            if getattr(self, part) == "informed":
+                object.__setattr__(self, part, "sdl")
         problems = [
-            f'{part} must be one of {", ".join(LEVELS)}, not "{getattr(self, part)}".'
+            f'{part} must be one of {STATED}, not "{getattr(self, part)}".'
             for part in ("available", "unavailable", "others")
             if getattr(self, part) not in LEVELS
         ]
@@ -161,8 +171,8 @@ class Intruder:
         ('ignore', 'ignore', 'ignore')
         """
         part = "ignore" if level == "super_naive" else level
-        if part not in LEVELS:
-            raise InputError(f'level is one of {", ".join(LEVELS)} and super_naive, not "{level}".')
+        if part not in (*LEVELS, "informed"):
+            raise InputError(f'level is one of {STATED} and super_naive, not "{level}".')
         return cls(available=part, unavailable=part, others=part, **options)
 
     @property
@@ -226,3 +236,16 @@ class Intruder:
             attack = replace(self, believes=tuple(plan)).attack(release, **options)
             rows.append({"believes": name, **attack.summary(threshold).to_dict()})
         return pl.DataFrame(rows)
+
+
+def level_words(levels: Sequence[str]) -> list[str]:
+    """Levels as they are printed, each explained where it first occurs.
+
+    >>> level_words(["sdl", "sdl", "ignore"])
+    ['informed (knows the plan, not the draws)', 'informed', 'left out']
+    """
+    first = {level: k for k, level in reversed(list(enumerate(levels)))}
+    words = [LEVEL_WORDS[level] for level in levels]
+    return [
+        w if first[level] == k else w.partition(" (")[0] for k, (level, w) in enumerate(zip(levels, words, strict=True))
+    ]

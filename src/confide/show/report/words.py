@@ -17,7 +17,8 @@ from confide.protect.plan import Plan
 from confide.protect.seam.mechanism import Mechanism
 
 LEVELS = {
-    "sdl": "reasons with the plan and its parameters", "average": "reasons with a guess at the plan",
+    "sdl": "reasons as an informed intruder (knows the plan, not the draws)",
+    "average": "reasons with a guess at the plan",
     "naive": "takes released values as true", "ignore": "does without",
     "exact": "reasons with all that follows from the plan",
 }  # fmt: skip

@@ -318,7 +318,7 @@ class _FittedHotDeck:
         if sorts != {KEPT}:
             raise InputError(
                 f"{self.step.where}: the match variables are neither all kept nor all drawn anew, and what the values "
-                'then say has no closed form. Ask at level "sdl", or match on variables of one sort.'
+                'then say has no closed form. Ask at level "informed", or match on variables of one sort.'
             )
         group, of, _ = joint_codes(view.released, self.step.needs, lambda _: Chain())
         mine = of(self.file)
