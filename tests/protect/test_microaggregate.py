@@ -204,7 +204,7 @@ def test_absence_is_allowed_for():
     assert absent[~there].mean() > 0.8
     assert absent[there].mean() < 0.2
     claimed, true = result.calibration().claimed, result.calibration().true
-    # See docs/explanation/masks.md: as common among the absent as in the whole file.
+    # See docs/explanation/microaggregation.md: as common among the absent as in the whole file.
     assert abs(claimed / true - 1) < 0.06
 
 
