@@ -1,7 +1,7 @@
 """Speed of MDAV, how it grows with records and variables, and a check against the definition in the same run.
 
-    python benchmarks/microaggregation.py            up to 102,032 records, and the definition at 3,000; a minute
-    python benchmarks/microaggregation.py --quick    up to 51,016 records
+    python -m benchmarks.microaggregation            up to 102,032 records, and the definition at 3,000; a minute
+    python -m benchmarks.microaggregation --quick    up to 51,016 records
 
 Household income and property value of the heads data, standardised, in groups of 3; for more than 51,016 records they
 are repeated with small noise. Then 1, 2, 4 and 8 independent normal variables. Processor time of the one thread that
@@ -58,11 +58,7 @@ def growth(name: str, sizes: tuple[int, ...], make: object) -> None:
 
 def definition(n: int = 3_000, k: int = 3) -> None:
     """Seconds of the definition, which measures every distance, and whether groups are the same."""
-    import sys
-    from pathlib import Path
-
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "protect"))
-    from mdav_twin import plain_mdav
+    from tests.helpers.mdav_twin import plain_mdav
 
     x = money(n)
     began = time.thread_time()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from browser import launched, why_no_browser
+from tests.helpers.browser import launched, why_no_browser
 
 
 @pytest.fixture(scope="session")

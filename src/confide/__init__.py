@@ -28,6 +28,7 @@ _HOMES = {
     "Copies": "confide.protect.copies",
     "Correlations": "confide.measure.utility.moments",
     "Covariances": "confide.measure.utility.moments",
+    "Data": "confide.frames",
     "Eigenvalues": "confide.measure.utility.moments",
     "Entropy": "confide.measure.utility.entropy",
     "Exact": "confide.tables.schemes.exact",
@@ -56,7 +57,7 @@ _HOMES = {
     "PublishedTables": "confide.tables.published_areas",
     "QuantileRegression": "confide.protect.methods.synthesis.quantile.quantile_regression",
     "Range": "confide.study.statement.sweep",
-    "RankSwap": "confide.protect.methods.rankswap.rankswap",
+    "RankSwap": "confide.protect.methods.rankswap",
     "Recode": "confide.protect.methods.recode",
     "RegressionOverlap": "confide.measure.utility.regressions",
     "Release": "confide.protect.release",
@@ -114,6 +115,7 @@ if TYPE_CHECKING:
     from confide.core.random.vault import Vault as Vault
     from confide.demo import codebook as codebook
     from confide.demo import demo as demo
+    from confide.frames import Data as Data
     from confide.frames import Schema as Schema
     from confide.frames import VariableSchema as VariableSchema
     from confide.frames import attach as attach
@@ -151,7 +153,7 @@ if TYPE_CHECKING:
     from confide.protect.methods.microaggregate.microaggregate import Microaggregate as Microaggregate
     from confide.protect.methods.noise.noise import Noise as Noise
     from confide.protect.methods.pram.pram import Pram as Pram
-    from confide.protect.methods.rankswap.rankswap import RankSwap as RankSwap
+    from confide.protect.methods.rankswap import RankSwap as RankSwap
     from confide.protect.methods.recode import Recode as Recode
     from confide.protect.methods.rounding import Round as Round
     from confide.protect.methods.sample import Sample as Sample

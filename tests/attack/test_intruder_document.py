@@ -13,8 +13,9 @@ import confide as cf
 from confide.attack.document import intruder_from_dict, intruder_to_dict, load_intruder
 from confide.attack.intruder import Uniform, Unsure
 from confide.core.errors import InputError
+from tests.helpers.places import EXAMPLES
 
-EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "intruder.toml"
+EXAMPLE = EXAMPLES / "intruder.toml"
 
 INTRUDERS = {
     "plain": cf.Intruder(knows=["sex", "age"]),

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from synthetic_twin import posterior
 
 import confide as cf
+from tests.helpers.synthetic_twin import posterior
 
 SLOW = pytest.mark.slow
 

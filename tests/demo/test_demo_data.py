@@ -13,8 +13,9 @@ from confide.demo import codebook, demo
 from confide.demo.codebook import ANES1996, ELITES, FILES, HEADS
 from confide.demo.elites import PRINTED, TAIL, build, main
 from confide.frames import read, schema, write
+from tests.helpers.places import DOCS, ROOT
 
-DOCS = Path(__file__).parents[2] / "docs" / "reference" / "data.md"
+PAGE = DOCS / "reference" / "data.md"
 
 
 def test_heads_has_the_published_size_and_readable_categories() -> None:
@@ -40,7 +41,7 @@ def test_every_level_of_every_code_list_occurs_and_no_other() -> None:
 def test_labels_stand_for_the_right_codes() -> None:
     """Counts by code in the stored file equal counts by label in the frame."""
     file, _ = FILES["heads"]
-    stored = pl.read_parquet(Path(__file__).parents[2] / "src" / "confide" / "demo" / "data" / file)
+    stored = pl.read_parquet(ROOT / "src" / "confide" / "demo" / "data" / file)
     heads = demo("heads")
     assert (stored["marital"] == 7).equals(heads["marital"] == "never married")
     assert (stored["sex"] == 2).equals(heads["sex"] == "female")
@@ -77,7 +78,7 @@ def test_population_and_sample_agree_cell_by_cell() -> None:
 
 @pytest.mark.parametrize("name", list(FILES))
 def test_docs_carry_the_codebook(name: str) -> None:
-    text = DOCS.read_text(encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
     section = text.split(f"\n## {name}\n")[1].split("\n## ")[0]
     rows = [f"| `{v}` | {label} | {kind} | {values} |" for v, label, kind, values in codebook(name).rows()]
     described = [line for line in section.splitlines() if line.startswith("| `")]

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
-from fuzz_values import REGIONS, frame, odd, people
 
 import confide as cf
+from tests.fuzz.fuzz_values import REGIONS, frame, odd, people
 
 WHO = cf.Intruder(knows=["region", "age", "income"])
 RANDOM_PLAN = cf.Plan([cf.Swap("region", rate=0.4), cf.Noise("income", sd=10.0)], identifiers="id", weight="weight")
@@ -175,6 +175,13 @@ def _others() -> dict[str, Call]:
         "write": Call(cf.write, {"frame": file, "path": "out.csv", "overwrite": True}),
         "write to SPSS": Call(cf.write, {"frame": file, "path": "out.sav", "overwrite": True}),
         "schema": Call(cf.schema, {"frame": file}),
+        "Data": Call(cf.Data, {"frame": people(), "schema": cf.Schema()}, lambda d, r: _protected(RANDOM_PLAN, r)),
+        "Data.select": Call(cf.Data(people()).select, {}),
+        "Data.head": Call(cf.Data(people()).head, {"n": 3}),
+        "Data.sample": Call(cf.Data(people()).sample, {"n": 3, "seed": 1}),
+        "Data.rename": Call(cf.Data(people()).rename, {"mapping": {"age": "years"}}),
+        "Data.sort": Call(cf.Data(people()).sort, {"by": "age"}),
+        "Data.join": Call(cf.Data(people()).join, {"other": people(), "on": "id", "how": "left"}),
         "attach": Call(cf.attach, {"frame": people(), "schema": cf.Schema()}),
         "Schema": Call(cf.Schema, {}, _labelled),
         "VariableSchema": Call(cf.VariableSchema, {"name": "age"}, lambda v, r: _labelled(cf.Schema({"age": v}), r)),
@@ -314,6 +321,6 @@ def unused() -> set[str]:
     used: set[str] = set()
     for call in (c.call for c in calls().values()):
         owner = getattr(call, "__self__", None)
-        used.add(getattr(call, "__name__", ""))
+        used.add(getattr(call, "__name__", "").removeprefix("confide."))  # `demo` may be the callable module
         used.add(owner.__name__ if inspect.isclass(owner) else type(owner).__name__)
     return set(cf.__all__) - used

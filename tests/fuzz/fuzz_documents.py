@@ -12,13 +12,12 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from fuzz_values import people
-
 import confide as cf
 from confide.attack.document import load_intruder
 from confide.cli.main import main
 from confide.core.errors import InputError
 from confide.protect.document import load_plan
+from tests.fuzz.fuzz_values import people
 
 PLAN = """
 identifiers = ["id"]

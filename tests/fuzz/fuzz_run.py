@@ -1,4 +1,4 @@
-"""Run cases of the fuzz in this process: `python fuzz_run.py calls 0 1000 answers.json`.
+"""Run cases of the fuzz in this process: `python -m tests.fuzz.fuzz_run calls 0 1000 answers.json`.
 
 What each case is stands in a file before it runs, so that an abort of the interpreter shows which one it was.
 """
@@ -19,11 +19,8 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from fuzz_values import leak, people
-
 from confide.core.errors import InputError
+from tests.fuzz.fuzz_values import leak, people
 
 SEED = 13
 LIMIT = 60

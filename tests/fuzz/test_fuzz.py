@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import confide as cf
+from tests.helpers.places import ROOT
 
-HERE = Path(__file__).parent
 GOOD = {"a result", "a sentence", "Python's own"}
 RESULTS = {
     "Attack", "Averaged", "Calibration", "Certificate", "Choice", "Combined", "Exposure", "Few", "InputError", "Measure",
@@ -26,8 +26,8 @@ def answers(kind: str, count: int, folder: Path) -> list[dict[str, object]]:
     """Answers to the cases of a kind, from one process of their own: an abort shows which case it was."""
     out = folder / "answers.json"
     environment = {**os.environ, "PYTHONPATH": str(Path(cf.__file__).parents[1])}
-    command = [sys.executable, str(HERE / "fuzz_run.py"), kind, "0", str(count), str(out)]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment)
+    command = [sys.executable, "-m", "tests.fuzz.fuzz_run", kind, "0", str(count), str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment, cwd=ROOT)
     last = (folder / "last").read_text() if (folder / "last").exists() else "before the first case"
     assert done.returncode == 0, f"the process ended with {done.returncode} at {last}\n{done.stderr[-2000:]}"
     found: list[dict[str, object]] = json.loads(out.read_text())
@@ -52,15 +52,13 @@ def test_every_answer_is_a_result_or_a_sentence(kind, count, tmp_path):
 
 
 def test_every_public_name_is_called():
-    sys.path.insert(0, str(HERE))
-    from fuzz_calls import unused
+    from tests.fuzz.fuzz_calls import unused
 
     assert unused() <= RESULTS
 
 
 def test_the_check_sees_values_of_the_data():
-    sys.path.insert(0, str(HERE))
-    from fuzz_values import INCOMES, REGIONS, leak
+    from tests.fuzz.fuzz_values import INCOMES, REGIONS, leak
 
     assert leak(f"There is no {REGIONS[0]}.")
     assert leak(f"{INCOMES[0]} is wrong.")

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
 import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "scripts" / "bundle_parts"))
-
-from licences import as_text, bill, collect, collect_installed  # noqa: E402
-from wheels import lock, normal, read_wheel, wheels_in  # noqa: E402
+from licences import as_text, bill, collect, collect_installed
+from tests.helpers.places import ROOT
+from wheels import lock, normal, read_wheel, wheels_in
 
 
 def wheel(folder: Path, name: str, version: str, about: str = "", files: dict[str, str] | None = None) -> Path:

@@ -10,10 +10,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "scripts"))
-
-import satisfied  # noqa: E402
+from scripts import satisfied
+from tests.helpers.places import ROOT
 
 PROJECT = """
 [project]

@@ -14,6 +14,7 @@ from confide.show.charts.drawing import save_chart
 from confide.show.charts.rank_charts import exposure_chart, rank_chart
 from papers.fienberg import paper as fienberg
 from papers.fienberg.tables import COUNTS, NOISE, PAIRS, RATES, relative_noise
+from tests.helpers.places import DOCS
 
 slow = pytest.mark.slow
 SMALL, MIDDLE, STATED = (f"bias, variance {phi}" for phi in ("0.0009", "0.03", "0.1732"))
@@ -161,7 +162,7 @@ def test_a_smaller_release_hides_who_is_left_out_and_not_who_is_in_it() -> None:
 
 @slow
 def test_the_page_shows_the_first_ranks(found: dict[str, dict[str, float]]) -> None:
-    page = (Path(__file__).resolve().parents[2] / "docs/explanation/papers/fienberg.md").read_text(encoding="utf-8")
+    page = (DOCS / "explanation/papers/fienberg.md").read_text(encoding="utf-8")
     for scenario, r in found.items():
         shown = re.findall(rf"^{re.escape(scenario)} +(\d+) \({r['printed_first']}\)", page, re.MULTILINE)
         assert float(shown[0]) == pytest.approx(r["first"], rel=0.06, abs=6), scenario

@@ -1,22 +1,22 @@
 """Smith and Elliot: what their figures, tables and sentences say, and what the page on blocks and wards says.
 
-Worked cases, bounds of Figures 3 to 6 and the printed algorithm are in tests/tables/test_worked_cases.py, the simulation
-of Table 3 in tests/tables/test_table3.py.
+Worked cases, bounds of Figures 3 to 6 and the printed algorithm are in tests/tables/risk/test_worked_cases.py, the simulation
+of Table 3 in tests/tables/risk/test_table3.py.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
 from math import comb
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
 import confide as cf
+from tests.helpers.places import ROOT
 
-BLOCKS = Path(__file__).parents[1] / "data" / "census2010_blocks.parquet"
+BLOCKS = ROOT / "tests" / "data" / "census2010_blocks.parquet"
 RACES = ["hisp", "white", "black", "aian", "asian", "nhpi", "other", "two"]
 
 

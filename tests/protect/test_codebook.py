@@ -16,6 +16,7 @@ from polars.testing import assert_frame_equal
 import confide as cf
 from confide.core.errors import InputError
 from confide.core.random.origin import Origin
+from confide.frames.encoded import Encoded
 from confide.protect.document import plan_from_dict, plan_to_dict
 from confide.protect.make import make
 from confide.protect.replay import EARLIER
@@ -210,7 +211,7 @@ def test_attack_adopt_and_replay_agree_whether_or_not_all_categories_are_named(s
 def test_records_of_releases_that_named_every_category_still_replay():
     origin = Origin.recorded(4)
     wide = cf.Plan([SAMPLE], public_codebook=True)
-    release = make(wide, ORIGINAL, wide.encode(ORIGINAL), origin, ORIGINAL, None)
+    release = make(wide, Encoded.of(ORIGINAL), origin, ORIGINAL, None)
     old = release.record(private=True) | {"format": EARLIER}
     old["private"]["seed"] = old["private"].pop("draws")["seed"]
     del old["plan"]["public_codebook"]  # as it was written when every release did so

@@ -17,6 +17,7 @@ from confide.core.documents.plain import Reader, Writer, methods
 from confide.core.errors import InputError
 from confide.protect.document import load_plan, plan_from_dict, plan_to_dict
 from confide.protect.seam.mechanism import REGISTRY
+from tests.helpers.places import EXAMPLES
 
 NUMBER = st.integers(1, 10**6) | st.floats(0.01, 1e6)
 SHARE = st.floats(0.01, 1.0)
@@ -249,7 +250,7 @@ def test_all_methods_of_the_room_are_known() -> None:
 
 
 def test_the_example_runs() -> None:
-    plan = load_plan(Path(__file__).parents[2] / "docs" / "examples" / "plan.toml")
+    plan = load_plan(EXAMPLES / "plan.toml")
     release = plan.protect(cf.demo("heads").head(300), seed=1)
     assert release.data.width == 13
     assert set(release.data["tenure"].cast(str)) == {"owned", "rented"}

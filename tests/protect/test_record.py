@@ -98,6 +98,9 @@ def test_a_result_that_differs_is_refused() -> None:
     older = {**wrong_seed, "versions": {**record["versions"], "numpy": "1.0"}}
     with pytest.raises(InputError, match=r"It was made with numpy 1\.0"):
         cf.replay(older, HEADS)
+    elsewhere = {**wrong_seed, "versions": {**record["versions"], "processor": "x86_64 Unheard"}}
+    with pytest.raises(InputError, match=r"It was made with processor x86_64 Unheard \(here \w+"):
+        cf.replay(elsewhere, HEADS)
     other_content = {**record, "released": {**record["released"], "sha256": "0"}}
     with pytest.raises(InputError, match="is not the one recorded"):
         cf.replay(other_content, HEADS)

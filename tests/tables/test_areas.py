@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -13,9 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import confide as cf
-
-sys.path.insert(0, str(Path(__file__).parent))
-import brute
+from tests.helpers import brute
 
 NAMES = ["a", "b", "c"]
 few = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -102,6 +102,9 @@ def tell_misfits(
         return  # arguments missing, or too many: Python's own sentence says so
     hints = _hints(function)
     name = function.__qualname__.removesuffix(".__init__").removesuffix(".__call__")
+    owner, _, method = name.rpartition(".")
+    if args and owner in (kind.__qualname__ for kind in type(args[0]).__mro__):  # as the user knows it, not its base
+        name = f"{type(args[0]).__qualname__}.{method}"
     problems = []
     for parameter, value in bound.arguments.items():
         kind = inspect.signature(function).parameters[parameter].kind

@@ -2,6 +2,7 @@
 
 from confide.core.files.atomic import atomic_write
 from confide.core.files.private import private_folder
+from confide.frames.data import Data
 from confide.frames.door import give_back, to_polars
 from confide.frames.files import read, write
 from confide.frames.schema import (
@@ -14,6 +15,7 @@ from confide.frames.schema import (
 )
 
 __all__ = [
+    "Data",
     "Schema",
     "VariableSchema",
     "atomic_write",

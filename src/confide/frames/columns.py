@@ -137,28 +137,31 @@ def encode(
     problems: list[str] = []
     columns: list[Column] = []
     for name in frame.columns if names is None else names:
-        if name not in frame.columns:
-            problems.append(f'There is no column "{name}".{did_you_mean(name, frame.columns)}')
-            continue
-        s = frame.get_column(name)
-        if s.dtype.is_nested() or s.dtype in (pl.Object, pl.Binary):
-            problems.append(f'Column "{name}" holds {type_name(s.dtype)}, which are neither numbers nor categories.')
-            continue
         asked: Kind | None = "categorical" if name in named_c else "numeric" if name in named_n else None
         codes = tuple(float(x) for x in (special or {}).get(name, ()))
         try:
-            columns.append(encode_column(s, asked, labelled=name in labels, special=codes))
+            columns.append(encode_column(readable(frame, name), asked, labelled=name in labels, special=codes))
         except InputError as e:
             problems.append(str(e))
     raise_all(problems)
     return Records(columns, n=frame.height)
 
 
+def readable(frame: pl.DataFrame, name: str) -> pl.Series:
+    """A column that holds numbers or categories."""
+    if name not in frame.columns:
+        raise InputError(f'There is no column "{name}".{did_you_mean(name, frame.columns)}')
+    s = frame.get_column(name)
+    if s.dtype.is_nested() or s.dtype in (pl.Object, pl.Binary):
+        raise InputError(f'Column "{name}" holds {type_name(s.dtype)}, which are neither numbers nor categories.')
+    return s
+
+
 def encode_column(
     s: pl.Series, asked: Kind | None = None, *, labelled: bool = False, special: tuple[float, ...] = ()
 ) -> Column:
     """One polars series as a `Column`."""
-    kind, why = (asked, "named") if asked else _infer(s, labelled)
+    kind, why = (asked, "named") if asked else inferred(s, labelled)
     if kind == "categorical":
         return _categorical(s, why)
     if not (s.dtype.is_numeric() or s.dtype.is_temporal() or s.dtype in (pl.Boolean, pl.Null)):
@@ -186,7 +189,17 @@ def type_name(dtype: pl.DataType) -> str:
     )
 
 
-def _infer(s: pl.Series, labelled: bool) -> tuple[Kind, str]:
+def kind_of(s: pl.Series, labelled: bool = False) -> str:
+    """The kind that a variable is taken for where nobody says; empty for lists and structures, which have none.
+
+    >>> kind_of(pl.Series([1.5, 2.5])), kind_of(pl.Series([1.5, 2.5]), labelled=True), kind_of(pl.Series([[1]]))
+    ('numeric', 'categorical', '')
+    """
+    return "" if s.dtype.is_nested() or s.dtype == pl.Binary else inferred(s, labelled)[0]
+
+
+def inferred(s: pl.Series, labelled: bool) -> tuple[Kind, str]:
+    """The kind that a column's type, labels and values give it, and why."""
     if s.dtype == pl.Boolean:
         return "categorical", "true or false"
     if isinstance(s.dtype, (pl.Enum, pl.Categorical)):

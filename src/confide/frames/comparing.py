@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 
 import polars as pl
 
 from confide.core.errors import InputError
-from confide.frames.columns import Column, encode_column, type_name
+from confide.frames.columns import Column, Kind, encode_column, type_name
 from confide.frames.types.exact import SHORT, blurred, exact
 
 
-def encode_like(s: pl.Series, model: Column) -> Column:
+def encode_like(s: pl.Series, model: Column, made: Callable[[pl.Series, Kind], Column] = encode_column) -> Column:
     """Another file's values of a variable: of the same kind, precision and answer codes, whichever values it happens
-    to hold (names of intervals depend on the precision)."""
+    to hold (names of intervals depend on the precision). `made` encodes a series, or knows what that gives."""
     words = model.kind == "categorical" and any(isinstance(v, str) for v in model.levels)
     numbers = model.kind == "categorical" and any(isinstance(v, (int, float, Decimal)) for v in model.levels)
     given_words = s.dtype == pl.String or isinstance(s.dtype, (pl.Enum, pl.Categorical))
@@ -24,8 +25,7 @@ def encode_like(s: pl.Series, model: Column) -> Column:
             "there, so that nothing could match. Give both files the same codes."
         )
     s = _as_narrow(in_unit(s, model.dtype), model)
-    found = encode_column(s, model.kind, special=model.special)
-    return replace(same_numbers(s, found, model), step=model.step)
+    return replace(same_numbers(s, made(s, model.kind), model), step=model.step, special=model.special)
 
 
 def _as_narrow(s: pl.Series, model: Column) -> pl.Series:

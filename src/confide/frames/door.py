@@ -16,6 +16,8 @@ from narwhals.dependencies import is_pandas_dataframe, is_pyarrow_table
 from numpy.typing import NDArray
 
 from confide.core.errors import InputError
+from confide.frames.data import Data
+from confide.frames.marks import withhold
 from confide.frames.schema import Frame, Schema, attach, schema
 
 _ACCEPTED = "a polars DataFrame or LazyFrame, a pandas DataFrame, a pyarrow Table, or a dict of columns"
@@ -24,9 +26,10 @@ _ACCEPTED = "a polars DataFrame or LazyFrame, a pandas DataFrame, a pyarrow Tabl
 def to_polars(frame: object, what: str = "data") -> pl.DataFrame:
     """The caller's frame as a polars DataFrame; the input is never changed.
 
-    Accepted: a polars DataFrame or LazyFrame, pandas (its index is ignored), a pyarrow Table, whatever else
-    narwhals reads, and a dict of columns. Missing values of pandas (NaN, NaT, NA, None) become null. In
-    polars input NaN stays NaN. A pandas Categorical of text becomes an Enum with the same levels.
+    Accepted: a polars DataFrame or LazyFrame, pandas (its index is ignored), a pyarrow Table, whatever else narwhals
+    reads, a dict of columns, and a `Data`. Missing values of pandas (NaN, NaT, NA, None) become null. In polars input
+    NaN stays NaN. A pandas Categorical of text becomes an Enum with the same levels. A schema is attached to the very
+    frame returned.
 
     `what` names the frame in errors. Refused: no columns, names that are not text or not unique, a column
     that mixes text and numbers, Python objects.
@@ -39,6 +42,9 @@ def to_polars(frame: object, what: str = "data") -> pl.DataFrame:
     confide.InputError: data must be a polars DataFrame or LazyFrame, a pandas DataFrame, \
 a pyarrow Table, or a dict of columns, not list.
     """
+    if isinstance(frame, Data):
+        bare = _with_schema(_checked(frame._frame.clone(), what), frame.schema)
+        return withhold(bare, frame.refusal) if frame.refusal else bare
     if isinstance(frame, pl.LazyFrame):
         frame = frame.collect()
     if isinstance(frame, pl.DataFrame):
@@ -59,7 +65,7 @@ a pyarrow Table, or a dict of columns, not list.
 
 
 def give_back(frame: pl.DataFrame, like: object) -> Any:
-    """A polars frame as the type of `like`: pandas in, pandas out; arrow in, arrow out; otherwise polars.
+    """A polars frame as the type of `like`: `Data`, pandas and arrow in, the same out; otherwise polars.
 
     A column keeps the type that it has in `like`, where that holds its values. An Enum becomes an ordered pandas
     Categorical; whole numbers with nulls become pandas Int64. pandas gets a fresh index. An attached schema goes along
@@ -68,6 +74,8 @@ def give_back(frame: pl.DataFrame, like: object) -> Any:
     >>> give_back(pl.DataFrame({"a": [1]}), like=pl.LazyFrame({"b": [2]})).columns
     ['a']
     """
+    if isinstance(like, Data):
+        return Data(frame)
     if is_pandas_dataframe(like):
         from confide.frames.types.pandas_columns import to_pandas
 

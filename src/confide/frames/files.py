@@ -22,6 +22,7 @@ import polars as pl
 
 from confide.core.errors import InputError, did_you_mean
 from confide.core.files.atomic import atomic_write
+from confide.frames.data import Data
 from confide.frames.door import to_polars
 from confide.frames.formats import csv_files, statistical
 from confide.frames.marks import why_withheld
@@ -45,9 +46,16 @@ TEXT = (".csv", ".tsv")
 _METADATA = "confide.schema"
 
 
-def read(path: str | os.PathLike[str], *, columns: Iterable[str] | None = None, labels: bool = False) -> pl.DataFrame:
-    """A data file as a polars DataFrame, with what the file says of its variables attached as its `schema`.
+def read(
+    path: str | os.PathLike[str],
+    *,
+    columns: Iterable[str] | None = None,
+    labels: bool = False,
+    schema: Schema | None = None,
+) -> pl.DataFrame | Data:
+    """A data file as a polars DataFrame, or as a `Data` where it comes with labels or user-missing codes.
 
+    `schema` says by hand what the file does not: of each variable that it names, it replaces what the file says.
     `columns` picks variables, in the order given. `labels=True` turns a variable whose every value has a
     label into an Enum of the labels, in the order of the codes; user-missing codes become labels like any
     other. A variable with some values unlabelled (an age with 99 = "refused") stays as it is.
@@ -67,12 +75,17 @@ def read(path: str | os.PathLike[str], *, columns: Iterable[str] | None = None, 
     """
     source, suffix = _source(path)
     wanted = _wanted(columns)
-    frame, found = _load(source, suffix, wanted)
-    if wanted is not None:
-        frame, found = frame.select(wanted), found.select(wanted)
+    given = Schema() if schema is None else schema
+    if not isinstance(given, Schema):
+        raise InputError(f"schema must be a cf.Schema, not {type(schema).__name__}.")
+    frame, found = _load(source, suffix, wanted, list(given.variables))
+    frame = frame if wanted is None else frame.select(wanted)
+    found = found.updated(given).select(frame.columns)
     if labels:
         frame = statistical.labelled(frame, found)
-    return attach(frame, found)
+    attach(frame, found)
+    described = any(v.label or v.value_labels or v.missing for v in found.variables.values())
+    return Data(frame) if described else frame  # display formats and measures alone change nothing
 
 
 def write(
@@ -89,8 +102,8 @@ def write(
     The data of a draft (a release made with a seed and without a vault) or of a release with shared draws is refused;
     `draft=True` writes it for use inside the agency, readable by its owner alone.
 
-    `schema` gives labels and missing codes; by default those attached to `frame`. Labels that no longer fit
-    a column (text where there were codes) are dropped for that column. In SPSS and Stata files an Enum or
+    `schema` gives labels and missing codes; by default those of a `Data`, or those attached to `frame`. Labels that no
+    longer fit a column (text where there were codes) are dropped for that column. In SPSS and Stata files an Enum or
     Categorical becomes whole numbers with value labels: the schema's codes where they cover every level,
     otherwise 1 to k. NaN is written as missing, except in Parquet and Arrow, which can tell the two apart.
 
@@ -173,17 +186,17 @@ def _wanted(columns: Iterable[str] | None) -> list[str] | None:
     return wanted
 
 
-def _known(wanted: list[str] | None, names: list[str], source: Path) -> None:
-    for name in wanted or ():
+def _known(wanted: list[str], names: list[str], source: Path) -> None:
+    for name in wanted:
         if name not in names:
             raise InputError(f'{source.name} has no column "{name}".{did_you_mean(name, names)}')
 
 
-def _load(source: Path, suffix: str, wanted: list[str] | None) -> tuple[pl.DataFrame, Schema]:
+def _load(source: Path, suffix: str, wanted: list[str] | None, described: list[str]) -> tuple[pl.DataFrame, Schema]:
     """The columns wanted (or all) and their schema, with every failure told in terms of the file."""
     try:
         names = _names(source, suffix)
-        _known(wanted, names, source)
+        _known([*(wanted or ()), *described], names, source)
         return _values(source, suffix, wanted)
     except (InputError, MemoryError):
         raise

@@ -1,15 +1,18 @@
 """A frame that must not be published says so itself, as long as it is the very frame that was made.
 
-The mark rides on the frame, as a schema does, and is lost by any operation that makes a new one: a bare frame that
-somebody alters and writes by hand cannot be guarded.
+A `Data` passes the mark on to all that is made of it. On a bare frame it is lost by any operation that makes a new one:
+a frame that somebody alters and writes by hand cannot be guarded.
 """
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TypeVar
 
 import polars as pl
 from narwhals.dependencies import is_pandas_dataframe, is_pyarrow_table
+
+from confide.frames.data import Data
 
 Frame = TypeVar("Frame")
 
@@ -18,7 +21,11 @@ _KEY = "confide_refusal"  # in the attrs of a pandas frame, and in the metadata 
 
 
 def withhold(frame: Frame, why: str) -> Frame:
-    """The frame with a sentence that says why it must not be published; an arrow table is a new one."""
+    """The frame with a sentence that says why it must not be published; an arrow table or a `Data` is a new one."""
+    if isinstance(frame, Data):
+        made = copy(frame)
+        object.__setattr__(made, "refusal", why)
+        return made
     if isinstance(frame, pl.DataFrame):
         setattr(frame, _ATTRIBUTE, why)
     elif is_pandas_dataframe(frame):
@@ -35,6 +42,8 @@ def why_withheld(frame: object) -> str:
     >>> why_withheld(withhold(pl.DataFrame({"a": [1]}), "It is a draft."))
     'It is a draft.'
     """
+    if isinstance(frame, Data):
+        return frame.refusal
     if is_pandas_dataframe(frame):
         return str(frame.attrs.get(_KEY, ""))
     if is_pyarrow_table(frame):

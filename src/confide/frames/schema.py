@@ -1,8 +1,8 @@
-"""What a file says about its variables: labels, user-missing codes, measures. Kept beside the frame.
+"""What a file says about its variables: labels, user-missing codes, measures.
 
-SPSS, Stata and SAS files carry more than values. A polars frame has no room for it, so `read` attaches
-a `Schema` to the very frame it returns and `write` looks for it there. **Every polars operation returns a
-new frame without it**: keep it (`s = schema(frame)`) and pass it on (`write(out, path, schema=s)`).
+SPSS, Stata and SAS files carry more than values. `Data` holds both as one value; a bare polars frame has no room for
+it. Inside confide, and by `attach`, a schema may hang on one very frame: every polars operation returns a new one
+without it.
 """
 
 from __future__ import annotations
@@ -117,6 +117,29 @@ class Schema:
         moved = [replace(v, name=names.get(n, n)) for n, v in self.variables.items()]
         return replace(self, variables={v.name: v for v in moved})
 
+    def updated(self, other: Schema) -> Schema:
+        """This schema with what another says of its variables, of the file and its notes.
+
+        >>> Schema({"a": VariableSchema("a")}).updated(Schema({"a": VariableSchema("a", "A")})).variable("a").label
+        'A'
+        """
+        return Schema(
+            {**self.variables, **other.variables}, other.file_label or self.file_label, other.notes or self.notes
+        )
+
+    def coded(self, values: pl.Series) -> pl.Series:
+        """Where a column holds a code that is declared missing.
+
+        >>> Schema({"age": VariableSchema("age", missing=(-1, (97, 99)))}).coded(pl.Series("age", [30, 98])).to_list()
+        [False, True]
+        """
+        text = values.dtype == pl.String
+        if not self.variable(values.name).missing or not (text or values.dtype.is_numeric()):
+            return pl.repeat(False, len(values), eager=True)
+        codes = [c for c in self.missing_codes(values.name, values) if isinstance(c, str) == text]
+        plain = values if text else values.cast(pl.Float64)
+        return plain.is_in(pl.Series(codes, dtype=plain.dtype)).fill_null(False)
+
     def missing_codes(self, name: str, values: Iterable[Any]) -> tuple[Code, ...]:
         """The codes of `name` that are declared missing: single codes, then values that fall in a range.
 
@@ -129,6 +152,8 @@ class Schema:
         declared = self.variable(name).missing
         codes: dict[Code, None] = dict.fromkeys(m for m in declared if not isinstance(m, tuple))
         ranges = [m for m in declared if isinstance(m, tuple)]
+        if not ranges:
+            return tuple(codes)
         present = values.unique().to_list() if isinstance(values, pl.Series) else set(values)
         numbers = sorted(v for v in present if isinstance(v, (int, float)) and not math.isnan(v))
         return tuple(codes | dict.fromkeys(v for v in numbers if any(lo <= v <= hi for lo, hi in ranges)))
@@ -137,12 +162,16 @@ class Schema:
 def attach(frame: Frame, schema: Schema) -> Frame:
     """Set the schema on this very frame (polars, or pandas in its `attrs`) and return the same frame.
 
-    Any polars operation, `clone` included, returns a new frame without it.
+    Any polars operation, `clone` included, returns a new frame without it. `Data(frame, schema)` cannot lose it.
 
     >>> frame = attach(pl.DataFrame({"a": [1]}), Schema(file_label="A survey"))
     >>> schema(frame).file_label, schema(frame.head(1)).file_label
     ('A survey', None)
     """
+    from confide.frames.data import Data
+
+    if isinstance(frame, Data):
+        return type(frame)(frame, schema)
     if isinstance(frame, pl.DataFrame):
         setattr(frame, _ATTRIBUTE, schema)
     elif is_pandas_dataframe(frame):
@@ -153,7 +182,7 @@ def attach(frame: Frame, schema: Schema) -> Frame:
 
 
 def schema(frame: object) -> Schema:
-    """The schema attached to a frame, or an empty one.
+    """The schema of a `Data`, or the one attached to a frame, or an empty one.
 
     >>> schema(pl.DataFrame({"a": [1]}))
     Schema(variables={}, file_label=None, notes=())
@@ -161,7 +190,7 @@ def schema(frame: object) -> Schema:
     if is_pandas_dataframe(frame):
         stored = frame.attrs.get(_ATTRS_KEY)
         return schema_from_dict(stored) if stored else Schema()
-    found = getattr(frame, _ATTRIBUTE, None) if isinstance(frame, pl.DataFrame) else None
+    found = getattr(frame, _ATTRIBUTE if isinstance(frame, pl.DataFrame) else "schema", None)
     return found if isinstance(found, Schema) else Schema()
 
 

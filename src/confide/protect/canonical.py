@@ -55,7 +55,7 @@ def reading(steps: Sequence[Mechanism], original: Records) -> str:
     count where a step may go by them, which is what is supposed unless it says `by_order = False`; so a file of text
     and one of ordered categories have the same draws where they have the same release.
     """
-    by_order = {v for s in steps if getattr(s, "by_order", True) for v in (*s.variables, *s.needs)}
+    by_order = {v for s in steps if s.by_order for v in (*s.variables, *s.needs)}
     found = {}
     for name, column in original.items():
         levels = [_level(x) for x in column.levels]

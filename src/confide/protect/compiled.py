@@ -10,7 +10,8 @@ from typing import Any
 from confide.core.errors import InputError, raise_all
 from confide.core.random.origin import Origin
 from confide.frames.columns import I64, Column, Kind, Records
-from confide.protect.seam.mechanism import ALTERED, Chain, Fitted, Mechanism, View
+from confide.protect.seam.coarsening import Chain, Coarsening
+from confide.protect.seam.mechanism import Fitted, Mechanism, View
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +55,7 @@ class Compiled:
         out: dict[str, str] = {}
         for i, step in enumerate(self.steps):
             mine = [v for v in step.variables if self.way(v).random == i]
-            sort = step.sort(out) if hasattr(step, "sort") else ALTERED
-            out |= dict.fromkeys(mine, sort)
+            out |= dict.fromkeys(mine, step.sort(out))
         return out
 
     def released_form(self, column: Column) -> Column:
@@ -77,8 +77,7 @@ def check_steps(steps: Sequence[Mechanism]) -> list[str]:
                         "second would hide what the first did from any honest risk measure. Keep one of them."
                     )
                 random_at.setdefault(v, i)
-        if hasattr(step, "beside"):
-            problems += step.beside(steps)
+        problems += step.beside(steps)
         for v in step.needs:
             later = [s for s in steps[i + 1 :] if v in s.variables]
             if later and step.role == "random":
@@ -91,6 +90,13 @@ def check_steps(steps: Sequence[Mechanism]) -> list[str]:
 
 def _named(step: Mechanism) -> str:
     return f"{type(step).__name__}({', '.join(step.variables)})"
+
+
+def _unlike(step: Mechanism, fitted: object, wanted: type) -> str:
+    return (
+        f'{type(step).__name__}: a step of role "{step.role}" must give, by fit, what extends the class '
+        f"{wanted.__name__} of confide.extend; {type(fitted).__name__} does not."
+    )
 
 
 def wanted_kinds(steps: Sequence[Mechanism], named: Mapping[str, Kind]) -> tuple[dict[str, Kind], list[str]]:
@@ -111,8 +117,8 @@ def fit_coarsenings(steps: Sequence[Mechanism], original: Records) -> dict[str, 
     problems: list[str] = []
     for v in dict.fromkeys(v for s in steps for v in s.variables):
         column = original[v]
-        before: list[Any] = []
-        after: list[Any] = []
+        before: list[Coarsening] = []
+        after: list[Coarsening] = []
         at: int | None = None
         for i, step in enumerate(steps):
             if v not in step.variables:
@@ -129,6 +135,8 @@ def fit_coarsenings(steps: Sequence[Mechanism], original: Records) -> dict[str, 
                 continue
             try:
                 fitted = step.fit(original, original.replaced([column]), {})
+                if not isinstance(fitted, Coarsening):
+                    raise InputError(_unlike(step, fitted, Coarsening))
                 column = fitted.image(column)
             except InputError as e:
                 problems.append(str(e))
@@ -167,9 +175,11 @@ def run(
             base = base.replaced([coarsening.image(base[v])])
             continue
         after = {v: ways[v].after for v in step.variables if ways[v].random == i}
-        part: Fitted = step.fit(base, current, after)
+        part = step.fit(base, current, after)
+        if not isinstance(part, Fitted):
+            raise InputError(_unlike(step, part, Fitted))
         fitted.append(part)
-        nobody = nobody or getattr(part, "nobody", "")
+        nobody = nobody or part.nobody
         occurrence = seen.get(step.stream, 0)
         seen[step.stream] = occurrence + 1
         if origin is None:
@@ -186,7 +196,7 @@ def run(
     return Compiled(tuple(steps), ways, tuple(fitted), nobody), current, current.rows
 
 
-def _coarsening(way: Way, steps: Sequence[Mechanism], i: int, variable: str) -> Any:
+def _coarsening(way: Way, steps: Sequence[Mechanism], i: int, variable: str) -> Coarsening:
     """The fitted coarsening that stands for step i of the plan."""
     mine = [k for k, s in enumerate(steps) if variable in s.variables and s.role == "coarsen"]
     chain = (*way.before.steps, *way.after.steps)

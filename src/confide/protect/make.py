@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from confide.core.errors import InputError
 from confide.core.random.digest import Digest
 from confide.core.random.origin import Origin, opened
 from confide.core.random.seeds import checked_seed, stated_seed
-from confide.frames.columns import I64, Records, decode
+from confide.frames.columns import I64, Column, Kind, Records, decode
+from confide.frames.encoded import Encoded, Seeds, narrow
 from confide.protect.canonical import canonical, holds_functions, reading
 from confide.protect.compiled import Compiled, of_copy, run
 from confide.protect.copies import Copies
@@ -25,9 +27,8 @@ DRAWS = ("own", "shared")
 
 
 def origin_of(
-    plan: Plan, frame: pl.DataFrame, original: Records, seed: int | None, vault: Any, draws: str,
-    copies: tuple[int, bool] | None,
-) -> Origin:  # fmt: skip
+    plan: Plan, file: Encoded, seed: int | None, vault: Any, draws: str, copies: tuple[int, bool] | None
+) -> Origin:
     """Where the draws of a release come from. `copies`: how many, and whether their rows are in one order."""
     if draws not in DRAWS:
         raise InputError('draws is "own", or "shared" for comparisons of plans that are never published.')
@@ -36,38 +37,34 @@ def origin_of(
             raise InputError('draws="shared" is for comparisons only and takes no vault: leave one of them out.')
         return Origin.shared(checked_seed(seed))
     held = opened(vault)
-    what = described(plan, frame, original, copies)
+    what = described(plan, file, copies)
     if held is not None and holds_functions(plan):
         what = (*what, secrets.token_hex(16))  # what a function does cannot be told: no two releases may share draws
     return Origin.of(what, stated_seed(seed), held)
 
 
-def described(
-    plan: Plan, frame: pl.DataFrame, original: Records, copies: tuple[int, bool] | None
-) -> tuple[str, ...]:  # fmt: skip
+def described(plan: Plan, file: Encoded, copies: tuple[int, bool] | None) -> tuple[str, ...]:
     """What the draws of a release belong to: no other file, plan or number of copies has the same."""
     how = "one" if copies is None else f"{copies[0]} copies, linked: {copies[1]}"
-    return "release", Digest.of(frame).hex(), canonical(plan), reading(plan.parts, original), how
+    digest = file.remembered("digest", file.frame.columns, lambda: Digest.of(file.frame).hex())
+    return "release", digest, canonical(plan), reading(plan.parts, plan.encode(file)), how
 
 
-def make(
-    plan: Plan, frame: pl.DataFrame, original: Records, origin: Origin, like: Any, copies: tuple[int, bool] | None
-) -> Release | Copies:
+def make(plan: Plan, file: Encoded, origin: Origin, like: Any, copies: tuple[int, bool] | None) -> Release | Copies:
     """One release, or several copies."""
     if copies is None:
-        return _release(plan, frame, original, origin, like)
+        return _release(plan, file, origin, like)
     many, linked = copies
-    made = [_release(plan, frame, original, origin, like, (i, many, linked)) for i in range(many)]
+    made = [_release(plan, file, origin, like, (i, many, linked)) for i in range(many)]
     return Copies(tuple(made), linked)
 
 
 def _release(
-    plan: Plan, frame: pl.DataFrame, original: Records, origin: Origin, like: Any,
-    copy: tuple[int, int, bool] | None = None,
-) -> Release:  # fmt: skip
+    plan: Plan, file: Encoded, origin: Origin, like: Any, copy: tuple[int, int, bool] | None = None
+) -> Release:
     """`copy` says which of how many, and whether their rows are in one order."""
-    number = None if copy is None else copy[0]
-    compiled, current, rows = run(plan.parts, original, origin, number)
+    number, frame = None if copy is None else copy[0], file.frame
+    compiled, current, rows = run(plan.parts, plan.encode(file), origin, number)
     order = _shuffled(rows, origin, None if copy is None or copy[2] else number)
     _check_owned(plan, compiled, frame, current)
     touched = {v: decode(current[v]) for v in compiled.ways}
@@ -80,7 +77,21 @@ def _release(
         raise InputError("Nothing would be released: every column is an identifier or dropped.")
     released = pl.DataFrame(public)[order]
     link = None if compiled.nobody else rows[order]
-    return Release.made(plan, compiled, frame, released, link, origin, like=like, copy=copy)
+    seeds = _seeds(file, {v: current[v] for v in compiled.ways}, order, link)
+    return Release.made(plan, compiled, file, released, link, origin, like=like, copy=copy, seeds=seeds)
+
+
+def _seeds(file: Encoded, made: Mapping[str, Column], order: I64, link: I64 | None) -> Seeds:
+    """Arrays that the released file was made of: categories that steps made, and values that they left alone."""
+    coded = {v: c for v, c in made.items() if c.kind == "categorical" and not isinstance(c.dtype, pl.Enum)}
+    touched, held = set(made), {v: narrow(c.take(order)) for v, c in coded.items()}
+
+    def seed(name: str, kind: Kind) -> Column | None:
+        if name in touched:
+            return held.get(name) if kind == "categorical" else None
+        return None if link is None else file.column(name, kind).take(link)
+
+    return seed
 
 
 def _shuffled(rows: I64, origin: Origin, copy: int | None) -> I64:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from typing import Any, Literal, overload
 
@@ -12,14 +13,14 @@ import polars as pl
 from confide.core.checks import names_of
 from confide.core.errors import InputError, did_you_mean, raise_all
 from confide.core.random.vault import Vault
-from confide.frames import schema as schema_of
-from confide.frames import to_polars
-from confide.frames.columns import Kind, Records, encode, type_name
+from confide.frames import schema
+from confide.frames.columns import Kind, Records, type_name
+from confide.frames.encoded import Encoded
 from confide.protect.compiled import check_steps, wanted_kinds
 from confide.protect.copies import Copies, checked_copies
 from confide.protect.make import make, origin_of
 from confide.protect.release import Release
-from confide.protect.seam.mechanism import Mechanism
+from confide.protect.seam.mechanism import Mechanism, lacking
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class Plan:
     def __post_init__(self) -> None:
         steps = tuple(self.steps) if isinstance(self.steps, (list, tuple)) else (self.steps,)
         strange = [_kind_of(s) for s in steps if isinstance(s, type) or not isinstance(s, Mechanism)]
+        raise_all(lacking(s) for s in steps if not isinstance(s, (type, Mechanism)) and "fit" in dir(s))
         if strange:
             raise InputError(f"A plan is a list of steps such as Swap(...); it was given {', '.join(strange)}.")
         object.__setattr__(self, "steps", steps)
@@ -66,17 +68,16 @@ class Plan:
             problems += [
                 f'{type(step).__name__} alters "{v}", which is {gone[v]}.' for v in step.variables if v in gone
             ]
-            if hasattr(step, "sort"):
+            if step.needs_released:
                 problems += [
                     f'{type(step).__name__} draws "{step.variables[0]}" by "{v}", which is {gone[v]}: nobody could '
                     "then say what it tells. Release it, or leave it out of the step."
                     for v in step.needs
                     if v in gone
                 ]
-            secret = getattr(step, "secret", ())
             problems += [
                 f'{type(step).__name__} keeps "{v}" secret, but it would be released; add it to drop.'
-                for v in secret
+                for v in step.secret
                 if v not in gone
             ]
         if self.weight in gone:
@@ -87,7 +88,7 @@ class Plan:
         problems += [f'"{v}" is named both categorical and numeric.' for v in set(self.categorical) & set(self.numeric)]
         return problems
 
-    @property
+    @cached_property
     def parts(self) -> tuple[Mechanism, ...]:
         """The steps, those that stand for several independent ones taken apart."""
         return tuple(p for s in self.steps for p in s.parts())
@@ -132,18 +133,17 @@ class Plan:
         `copies` makes that many releases, each with its own draws, for estimates that allow for them (`combine`). Rows
         are in one order in all copies, or with ``linked=False`` in an order of its own in each.
         """
-        frame = to_polars(data).clone()  # the caller may go on changing theirs
-        self.check(frame)
-        original = self.encode(frame, data)
+        file = Encoded.of(data)
+        self.check(file.frame)
         several = None if copies is None else self._several(copies, linked)
-        origin = origin_of(self, frame, original, seed, vault, draws, several)
-        return make(self, frame, original, origin, data, several)
+        origin = origin_of(self, file, seed, vault, draws, several)
+        return make(self, file, origin, data, several)
 
     def _several(self, copies: int, linked: bool) -> tuple[int, bool]:
         many = checked_copies(copies)
         if not isinstance(linked, bool):
             raise InputError("linked is true (rows in one order in all copies) or false.")
-        if not any(s.role == "random" and getattr(s, "draws", True) for s in self.parts):
+        if not any(s.role == "random" and s.draws for s in self.parts):
             raise InputError("Without a random step all copies would be the same; leave copies out.")
         return many, linked
 
@@ -167,32 +167,18 @@ class Plan:
             problems.append(f'weight: "{self.weight}" holds {type_name(frame.schema[self.weight])}, not numbers.')
         raise_all(problems)
 
-    def encode(self, frame: pl.DataFrame, source: Any = None) -> Records:
-        """The columns that the steps read or change, as arrays."""
+    @cached_property
+    def kinds(self) -> dict[str, Kind]:
+        """Kinds that the user named, or that steps require; refused where the two differ."""
         kinds, problems = wanted_kinds(self.parts, self.named_kinds)
         raise_all(problems)
-        names = list(dict.fromkeys(v for s in self.parts for v in (*s.variables, *s.needs)))
-        return encode_with(frame, names, kinds, frame if source is None else source)
+        return kinds
+
+    def encode(self, file: pl.DataFrame | Encoded) -> Records:
+        """The columns that the steps read or change, as arrays."""
+        names = dict.fromkeys(v for s in self.parts for v in (*s.variables, *s.needs))
+        return (file if isinstance(file, Encoded) else Encoded(file, schema(file))).records(names, self.kinds)
 
 
 def _kind_of(step: Any) -> str:
     return f"the class {step.__name__} without its parameters" if isinstance(step, type) else type(step).__name__
-
-
-def encode_with(frame: pl.DataFrame, names: Sequence[str], kinds: dict[str, Kind], source: Any) -> Records:
-    """Encode columns with the kinds given, and with what the file's own schema says of labels and answer codes."""
-    schema = schema_of(source)
-    special, labelled = {}, []
-    for v in names:
-        if v not in frame.columns or v not in schema.variables:
-            continue
-        codes = schema.missing_codes(v, frame.get_column(v))
-        special[v] = [float(c) for c in codes if isinstance(c, (int, float))]
-        if set(schema.variables[v].value_labels) - set(codes):
-            labelled.append(v)
-    return encode(
-        frame, names,
-        categorical=[v for v in names if kinds.get(v) == "categorical"],
-        numeric=[v for v in names if kinds.get(v) == "numeric"],
-        special=special, labelled=labelled,
-    )  # fmt: skip

@@ -35,7 +35,7 @@ class Holders:
     def of(cls, release: Release, step: Mechanism) -> Holders:
         """For the variables that a step alters or reads."""
         assert release.plan is not None
-        columns = release.plan.encode(release.original)
+        columns = release.plan.encode(release.before)
         categories: dict[Any, int] = {}
         ends: dict[float, int] = {}
         known = release.plan.open_codebooks(release.frame.columns)

@@ -91,7 +91,10 @@ def check_public(release: Release) -> None:
 
 
 def versions() -> dict[str, str]:
-    """The versions that a release may depend on."""
+    """The versions that a release may depend on, and the kind of processor that its linear algebra is compiled for."""
+    from threadpoolctl import threadpool_info
+
+    kinds = sorted({str(library["architecture"]) for library in threadpool_info() if library.get("architecture")})
     return {
         "confide": confide.__version__,
         "python": platform.python_version(),
@@ -99,6 +102,7 @@ def versions() -> dict[str, str]:
         "polars": pl.__version__,
         "scipy": version("scipy"),
         "scikit-learn": version("scikit-learn"),
+        "processor": " ".join([platform.machine(), *kinds]),
     }
 
 
@@ -137,7 +141,7 @@ def _kinds(release: Release) -> dict[str, str]:
     """The kind in which each variable that the plan alters or reads entered it."""
     if release.plan is None:
         return {}
-    return {v: c.kind for v, c in release.plan.encode(release.original).items()}
+    return {v: c.kind for v, c in release.plan.encode(release.before).items()}
 
 
 def _private(release: Release) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,10 +14,11 @@ import polars as pl
 
 from confide.core.errors import InputError, raise_all
 from confide.core.random.origin import Origin
-from confide.frames import Schema, attach, give_back, schema, to_polars
-from confide.frames.columns import I64, Records, codes_in, encode, encode_column
-from confide.frames.comparing import encode_like, in_unit
+from confide.frames import Data, Schema, attach, give_back, schema, to_polars
+from confide.frames.columns import I64, Column, Kind, Records, codes_in, encode_column
+from confide.frames.comparing import same_numbers
 from confide.frames.door import array_of
+from confide.frames.encoded import Encoded, Seeds, gathered
 from confide.frames.marks import why_withheld, withhold
 from confide.frames.types.buffers import rebuilt
 from confide.protect.codebook import only_occurring, schema_of_occurring
@@ -50,24 +52,34 @@ class Release:
     origin: Origin | None
     compiled: Compiled | None
     copy: tuple[int, int, bool] | None = None
+    before: Encoded = field(default=None, repr=False)  # type: ignore[assignment]
+    after: Encoded = field(default=None, repr=False)  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        for name, frame in (("before", self.original), ("after", self.frame)):
+            held = getattr(self, name)
+            if held is None or held.frame is not frame:
+                object.__setattr__(self, name, Encoded(frame, schema(frame) if name == "before" else None))
 
     @classmethod
     def made(
-        cls, plan: Plan, compiled: Compiled, original: pl.DataFrame, released: pl.DataFrame, link: I64 | None,
-        origin: Origin, like: Any, copy: tuple[int, int, bool] | None = None,
+        cls, plan: Plan, compiled: Compiled, before: Encoded, released: pl.DataFrame, link: I64 | None,
+        origin: Origin, like: Any, copy: tuple[int, int, bool] | None = None, seeds: Seeds | None = None,
     ) -> Release:  # fmt: skip
         """A release that this program made."""
-        held, named = schema(like), plan.open_codebooks(released.columns)
-        attach(original, held)
+        held, named = before.schema, plan.open_codebooks(released.columns)
+        original = attach(before.frame, held)
         released = rebuilt(only_occurring(released, named, original))
-        public = give_back(released.clone(), like)
+        bare = released.clone()
         if held.variables:
-            open_part = schema_of_occurring(public_schema(held, plan, compiled, original, released), released, named)
-            for frame in (released, public):
+            open_part = schema_of_occurring(public_schema(plan, compiled, before, released), released, named)
+            for frame in (released, bare):
                 attach(frame, open_part)
+        public = give_back(bare, like)
         if origin.refusal:
             released, public = withhold(released, origin.refusal), withhold(public, origin.refusal)
-        return cls(plan, public, released, original, link, origin, compiled, copy)
+        after = Encoded(released, seeds=seeds)
+        return cls(plan, public, released, original, link, origin, compiled, copy, before, after)
 
     @classmethod
     def adopt(cls, original: Any, released: Any, plan: Plan | None = None, link: Any = None) -> Release:
@@ -83,12 +95,12 @@ class Release:
         >>> cf.Release.adopt(y, z, cf.Plan([cf.Recode("age", width=10)]), link=[0, 1, 2])
         Release: 3 rows, 1 variables; 1 step; made elsewhere
         """
-        y, z = to_polars(original, "original").clone(), to_polars(released, "released").clone()
-        attach(y, schema(original))
+        before, z = Encoded.of(original, "original"), to_polars(released, "released").clone()
+        y = attach(before.frame, before.schema)
         if not z.height or not y.height:
             raise InputError("An adopted release needs at least one original and one released row.")
         rows = _checked_link(link, y.height, z.height)
-        compiled = None
+        compiled, after = None, Encoded(z)
         if plan is not None:
             plan.check(y)
             held_back = {
@@ -98,18 +110,22 @@ class Release:
             raise_all(
                 f'The released file still holds the {what} "{v}".' for v, what in held_back.items() if v in z.columns
             )
-            compiled, _, _ = run(plan.parts, plan.encode(y, original), None)
-            z = _in_words(z, schema(released), y, plan, compiled)
-            _check_labels(plan, compiled, y, z, rows, original)
+            records = plan.encode(before)
+            compiled, _, _ = run(plan.parts, records, None)
+            forms = {v: compiled.released_form(column) for v, column in records.items()}
+            z = _in_words(z, schema(released), y, {v: forms[v] for v in compiled.ways})
+            _check_labels(compiled, forms, y, after := Encoded(z), rows)
         why = why_withheld(released)
-        return cls(plan, released, withhold(z, why) if why else z, y, rows, None, compiled)
+        return cls(plan, released, withhold(z, why) if why else z, y, rows, None, compiled, None, before, after)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Frames lose their schema and their marks when they are pickled; a `Data` does not."""
+        frames = {name: Data(part) for name, part in self.__dict__.items() if isinstance(part, pl.DataFrame)}
+        return {**self.__dict__, **frames, "frames": tuple(frames)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Frames lose their marks when they are pickled; the release knows them."""
-        self.__dict__.update(state)
-        if self.refusal:
-            object.__setattr__(self, "frame", withhold(self.frame, self.refusal))
-            object.__setattr__(self, "data", withhold(self.data, self.refusal))
+        frames = {name: to_polars(state[name]) for name in state.pop("frames")}
+        self.__dict__.update({**state, **frames})
 
     @property
     def refusal(self) -> str:
@@ -142,6 +158,27 @@ class Release:
 
         return save_record(self, path, private, overwrite)
 
+    def encoded(self, names: Sequence[str], numeric: Iterable[str] = ()) -> tuple[Records, Records]:
+        """Variables of both files as arrays: the original's in the kinds of the plan, the released in its forms.
+
+        `numeric`: numbers, where the plan does not say otherwise.
+        """
+        kinds: dict[str, Kind] = {**dict.fromkeys(numeric, "numeric"), **self.kinds}
+        original = self.before.records(names, kinds)
+        return original, gathered(names, lambda v: self._released(original[v]), self.frame.height)
+
+    def _released(self, column: Column) -> Column:
+        """A released variable in the form that the plan gives the original one."""
+        form = column if self.compiled is None else self.compiled.released_form(column)
+        found = self.after.in_unit(column.name, form.kind, form.dtype)
+        special = column.special if form.kind == "numeric" else ()
+        return same_numbers(self.frame.get_column(column.name), replace(found, special=special), form)
+
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        """Kinds of variables that the plan fixes."""
+        return {} if self.plan is None else self.plan.kinds
+
     @property
     def seed(self) -> int | None:
         """The seed that was stated, private."""
@@ -159,12 +196,10 @@ class Release:
         return f"Release: {self.frame.height:,} rows, {self.frame.width} variables; {steps} step{plural}; {how}"
 
 
-def public_schema(
-    held: Schema, plan: Plan, compiled: Compiled, original: pl.DataFrame, released: pl.DataFrame
-) -> Schema:
+def public_schema(plan: Plan, compiled: Compiled, before: Encoded, released: pl.DataFrame) -> Schema:
     """What may be said of released variables: no notes, nothing of what is left out, no labels of old categories."""
-    kept = held.select([v for v in released.columns if v in held.variables])
-    records = plan.encode(original)
+    kept = before.schema.select(released.columns)
+    records = plan.encode(before)
     variables = dict(kept.variables)
     for v in compiled.ways:
         if v in variables and compiled.released_form(records[v]).why == "recoded":
@@ -186,18 +221,16 @@ def _checked_link(link: Any, n: int, r: int) -> I64 | None:
 
 
 def _check_labels(
-    plan: Plan, compiled: Compiled, y: pl.DataFrame, z: pl.DataFrame, rows: I64 | None, source: Any
+    compiled: Compiled, forms: Mapping[str, Column], y: pl.DataFrame, after: Encoded, rows: I64 | None
 ) -> None:
     """Refuse released values that contradict the plan: the risk measured would be of another release."""
-    problems = []
-    original: Records = plan.encode(y, source)
+    problems, z = [], after.frame
     for v in compiled.ways:
         if v not in z.columns:
             continue
-        expected = compiled.released_form(original[v])
+        expected = forms[v]
         try:
-            timed = in_unit(z.get_column(v), expected.dtype)
-            released = encode(timed.to_frame(), [v], **{expected.kind: [v]})[v]  # type: ignore[arg-type]
+            released = after.in_unit(v, expected.kind, expected.dtype)
         except InputError as e:
             problems.append(str(e))
             continue
@@ -219,34 +252,33 @@ def _check_labels(
         wrong = _unlike(y.get_column(v).gather(rows), z.get_column(v))
         if wrong:
             problems.append(f'"{v}": {wrong} of {len(rows)} released values differ, though the plan leaves them alone.')
-    problems += _unfit(compiled, original, z, rows)
+    problems += _unfit(compiled, forms, after, rows)
     raise_all(problems, "The released file does not fit the plan:")
 
 
-def _unfit(compiled: Compiled, original: Records, z: pl.DataFrame, rows: I64 | None) -> list[str]:
+def _unfit(compiled: Compiled, forms: Mapping[str, Column], after: Encoded, rows: I64 | None) -> list[str]:
     """What fitted steps say they cannot have made. A step met more records than are there if a later one selects."""
     columns = []
-    for v in original:
-        if v in z.columns:
+    for v, form in forms.items():
+        if v in after.frame.columns:
             with suppress(InputError):  # named above where it matters
-                columns.append(encode_like(z.get_column(v), compiled.released_form(original[v])))
-    released = Records(columns, n=z.height)
+                columns.append(after.like(v, form))
+    released = Records(columns, n=after.frame.height)
     problems = []
     for i, part in enumerate(compiled.fitted):
         later = compiled.steps[i + 1 :]
-        if hasattr(part, "unfit") and not any(getattr(s, "selects", s.role == "select") for s in later):
+        if part is not None and not any(s.selects for s in later):
             problems += part.unfit(released, rows)
     return problems
 
 
-def _in_words(z: pl.DataFrame, held: Schema, y: pl.DataFrame, plan: Plan, compiled: Compiled) -> pl.DataFrame:
+def _in_words(z: pl.DataFrame, held: Schema, y: pl.DataFrame, forms: Mapping[str, Column]) -> pl.DataFrame:
     """Codes of a labelled file (SPSS, Stata) as their labels, where the plan makes words of the variable."""
-    records = plan.encode(y)
     for v in z.columns:
         labels = held.variables[v].value_labels if v in held.variables else {}
         if not labels or not z.schema[v].is_numeric() or v not in y.columns:
             continue
-        words = compiled.released_form(records[v]).levels if v in compiled.ways else tuple(y.get_column(v).unique())
+        words = forms[v].levels if v in forms else tuple(y.get_column(v).unique())
         if any(isinstance(w, str) for w in words):
             codes = {float(code): label for code, label in labels.items()}
             column = [None if c is None else codes.get(float(c)) for c in z.get_column(v).to_list()]

@@ -11,7 +11,7 @@ from typing import Any
 from confide.core.errors import InputError
 from confide.core.random.origin import Origin, opened
 from confide.core.random.vault import BYTES, Vault, existing
-from confide.frames import to_polars
+from confide.frames.encoded import Encoded
 from confide.protect.copies import MOST, Copies
 from confide.protect.document import plan_from_dict, read_document
 from confide.protect.make import described, make
@@ -29,7 +29,8 @@ def replay(record: Mapping[str, Any] | Place, data: Any, vault: Vault | Place | 
 
     `record` is a private record or its file. What was drawn from a vault needs that `vault`; a record that lies in its
     vault finds it there. Refused: a public record, other data than the record was made from, another vault, and a
-    result that differs from the one recorded (as other versions of the libraries could make it).
+    result that differs from the one recorded (as other versions of the libraries could make it, or
+    another kind of processor: see `docs/how-to/release.md`).
 
     >>> import confide as cf
     >>> plan = cf.Plan([cf.Swap("race", rate=0.3)], identifiers=["id"])
@@ -43,7 +44,8 @@ def replay(record: Mapping[str, Any] | Place, data: Any, vault: Vault | Place | 
     """
     found = record if isinstance(record, Mapping) else read_document(record)
     private = _checked(found)
-    frame = to_polars(data)
+    file = Encoded.of(data)
+    frame = file.frame
     if content_digest(frame) != private["original"]["sha256"]:
         rows = private["original"]["rows"]
         how = "its values, names or types differ" if rows == frame.height else f"that had {rows} rows"
@@ -55,9 +57,8 @@ def replay(record: Mapping[str, Any] | Place, data: Any, vault: Vault | Place | 
     if "copy" in private:
         number, copies = int(private["copy"][0]), (int(private["copy"][1]), bool(private["copy"][2]))
     beside = None if isinstance(record, Mapping) else Path(record).expanduser().parent
-    original = plan.encode(frame, data)
-    what = described(plan, frame, original, copies)
-    made = make(plan, frame, original, _origin(found, private, what, vault, beside), data, copies)
+    what = described(plan, file, copies)
+    made = make(plan, file, _origin(found, private, what, vault, beside), data, copies)
     release = made[number] if isinstance(made, Copies) and number is not None else made
     assert isinstance(release, Release)
     _check_same(found, private, release)
@@ -103,6 +104,8 @@ def _check_same(found: Mapping[str, Any], private: Mapping[str, Any], release: R
     then, now = found.get("versions", {}), versions()
     changed = [f"{k} {v} (here {now.get(k)})" for k, v in then.items() if v != now.get(k)]
     hint = f" It was made with {', '.join(changed)}." if changed else ""
+    if "processor" not in then:
+        hint += " Its processor is not recorded; another kind can give other values where a step fits a model."
     raise InputError(f"The release made again is not the one recorded.{hint}")
 
 

@@ -8,7 +8,8 @@ import polars as pl
 
 from confide.core.errors import InputError
 from confide.core.random.seeds import checked_seed, stream
-from confide.frames import give_back, to_polars
+from confide.frames import attach, give_back
+from confide.frames.encoded import Encoded
 from confide.protect.compiled import run
 
 if TYPE_CHECKING:
@@ -30,27 +31,29 @@ def simulate_targets(file: Any, plan: Plan, seed: int | None = None, shared: boo
     >>> attack.units.height
     662
     """
-    frame = to_polars(file)
-    if not hasattr(plan, "parts"):
+    from confide.protect.plan import Plan
+
+    source = Encoded.of(file)
+    frame = source.frame
+    if not isinstance(plan, Plan):
         raise InputError(f"simulate_targets needs a plan, not {type(plan).__name__}.")
     plan.check(frame)
-    records = plan.encode(frame, file)
+    records = plan.encode(source)
     compiled, _, _ = run(plan.parts, records, None)
     chosen = checked_seed(seed)
     drawn = []
-    for fitted in compiled.fitted:
-        if hasattr(fitted, "truth"):
-            drawn += fitted.truth(records, lambda v: stream(chosen, f"truth:{v}"), shared)
+    for fitted in filter(None, compiled.fitted):
+        drawn += fitted.truth(records, lambda v: stream(chosen, f"truth:{v}"), shared)
     if not drawn:
         raise InputError(
             "The plan says nothing about how the truth differs from the file; add MeasurementError(...), or attack "
             "without naming targets."
         )
     columns = [pl.Series(c.name, c.values).fill_nan(None) for c in drawn]
-    return give_back(frame.with_columns(columns), file)
+    return give_back(attach(frame.with_columns(columns), source.schema), file)
 
 
 def models_truth(plan: Plan, frame: pl.DataFrame) -> bool:
     """Whether a plan says how the truth differs from the file."""
     compiled, _, _ = run(plan.parts, plan.encode(frame), None)
-    return any(hasattr(fitted, "truth") for fitted in compiled.fitted)
+    return any(fitted.models_truth for fitted in filter(None, compiled.fitted))

@@ -71,8 +71,9 @@ def evaluate(
     """Protect a file by a plan with one seed, attack the release by each intruder, and measure its utility.
 
     What a plan cannot do to this file is an error. An intruder who cannot attack the release (no record of it belongs
-    to one person) and a measure that cannot be computed have no numbers, and the reason is kept. `audit`: also find
-    what few people do to each measure ("thorough", or "quick"), without which nothing of it goes outside.
+    to one person) and a measure that cannot be computed have no numbers, and the reason is kept. `data`: a frame, or
+    the `Encoded` file that several evaluations share. `audit`: also find what few people do to each measure
+    ("thorough", or "quick"), without which nothing of it goes outside.
 
     >>> import confide as cf
     >>> heads = cf.demo("heads").head(500)
@@ -169,4 +170,4 @@ def repeat_seed(seed: int, repeat: int, fresh: bool = False) -> int:
 
 def is_random(plan: Plan) -> bool:
     """Whether two seeds can give two releases that differ in more than the order of rows."""
-    return any(s.role != "coarsen" and getattr(s, "draws", True) for s in plan.parts)
+    return any(s.role != "coarsen" and s.draws for s in plan.parts)

@@ -72,7 +72,7 @@ def _worker(study: Study, groups: Groups, store: Store | None) -> Callable[[Piec
         c = piece.candidate
         try:
             made = evaluate(
-                study.data, c.plan, study.intruders, study.measures, piece.seed, study.threshold,
+                study.source, c.plan, study.intruders, study.measures, piece.seed, study.threshold,
                 study.copies_of(c), threads, groups, "quick" if piece.repeat else "thorough",
             )  # fmt: skip
         except InputError as e:

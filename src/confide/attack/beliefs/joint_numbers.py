@@ -26,12 +26,12 @@ import numpy as np
 from scipy.spatial import cKDTree
 from scipy.special import logsumexp
 
-from confide.attack.beliefs.sums import PAIRS, as_targets, pieces, reachable
+from confide.attack.beliefs.sums import PAIRS, as_targets, pieces
 from confide.attack.engine import kernels
 from confide.attack.engine.grouping import Distinct
 from confide.attack.engine.room import node_room
 from confide.frames.columns import F64, I64, Bools
-from confide.protect.seam.evidence import Columns, Match, Normal, take
+from confide.protect.seam.evidence import Columns, Likelihood, Match, Normal, take
 
 if TYPE_CHECKING:
     from confide.attack.engine.scene import Number, Scene
@@ -175,9 +175,10 @@ def _log_sums(scene: Scene, which: Sequence[Number], belief: JointBelief, rows: 
             low[i] = high[i] = scene.released[n.variable].values[rows]
             same[i], diff[i] = like.log_same[scene.rows][rows], like.log_diff[scene.rows][rows]
     noisy = np.array([isinstance(n.like_a, Normal) for n in which])
-    sd = np.ones_like(belief.nodes)
+    sd, places = np.ones_like(belief.nodes), belief.nodes.copy()
     for i, n in enumerate(which):
         if isinstance(n.like_a, Normal):
+            places[i] = n.like_a.on(belief.nodes[i])
             sd[i] = n.like_a.sd_at(belief.nodes[i]) * np.hypot(1.0, belief.blur)
     rho = noise_correlation(scene, which)
     allowed = _log_allowed(scene, which, belief.nodes)
@@ -188,7 +189,7 @@ def _log_sums(scene: Scene, which: Sequence[Number], belief: JointBelief, rows: 
     part = np.empty_like(out)
     kernels.log_joint_sums(
         order, low, high, sd, noisy, same, diff, np.linalg.inv(rho), 0.5 * float(np.linalg.slogdet(rho)[1]), correlated,
-        belief.nodes, allowed, belief.scores, belief.log_n, belief.mu, belief.precision, cell,
+        places, allowed, belief.scores, belief.log_n, belief.mu, belief.precision, cell,
         *node_room(belief.nodes.shape[1], scene.classes.size), np.empty(len(which)), part,
     )  # fmt: skip
     out[order] = part
@@ -211,8 +212,8 @@ def _log_sums_of(
     """The part of those sums that is due to some of the combinations, blurred about alike."""
     t = [take(of, which) for of in nodes]
     blur = belief.blur[which]
-    first, last = reachable(likes[0], t[0], z[0], float(blur.max(initial=0.0)))
-    t = [like.blurred(of, blur) if hasattr(like, "blurred") else of for like, of in zip(likes, t, strict=True)]
+    first, last = likes[0].band(t[0], z[0], float(blur.max(initial=0.0)))
+    t = [like.blurred(of, blur) for like, of in zip(likes, t, strict=True)]
     cell, k = scene.cells_r.of_records[rows], scene.classes.size
     out = np.full((len(rows), k), -np.inf)
     order = np.argsort(cell, kind="stable")
@@ -243,17 +244,18 @@ def _log_by_record(value: F64, j: I64, n: int) -> F64:
         return np.asarray(safe + np.log(total))
 
 
-def smooth(like: Any) -> bool:
+def smooth(like: Likelihood | None) -> bool:
     """Whether a likelihood tells near values from far ones, so that near ones may be merged."""
-    return hasattr(like, "in_steps")
+    return like is not None and like.scale is not None
 
 
 def _log_allowed(scene: Scene, which: Sequence[Number], nodes: F64) -> F64:
     """log of what may be drawn around each combination, shape (G,)."""
     u = scene.uncertain[which[0].item]
-    joint: Any = u.like_a
-    if all(n.item == which[0].item for n in which) and hasattr(joint, "log_allowed_jointly"):
-        return np.asarray(joint.log_allowed_jointly([u.variables.index(n.variable) for n in which], nodes))
+    if u.like_a is not None and all(n.item == which[0].item for n in which):
+        together = u.like_a.log_allowed_jointly([u.variables.index(n.variable) for n in which], nodes)
+        if together is not None:
+            return together
     likes: list[Any] = [n.like_a for n in which]
     parts = [like.log_allowed(y) for like, y in zip(likes, nodes, strict=True) if isinstance(like, Normal)]
     return np.asarray(np.sum(parts, axis=0)) if parts else np.zeros(nodes.shape[1])
@@ -267,7 +269,7 @@ def noise_correlation(scene: Scene, numbers: Sequence[Number]) -> F64:
         for b in range(a):
             if numbers[a].item == numbers[b].item:
                 u = scene.uncertain[numbers[a].item]
-                rho = np.asarray(u.like.rho)  # type: ignore[attr-defined]
+                rho = u.like.correlation()
                 i, j = u.variables.index(numbers[a].variable), u.variables.index(numbers[b].variable)
                 out[a, b] = out[b, a] = rho[i, j]
     return out

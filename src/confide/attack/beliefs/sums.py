@@ -5,7 +5,7 @@ Kinds with a compiled sum of their own do not come here.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtr
@@ -34,7 +34,7 @@ def log_sums(
     allowed = np.ones(len(belief.nodes), dtype=bool)
     if limit is not None:
         allowed = (belief.nodes >= limit[0]) & (belief.nodes <= limit[1])
-    first, last = reachable(like, t, z)
+    first, last = like.band(t, z)
     out = np.full((len(rows), k), -np.inf)
     for a, b in pieces(last - first, max(PAIRS // k, 1)):
         count = (last - first)[a:b]
@@ -63,15 +63,6 @@ def as_targets(scene: Scene, number: Number, like: Likelihood, values: F64) -> C
     """Believed values in the form in which a likelihood takes true ones."""
     model = scene.uncertain[number.item].met(scene.case.original.select([number.variable]).take(np.zeros(1, np.int64)))
     return like.target(Records([model[number.variable].with_values(values)]))
-
-
-def reachable(like: Any, t: Columns, z: Columns, blur: float = 0.0) -> tuple[I64, I64]:
-    """Which believed values, in rising order, can have led to each record: positions from, up to."""
-    if hasattr(like, "band"):
-        first, last = like.band(t, z, blur)
-        return np.asarray(first), np.asarray(last)
-    n, r = len(next(iter(t.values()))), len(next(iter(z.values())))
-    return np.zeros(r, dtype=np.int64), np.full(r, n, dtype=np.int64)
 
 
 def pieces(sizes: I64, most: int) -> list[tuple[int, int]]:

@@ -100,7 +100,7 @@ class Case:
     def only_modelled(self, v: str) -> bool:
         """Whether the plan says how the truth differs from a value that it releases as it is."""
         at = self.compiled.way(v).random
-        return at is not None and hasattr(self.compiled.fitted[at], "truth")
+        return at is not None and self.compiled.fitted[at].models_truth
 
     def view(self, known: tuple[str, ...]) -> View:
         """What evidence may read, for targets of whom these variables are known."""
@@ -233,10 +233,10 @@ def _truth_given_released(
             raise InputError(
                 f'errors: the plan says already how the true "{v}" differs from the released one; add the error there.'
             )
-    like: Any = evidence.likelihood
-    if not known:
+    like = evidence.likelihood
+    if not known or like is None:
         return []
-    if case.intruder.membership == "certain" and hasattr(like, "among_present"):
+    if case.intruder.membership == "certain":
         like = like.among_present()
     return [Uncertain(evidence.about, (True,) * len(evidence.about), like, None, view.met, direct=True, once=True)]
 

@@ -16,8 +16,9 @@ from scipy.special import logsumexp
 from confide.core.checks import finite, fraction, positive
 from confide.core.errors import InputError
 from confide.frames.columns import F64, I64, Column, Records, codes_in
+from confide.protect.likelihoods.normal import as_they_are
 from confide.protect.seam.evidence import Likelihood, Normal, Table, take
-from confide.protect.seam.mechanism import Chain, Mechanism, View
+from confide.protect.seam.mechanism import Chain, Fitted, Mechanism, View
 
 LARGEST = 5_000_000
 """Entries of the largest table of mistakes kept in memory."""
@@ -34,9 +35,9 @@ def mistake_matrix(error: Any, column: Column) -> F64:
     if isinstance(error, Mechanism):
         fitted = error.fit(Records([column]), Records([column]), {})
         every = Records([column.with_values(np.arange(k))])
-        like = fitted.evidence(View(every, {}, {}), (column.name,)).likelihood
-        t, z = like.target(every), like.record
-        return np.stack([np.exp(like.log(take(t, np.full(k, y)), z)) for y in range(k)])
+        if isinstance(fitted, Fitted) and (like := fitted.evidence(View(every, {}, {}), (column.name,)).likelihood):
+            t, z = like.target(every), like.record
+            return np.stack([np.exp(like.log(take(t, np.full(k, y)), z)) for y in range(k)])
     if isinstance(error, (int, float)) and not isinstance(error, bool):
         wrong = fraction(float(error), f'errors: "{column.name}"')
         return (1 - wrong) * np.eye(k) + wrong * (1 - np.eye(k)) / max(k - 1, 1)
@@ -124,4 +125,8 @@ def _ratio_table(weight: F64, released: Column, size: int, rows: Any) -> Table:
 def wider(like: Normal, error: Any, variable: str) -> Normal:
     """Noise seen by somebody whose own value is off as well: both spreads together."""
     sd = positive(finite(error, f'errors: "{variable}"'), f'errors: "{variable}"')
+    if like.on is not as_they_are:
+        raise InputError(
+            f'errors: mistakes about "{variable}" are understood for noise that is added, not for one that multiplies.'
+        )
     return replace(like, sd=float(np.hypot(like.sd, sd)))

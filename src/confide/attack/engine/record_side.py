@@ -13,7 +13,7 @@ from confide.attack.engine import kernels
 from confide.attack.engine.grouping import Distinct
 from confide.attack.engine.room import node_room
 from confide.frames.columns import F64, I64, Bools, Records
-from confide.protect.seam.evidence import Likelihood, Match, Normal, take
+from confide.protect.seam.evidence import Match, Normal, take
 
 if TYPE_CHECKING:
     from confide.attack.engine.scene import Number, Scene
@@ -69,7 +69,7 @@ def log_number(scene: Scene, number: Number, rows: I64, for_a: bool, limit: tupl
         part = np.empty((len(order), k))
         low, high = like.low[scene.rows][rows], like.high[scene.rows][rows]
         kernels.log_node_sums(
-            order, low, high, like.sd_at(nodes), nodes, allowed, edges, belief.mu, belief.tau, cell,
+            order, low, high, like.sd_at(nodes), like.on(nodes), allowed, edges, belief.mu, belief.tau, cell,
             *node_room(len(nodes), k), part,
         )  # fmt: skip
         out[order] = part
@@ -85,17 +85,11 @@ def log_number(scene: Scene, number: Number, rows: I64, for_a: bool, limit: tupl
             rest = np.log(np.maximum(np.exp(total) - np.exp(point), 0.0))
             out = np.logaddexp(same + point, diff + rest)
     else:
-        picked = np.flatnonzero(moved(like, scene.rows[rows]))
+        picked = np.flatnonzero(like.moved(scene.rows[rows]))
         out[picked] = log_sums(scene, number, like, rows[picked], limit)
     if number.region is not None:  # only classes in which the number is a noisy one
         out = np.where(noisy_classes(scene, number), out, 0.0)
     return out
-
-
-def moved(like: Likelihood, rows: I64) -> Bools:
-    """Where a released value is one that the step may have changed."""
-    record = like.record
-    return np.asarray(record["inside"][rows]) if "inside" in record else np.ones(len(rows), dtype=bool)
 
 
 def noisy_classes(scene: Scene, number: Number) -> Bools:
@@ -106,7 +100,7 @@ def noisy_classes(scene: Scene, number: Number) -> Bools:
 def noisy_label(scene: Scene, number: Number) -> int:
     """The label of a noisy record of this variable."""
     label = scene.uncertain[number.item].regions[number.variable]
-    inside = label.released[moved(number.like, np.arange(len(label.released)))]
+    inside = label.released[number.like.moved(np.arange(len(label.released)))]
     return int(inside[0]) if len(inside) else -1
 
 

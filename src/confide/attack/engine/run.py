@@ -18,10 +18,8 @@ from confide.attack.results.copies import joined
 from confide.attack.targets import gather_targets, released_row
 from confide.core.errors import InputError, did_you_mean, raise_all
 from confide.core.run.threads import progress_bar, thread_count
-from confide.frames.columns import F64, Kind, encode
-from confide.frames.comparing import in_unit, same_numbers
-from confide.protect.compiled import Compiled, wanted_kinds
-from confide.protect.plan import encode_with
+from confide.frames.columns import F64
+from confide.protect.compiled import Compiled
 from confide.protect.seam.mechanism import SYNTHETIC
 
 if TYPE_CHECKING:
@@ -94,13 +92,13 @@ def _check(intruder: Intruder, release: Release) -> None:
 def _wrong_guesses(intruder: Intruder, release: Release) -> list[str]:
     """Guesses about internals that no step of the plan has, or that cannot be so."""
     steps = () if release.plan is None else release.plan.parts
-    checks = {name: check for s in steps for name, check in getattr(s, "guesses", {}).items()}
+    checks = {name: check for s in steps for name, check in s.guesses.items()}
     problems = []
     for name, given in intruder.guesses.items():
         if name not in checks:
             problems.append(f'guesses: no step of the plan has something called "{name}".{did_you_mean(name, checks)}')
             continue
-        variables = {v for s in steps if name in getattr(s, "guesses", {}) for v in s.variables}
+        variables = {v for s in steps if name in s.guesses for v in s.variables}
         single = given if isinstance(given, Mapping) else {"": given}
         problems += [
             f'guesses: the plan has no "{name}" of "{v}".{did_you_mean(v, variables)}'
@@ -114,9 +112,6 @@ def _wrong_guesses(intruder: Intruder, release: Release) -> list[str]:
 def make_case(intruder: Intruder, release: Release) -> Case:
     """Original and released files as arrays, with the steps an "average" intruder believes in."""
     compiled = release.compiled or Compiled((), {}, ())
-    kinds: dict[str, Kind] = {}
-    if release.plan is not None:
-        kinds, _ = wanted_kinds(release.plan.parts, release.plan.named_kinds)
     public = release.public_variables
     needed = [*intruder.knows, *intruder.between]
     needed += [v for v, w in compiled.ways.items() if w.random is not None]
@@ -127,17 +122,7 @@ def make_case(intruder: Intruder, release: Release) -> Case:
     lost = [v for v in (*intruder.knows, *intruder.between) if v not in names]
     if lost:
         raise InputError(f'The original file has no column "{lost[0]}", so nobody can be said to know it.')
-    for v in intruder.between:
-        kinds.setdefault(v, "numeric")
-    original = encode_with(release.original, names, kinds, release.original)
-    forms = {v: compiled.released_form(original[v]) for v in names}
-    released = encode(
-        release.frame.with_columns(in_unit(release.frame[v], forms[v].dtype) for v in names), names,
-        categorical=[v for v in names if forms[v].kind == "categorical"],
-        numeric=[v for v in names if forms[v].kind == "numeric"],
-        special={v: original[v].special for v in names},
-    )  # fmt: skip
-    released = released.replaced([same_numbers(release.frame[v], released[v], forms[v]) for v in names])
+    original, released = release.encoded(names, numeric=intruder.between)
     believed = believed_steps(intruder, compiled, original, released)
     return Case(intruder, compiled, original, released, believed, blind=release.plan is None)
 

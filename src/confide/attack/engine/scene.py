@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -18,8 +17,7 @@ from confide.attack.engine.record_side import log_m
 from confide.attack.intruder import Uniform
 from confide.core.errors import InputError
 from confide.frames.columns import F64, I64, Records, codes_in
-from confide.protect.likelihoods.window import Window
-from confide.protect.seam.evidence import Columns, Likelihood, Normal, Spread, take
+from confide.protect.seam.evidence import Columns, Likelihood, Normal, take
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +106,7 @@ class Scene:
 
     def _is_number(self, u: Uncertain) -> bool:
         """Numbers with too many values for classes are integrated over; everything else is a class."""
-        if isinstance(u.like, (Normal, Spread)) or hasattr(u.like, "margins"):
+        if u.like.integrates:
             return True
         column = u.met(self.case.original.select(u.variables).take(np.arange(min(1, self.case.original.n))))
         many = [v for v in u.variables if column[v].kind == "numeric"]
@@ -121,8 +119,7 @@ class Scene:
         """The likelihood of the known ones among numbers altered together, where some are not known."""
         if not self.numeric[i] or all(u.known) or not any(u.known):
             return None
-        like: Any = u.like
-        part: Likelihood = like.restricted([k for k, known in enumerate(u.known) if known])
+        part = u.like.restricted([k for k, known in enumerate(u.known) if known])
         return part, part.target(u.met(self.targets))
 
     def _reference(self) -> tuple[Records, list[I64]]:
@@ -167,8 +164,8 @@ class Scene:
         for i, u in enumerate(self.uncertain):
             if not self.numeric[i]:
                 continue
-            margins = _margins(u.like)
-            margins_a = [None] * len(margins) if u.like_a is None else _margins(u.like_a)
+            margins = u.like.margins()
+            margins_a = [None] * len(margins) if u.like_a is None else u.like_a.margins()
             for v, known, like, like_a in zip(u.variables, u.known, margins, margins_a, strict=True):
                 belief, binned = None, None
                 if cells is not None and u.silent:
@@ -193,11 +190,13 @@ class Scene:
             return uniform_belief(
                 float(low), float(high), cells.design.shape[0], self.classes.size, sd / 4 or (high - low) / 4000
             )
-        altered = (
-            like.record["inside"]
-            if beliefs == "released" and "inside" in like.record
-            else like.altered(like.target(met))
-        )
+        if beliefs == "released" and "inside" in like.record:
+            altered = like.moved(np.arange(met.n))
+        else:
+            t = like.target(met)
+            if wrong := like.wrong_scale(met[v].values, t):
+                raise InputError(f'"{v}": {wrong}.')
+            altered = like.altered(t)
         rows = np.flatnonzero(altered & ~met[v].missing)
         if not len(rows):
             raise InputError(f'Nothing is known about "{v}": no reference record has a value that the plan alters.')
@@ -206,7 +205,7 @@ class Scene:
             raise InputError(
                 f'as_printed: "{v}" has zero or negative values among those altered, which have no logarithm.'
             )
-        steps = _merging(like, float(y.min()))
+        steps = like.merging(float(y.min()))
         return NumberBelief.fit(cells, self.classes.of_reference, self.classes.size, y, rows, steps, logs)
 
     def members(self, block: int) -> I64:
@@ -220,17 +219,3 @@ class Scene:
     def _by_block(self) -> tuple[I64, I64]:
         order = np.argsort(self.block_r, kind="stable").astype(np.int64)
         return order, starts(self.block_r[order], self.n_blocks)
-
-
-def _merging(like: Likelihood, lowest: float) -> Callable[[F64], F64] | None:
-    """Sixteenths of the noise's standard deviation above the lowest value: what it cannot tell apart; None for all."""
-    if isinstance(like, Normal) and like.slope == 0:
-        return lambda y: (y - lowest) / (like.sd / 16)
-    if isinstance(like, Normal) or (isinstance(like, Window) and like.reach >= 64):
-        return lambda y: like.in_steps(y, 16)
-    return None
-
-
-def _margins(like: Likelihood) -> list[Any]:
-    """The likelihoods of single variables behind a joint one."""
-    return like.margins() if hasattr(like, "margins") else [like]

@@ -68,7 +68,7 @@ def _drawn_items(scene: Scene) -> list[int]:
     return [
         at
         for at, (u, t) in enumerate(zip(scene.uncertain, scene.known_t, strict=True))
-        if t is not None and getattr(u.like, "uncertain", False)
+        if t is not None and u.like.uncertain
     ]
 
 
@@ -79,21 +79,16 @@ def _factors(scene: Scene, at: int, i: int, rows: I64, draws: int, seed: int) ->
     """
     u, t = scene.uncertain[at], scene.known_t[at]
     assert t is not None
-    like: Any = u.like
     own, z = take(t, np.full(len(rows), i)), take(scene.records[at], rows)
     size = max(min(CHUNK // len(rows), draws), 1)
-    margins = list(like.margins()) if hasattr(like, "margins") else [like]
 
     def blocks(k: int) -> Any:
         rng = stream(seed, f"Monte Carlo:{u.variables[k]}")
         for first in range(0, draws, size):
             n = min(size, draws - first)
-            if len(margins) == 1:
-                yield like.log_draws(own, z, n, rng)
-            else:
-                yield like.log_draws_of(k, own, z, n, rng)
+            yield u.like.log_draws(k, own, z, n, rng)
 
-    return [lambda k=k: blocks(k) for k in range(len(margins))]  # type: ignore[misc]
+    return [lambda k=k: blocks(k) for k in range(len(u.like.margins()))]  # type: ignore[misc]
 
 
 def _log_mean(factor: Draws) -> F64:

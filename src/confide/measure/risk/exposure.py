@@ -14,7 +14,8 @@ from confide.core.checks import fraction, names_of
 from confide.core.errors import InputError
 from confide.core.random.seeds import checked_seed, fresh_seed, stream
 from confide.core.run.threads import progress_bar
-from confide.frames import to_polars
+from confide.frames import attach
+from confide.frames.encoded import Encoded
 from confide.measure.risk.identification import summarise
 from confide.protect.methods.sample import Sample
 from confide.protect.plan import Plan
@@ -60,7 +61,8 @@ def exposure(
     >>> cf.exposure(elites, plan, ["age", "civil"], shares=[1, 0.5], seed=1).frame["known"].to_list()
     [1, 2, 1, 2]
     """
-    frame = to_polars(file)
+    source = Encoded.of(file)
+    frame = attach(source.frame, source.schema)
     if not isinstance(plan, Plan):
         raise InputError(f"exposure needs a plan, not {type(plan).__name__}.")
     names = names_of(knows, "knows")
@@ -77,7 +79,7 @@ def exposure(
             targets = simulate_targets(frame, plan, seed=key) if models_truth(plan, frame) else frame
             for share in parts:
                 sampled = plan if share == 1 else replace(plan, steps=(Sample(share), *plan.steps))
-                release = sampled.protect(frame, seed=key, draws="shared")
+                release = sampled.protect(source, seed=key, draws="shared")
                 for k in range(1, len(names) + 1):
                     who = Intruder(knows=names[:k], membership="certain" if share == 1 else "in_file")
                     units = who.attack(release, targets, truth=np.arange(frame.height), progress=False).units

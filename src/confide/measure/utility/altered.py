@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 from polars.exceptions import PolarsError
 
-from confide.frames import attach, schema
 from confide.frames.columns import F64, I64, Bools, codes_in
 from confide.measure.utility.pair import Pair
 from confide.protect.release import Release
@@ -47,19 +46,14 @@ class Altered:
         without a link the value of the next row in line.
         """
         v, rows = self.variable, self.rows[:most]
-        original = pair.original
-        column = _replaced(original.get_column(v), rows, self._instead(pair, most))
+        column = _replaced(pair.original.get_column(v), rows, self._instead(pair, most))
         images = dict(pair.images)
         if v in images and self.beside is not None:
             codes = images[v].values.copy()
             codes[rows] = codes_in(pair.alike(v, "audit")[1], images[v])[self.beside[:most]]
             images[v] = replace(images[v], values=codes)
-        kept = {k: x for k, x in pair._memory.items() if v not in k or k == ("numbers", v, 1)}
-        kept = {k: x for k, x in kept.items() if not (v == pair.weight and k == ("weight", 0))}
-        changed = original.with_columns(column)
-        attach(changed, schema(original))
         kinds = {**pair.kinds, v: pair.kind(v)}
-        return replace(pair, original=changed, images=images, kinds=kinds, _memory=kept, reads=set())
+        return replace(pair, before=pair.before.replaced(column), images=images, kinds=kinds, reads=set())
 
     def _instead(self, pair: Pair, most: int) -> pl.Series:
         was = pair.original.get_column(self.variable)
@@ -103,13 +97,10 @@ def without(pair: Pair, rows: I64) -> Pair:
     place = np.full(pair.original.height, -1, dtype=np.int64)
     place[kept] = np.arange(len(kept))
     there = place[pair.link] >= 0
-    original, released = pair.original[kept], pair.released.filter(there)
-    for frame, held in ((original, pair.original), (released, pair.released)):
-        attach(frame, schema(held))
     return replace(
-        pair, original=original, released=released, link=place[pair.link][there],
-        images={v: replace(c, values=c.values[kept]) for v, c in pair.images.items()},
-        kinds={**pair.kinds, **{v: pair.kind(v) for v in pair.shared}}, _memory={}, reads=set(),
+        pair, before=pair.before.taken(kept), after=pair.after.taken(np.flatnonzero(there)),
+        link=place[pair.link][there], images={v: c.take(kept) for v, c in pair.images.items()},
+        kinds={**pair.kinds, **{v: pair.kind(v) for v in pair.shared}}, reads=set(),
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from confide.frames.columns import F64, encode_column
+from confide.frames.columns import F64
 from confide.measure.utility.distances import cells, check_bins, comparable, shares
 from confide.measure.utility.measure import Found, Stated, described, named
 from confide.measure.utility.pair import Pair
@@ -62,7 +62,8 @@ class Entropy(Stated):
         if pair.kind(variable) == "numeric" and pair.is_number(variable):
             c = cells(pair, variable, self.bins, "Entropy")
             return shares(c.before, pair.weights(0), c.size), shares(c.after, pair.weights(1), c.size)
-        columns = [encode_column(pair.series(variable, f), "categorical") for f in (0, 1)]
+        pair.reads.add(variable)
+        columns = [pair.file(f).column(variable, "categorical") for f in (0, 1)]
         both = [shares(c.values + 1, pair.weights(i), len(c.levels) + 1) for i, c in enumerate(columns)]
         return both[0], both[1]
 

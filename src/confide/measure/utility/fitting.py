@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
 
 from confide.core.errors import InputError
 from confide.frames.columns import F64, Bools
@@ -51,6 +50,22 @@ def independent(gram: F64) -> Bools:
             row = left[j].copy()
             left -= np.outer(row, row / pivot)
     return kept
+
+
+def chance(eta: F64) -> F64:
+    """1 / (1 + exp(-eta)).
+
+    >>> import numpy as np
+    >>> chance(np.array([-800.0, 0.0, 800.0]))
+    array([0. , 0.5, 1. ])
+    """
+    e = np.exp(-np.abs(eta))
+    return np.where(eta >= 0, 1.0, e) / (1.0 + e)
+
+
+def log_likelihood(eta: F64, y: F64, w: F64) -> float:
+    """Of a logistic regression with linear predictor eta."""
+    return float(w @ (y * eta - np.maximum(eta, 0.0) - np.log1p(np.exp(-np.abs(eta)))))
 
 
 def fit(m: Matrices, family: str, intercept: bool, where: str) -> Fit:
@@ -113,11 +128,11 @@ def logistic(x: F64, y: F64, w: F64, where: str) -> tuple[F64, F64, F64]:
     for _ in range(STEPS):
         for half in range(12):
             trial = b + step * 0.5**half
-            log_likelihood = _log_likelihood(x @ trial, y, w)
-            if log_likelihood >= at - 1e-9 * abs(at):
+            now = log_likelihood(x @ trial, y, w)
+            if now >= at - 1e-9 * abs(at):
                 break
-        b, at = trial, log_likelihood
-        p = expit(x @ b)
+        b, at = trial, now
+        p = chance(x @ b)
         hessian = (x * (w * p * (1 - p))[:, None]).T @ x
         if not independent(hessian).all():
             break
@@ -128,7 +143,3 @@ def logistic(x: F64, y: F64, w: F64, where: str) -> tuple[F64, F64, F64]:
         f"{where}: the regressors predict the response perfectly for some records (separation), so that coefficients "
         "do not exist. Leave out the term that does it, or merge small categories."
     )
-
-
-def _log_likelihood(eta: F64, y: F64, w: F64) -> float:
-    return float(w @ (y * eta - np.logaddexp(0, eta)))

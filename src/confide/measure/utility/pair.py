@@ -10,17 +10,15 @@ import numpy as np
 import polars as pl
 
 from confide.core.errors import InputError, did_you_mean
-from confide.frames import to_polars
-from confide.frames.columns import F64, I64, Column, Kind, encode_column, type_name
-from confide.frames.comparing import encode_like
-from confide.protect.compiled import wanted_kinds
-from confide.protect.plan import encode_with
+from confide.frames import schema, to_polars
+from confide.frames.columns import F64, I64, Column, Kind, type_name
+from confide.frames.encoded import Encoded
 from confide.protect.release import Release
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pair:
-    """The original (n rows) and the released file (r rows).
+    """The original (`before`, n rows) and the released file (`after`, r rows).
 
     `weight`: a column of both, or None. `link`: the original row of each released row, shape (r,), or None. `kinds`:
     kinds that a plan fixed. `images`: what the plan's recodings make of original columns, where it made categories.
@@ -28,13 +26,12 @@ class Pair:
     measures take values from the methods below, never from the frames.
     """
 
-    original: pl.DataFrame
-    released: pl.DataFrame
+    before: Encoded
+    after: Encoded
     weight: str | None = None
     link: I64 | None = None
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     images: Mapping[str, Column] = field(default_factory=dict)
-    _memory: dict[Any, Any] = field(default_factory=dict)
     reads: set[str] = field(default_factory=set)
 
     @classmethod
@@ -47,22 +44,33 @@ class Pair:
             inside = rows.shape == (z.height,) and np.issubdtype(rows.dtype, np.integer)
             if not inside or (len(rows) and (rows.min() < 0 or rows.max() >= y.height)):
                 raise InputError(f"link must give one original row number for each of the {z.height} released rows.")
-        return cls(y, z, weight, rows).checked()
+        return cls(Encoded(y, schema(y)), Encoded(z), weight, rows).checked()
 
     @classmethod
     def of_release(cls, release: Release, weight: str | None, beside: Pair | None = None) -> Pair:
         """A release beside its original; `beside` is the pair of another copy, whose original is the same."""
         plan, compiled = release.plan, release.compiled
         if beside is not None:
-            return replace(beside, released=release.frame, link=release.link, _memory={}, reads=set()).checked()
-        kinds: dict[str, Kind] = {}
+            return replace(beside, after=release.after, link=release.link, reads=set()).checked()
         images: dict[str, Column] = {}
         if plan is not None and compiled is not None:
-            kinds, _ = wanted_kinds(plan.parts, plan.named_kinds)
-            records = plan.encode(release.original)
-            made = {v: compiled.released_form(records[v]) for v in compiled.ways}
-            images = {v: column for v, column in made.items() if column.why == "recoded"}
-        return cls(release.original, release.frame, weight, release.link, kinds, images).checked()
+            made = [
+                compiled.released_form(column)
+                for v, column in plan.encode(release.before).items()
+                if v in compiled.ways
+            ]
+            images = {column.name: column for column in made if column.why == "recoded"}
+        return cls(release.before, release.after, weight, release.link, release.kinds, images).checked()
+
+    @property
+    def original(self) -> pl.DataFrame:
+        """The original file."""
+        return self.before.frame
+
+    @property
+    def released(self) -> pl.DataFrame:
+        """The released file."""
+        return self.after.frame
 
     def checked(self) -> Pair:
         """The same pair; refused where a file is empty or the weight cannot be used."""
@@ -72,15 +80,17 @@ class Pair:
             self.weights(0), self.weights(1)
         return self
 
+    def file(self, file: int) -> Encoded:
+        """The original (0) or the release (1)."""
+        return self.before if file == 0 else self.after
+
     def weights(self, file: int) -> F64:
         """Weights of the original (0) or the release (1); ones where there is no weight."""
-        frame, what = (self.original, "original") if file == 0 else (self.released, "released")
-        if self.weight is None:
-            return np.ones(frame.height)
-        if ("weight", file) not in self._memory:
-            self._memory["weight", file] = _weights(frame, self.weight, what)
-        found: F64 = self._memory["weight", file]
-        return found
+        held, weight = self.file(file), self.weight
+        if weight is None:
+            return np.ones(held.frame.height)
+        what = ("original", "released")[file]
+        return held.remembered(("weight", weight), [weight], lambda: _weights(held, weight, what))
 
     @property
     def shared(self) -> list[str]:
@@ -113,19 +123,15 @@ class Pair:
     def series(self, variable: str, file: int) -> pl.Series:
         """A variable of the original (0) or the release (1) as it stands."""
         self.reads.add(variable)
-        return (self.original if file == 0 else self.released).get_column(variable)
+        return self.file(file).frame.get_column(variable)
 
     def frame(self, file: int) -> pl.DataFrame:
         """The whole original (0) or release (1): whoever takes it may read all that both have."""
         self.reads.update(self.shared)
-        return self.original if file == 0 else self.released
+        return self.file(file).frame
 
     def _encoded(self, variable: str) -> Column:
-        if ("column", variable) not in self._memory:
-            found = encode_with(self.original, [variable], dict(self.kinds), self.original)[variable]
-            self._memory["column", variable] = found
-        column: Column = self._memory["column", variable]
-        return column
+        return self.before.column(variable, self.kinds.get(variable))
 
     def is_number(self, variable: str) -> bool:
         """Whether both files hold numbers."""
@@ -147,14 +153,13 @@ class Pair:
 
     def numbers(self, variable: str, file: int) -> F64:
         """A numeric variable of the original (0) or the release (1); NaN where missing or an answer code."""
-        key = ("numbers", variable, file)
-        series = self.series(variable, file)
-        if key not in self._memory:
-            special = self._encoded(variable).special
-            found = encode_column(series, "numeric", special=special)
-            self._memory[key] = np.where(found.usable, found.values, np.nan)
-        values: F64 = self._memory[key]
-        return values
+        self.reads.add(variable)
+        special, held = self._encoded(variable).special, self.file(file)
+        column = replace(held.column(variable, "numeric"), special=special)
+        if not special:
+            return column.values
+        key = ("numbers", variable, special)
+        return held.remembered(key, [variable], lambda: np.where(column.usable, column.values, np.nan))
 
     def alike(self, variable: str, where: str) -> tuple[Column, Column]:
         """Both columns in one form: a variable that the plan recoded is recoded in the original too."""
@@ -166,10 +171,11 @@ class Pair:
                 f'{where}: "{variable}" holds numbers in the original but {type_name(z.dtype)} in the release. Recode '
                 "the original in the same way; for a release made by a plan, utility() does this by itself."
             )
-        return y, encode_like(z, y)
+        return y, self.after.like(variable, y)
 
 
-def _weights(frame: pl.DataFrame, weight: str, what: str) -> F64:
+def _weights(file: Encoded, weight: str, what: str) -> F64:
+    frame = file.frame
     if weight not in frame.columns:
         raise InputError(
             f'The {what} file has no weight "{weight}".{did_you_mean(weight, frame.columns)} '
@@ -179,10 +185,10 @@ def _weights(frame: pl.DataFrame, weight: str, what: str) -> F64:
         raise InputError(
             f'The weight "{weight}" holds {type_name(frame.schema[weight])} in the {what} file, not numbers.'
         )
-    values = encode_column(frame.get_column(weight), "numeric").values
+    values: F64 = file.column(weight, "numeric").values
     bad = int((~(values >= 0)).sum())
     if bad:
         raise InputError(f'The weight "{weight}" is missing or negative in {bad:,} rows of the {what} file.')
     if not values.sum() > 0:
         raise InputError(f'The weight "{weight}" is zero in every row of the {what} file.')
-    return np.asarray(values)
+    return values

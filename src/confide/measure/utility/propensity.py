@@ -15,7 +15,8 @@ from confide.core.run.threads import one_blas_thread
 from confide.measure.utility.measure import Found, Stated, named
 from confide.measure.utility.pair import Pair
 from confide.measure.utility.propensity_cart import cart_scores, mse, permuted_mean, sorted_rows
-from confide.measure.utility.propensity_logistic import logistic_scores, terms
+from confide.measure.utility.propensity_cells import by_cell
+from confide.measure.utility.propensity_logistic import logistic_scores
 from confide.measure.utility.stacked import Stacked
 
 
@@ -96,7 +97,7 @@ class Propensity(Stated):
 
     def _one(self, stacked: Stacked) -> Found:
         if self.model == "logistic":
-            t = terms(stacked, self.interactions)
+            t, stacked = by_cell(stacked, self.interactions)
             scores = logistic_scores(t, stacked.y, stacked.w)
             found, expected = mse(scores.p, stacked.y, stacked.w), scores.expected
             notes = [f"logistic, {scores.columns} columns"]

@@ -12,10 +12,7 @@ from confide.measure.utility.stacked import Stacked
 def sorted_rows(stacked: Stacked) -> Stacked:
     """Rows in an order that depends on their content only, so that permutations do not depend on the file's order."""
     keys = [stacked.y, stacked.w, *(c for c, _ in stacked.codes.values()), *stacked.numbers.values()]
-    order = np.lexsort(keys)
-    numbers = {v: x[order] for v, x in stacked.numbers.items()}
-    codes = {v: (c[order], size) for v, (c, size) in stacked.codes.items()}
-    return Stacked(stacked.y[order], stacked.w[order], numbers, codes, stacked.left_out)
+    return stacked.taken(np.lexsort(keys))
 
 
 def cart_scores(stacked: Stacked, y: F64, leaf: float) -> F64:

@@ -7,16 +7,16 @@ released weight, p (N,) propensity scores. X is built in blocks of rows, turned 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
+from typing import Protocol
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.special import expit
 
 from confide.frames.columns import F64, I64, Bools
-from confide.measure.utility.fitting import independent
+from confide.measure.utility.fitting import chance, independent, log_likelihood
 from confide.measure.utility.stacked import Stacked
 
 COLUMNS = 400
@@ -27,16 +27,32 @@ SETTLED = 1e-6
 """Steps end when pMSE changes by no more than this share."""
 
 
+Residual = Callable[[slice, F64], F64]
+"""From some rows and their linear predictor to their residuals."""
+
+
+class Regressors(Protocol):
+    """X, in whatever form: what Newton's steps need of it."""
+
+    @property
+    def width(self) -> int: ...
+    def only(self, kept: Bools) -> Regressors: ...
+    def scored(self, b: F64, residual: Residual) -> tuple[F64, F64]: ...
+    def gram(self, w: F64) -> F64: ...
+
+
 @dataclass(frozen=True, eq=False)
 class Terms:
     """`main`: columns of variables, shape (q, N). `own`: those of them in X; `left`, `right`: those that make
-    interactions. `without`: how many pairs of variables have no interaction, so as not to have too many columns."""
+    interactions. `without`: how many pairs of variables have no interaction, so as not to have too many columns.
+    `numbers`: by place in `main`, the variable that a column of numbers is of."""
 
     main: F64
     own: I64
     left: I64
     right: I64
     without: int
+    numbers: Mapping[int, str]
 
     def blocks(self) -> Iterator[tuple[slice, F64]]:
         """Rows and their part of X, shape (k, rows)."""
@@ -59,12 +75,29 @@ class Terms:
         """k, the columns of X."""
         return 1 + len(self.own) + len(self.left)
 
+    def scored(self, b: F64, residual: Residual) -> tuple[F64, F64]:
+        """The linear predictor Xb, shape (N,), and X'r with the residual r that it leads to, shape (k,)."""
+        eta, gradient = np.empty(self.main.shape[1]), np.zeros(len(b))
+        for rows, x in self.blocks():
+            eta[rows] = b @ x
+            gradient += x @ residual(rows, eta[rows])
+        return eta, gradient
 
-def terms(stacked: Stacked, interactions: bool) -> Terms:
-    """Columns of every variable, and which pairs of them are multiplied."""
-    parts = [c for c in (stacked.columns(v) for v in stacked.names) if c.shape[1]]
-    main = np.concatenate(parts, axis=1) if parts else np.zeros((len(stacked.y), 0))
+    def gram(self, w: F64) -> F64:
+        """X'WX, shape (k, k)."""
+        total = np.zeros((self.width, self.width))
+        for rows, x in self.blocks():
+            total += (x * w[rows]) @ x.T
+        return total
+
+
+def terms(stacked: Stacked, interactions: bool, rows: I64 | slice = slice(None)) -> Terms:
+    """Columns of every variable in some rows, and which pairs of them are multiplied."""
+    named = {v: c for v in stacked.names if (c := stacked.columns(v, rows)).shape[1]}
+    parts = list(named.values())
+    main = np.concatenate(parts, axis=1) if parts else np.zeros((len(stacked.y[rows]), 0))
     ends = np.cumsum([0, *(c.shape[1] for c in parts)])
+    numbers = {int(at): v for at, v in zip(ends, named, strict=False) if v in stacked.scaled}
     spans = [np.arange(a, b) for a, b in pairwise(ends)]
     pairs = list(combinations(range(len(parts)), 2)) if interactions else []
     pairs.sort(key=lambda ij: len(spans[ij[0]]) * len(spans[ij[1]]))
@@ -79,7 +112,8 @@ def terms(stacked: Stacked, interactions: bool) -> Terms:
         right.append(np.tile(spans[j], len(spans[i])))
     none = np.zeros(0, dtype=np.int64)
     own, out = np.arange(main.shape[1]), len(pairs) - len(left)
-    return Terms(np.ascontiguousarray(main.T), own, np.concatenate([none, *left]), np.concatenate([none, *right]), out)
+    crossed = np.concatenate([none, *left]), np.concatenate([none, *right])
+    return Terms(np.ascontiguousarray(main.T), own, *crossed, out, numbers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,23 +125,15 @@ class Scores:
     expected: float
 
 
-def logistic_scores(t: Terms, y: F64, w: F64) -> Scores:
+def logistic_scores(t: Regressors, y: F64, w: F64) -> Scores:
     """Maximum likelihood. Where the two files are separated, scores run to 0 and 1, and that is their value."""
-    gram = _gram(t, w)
+    gram = t.gram(w)
     kept = independent(gram)
     t, gram = t.only(kept), gram[np.ix_(kept, kept)]
-    square = gram if bool((w == 1).all()) else _gram(t, w * w)
+    square = gram if bool((w == 1).all()) else t.gram(w * w)
     c = float(w @ y / w.sum())
     p = _fitted(t, gram, c, y, w)
     return Scores(p, int(kept.sum()), c * (1 - c) * _freedom(gram, square) / float(w.sum()))
-
-
-def _gram(t: Terms, w: F64) -> F64:
-    """X'WX, shape (k, k)."""
-    total = np.zeros((t.width, t.width))
-    for rows, x in t.blocks():
-        total += (x * w[rows]) @ x.T
-    return total
 
 
 def _freedom(gram: F64, square: F64) -> float:
@@ -119,7 +145,7 @@ def _freedom(gram: F64, square: F64) -> float:
     return float(np.trace(np.linalg.solve(one, two))) if len(one) else 0.0
 
 
-def _fitted(t: Terms, gram: F64, c: float, y: F64, w: F64) -> F64:
+def _fitted(t: Regressors, gram: F64, c: float, y: F64, w: F64) -> F64:
     """Newton's steps with the Hessian of the first (which bounds all others where c = 1/2), renewed where slow."""
     b = np.zeros(t.width)
     b[0] = np.log(c / (1 - c))
@@ -130,7 +156,7 @@ def _fitted(t: Terms, gram: F64, c: float, y: F64, w: F64) -> F64:
         step = solve(gradient)
         gain = float(gradient @ step)
         if gain > 0.4 * before:
-            solve = _solver(_gram(t, expit(eta) * expit(-eta) * w))
+            solve = _solver(t.gram(chance(eta) * chance(-eta) * w))
             step = solve(gradient)
             gain = float(gradient @ step)
         before = gain
@@ -140,19 +166,16 @@ def _fitted(t: Terms, gram: F64, c: float, y: F64, w: F64) -> F64:
                 break
             step = step / 2
         b, eta, gradient, at = b + step, eta_new, gradient_new, at_new
-        old, spread = spread, float(w @ (expit(eta) - c) ** 2)
+        old, spread = spread, float(w @ (chance(eta) - c) ** 2)
         if abs(spread - old) <= SETTLED * spread + 1e-20 * len(y):
             break
-    return np.asarray(expit(eta))
+    return np.asarray(chance(eta))
 
 
-def _pass(t: Terms, b: F64, y: F64, w: F64) -> tuple[F64, F64, float]:
+def _pass(t: Regressors, b: F64, y: F64, w: F64) -> tuple[F64, F64, float]:
     """Linear predictor, gradient and log likelihood."""
-    eta, gradient = np.empty(len(y)), np.zeros(len(b))
-    for rows, x in t.blocks():
-        eta[rows] = b @ x
-        gradient += x @ (w[rows] * (y[rows] - expit(eta[rows])))
-    return eta, gradient, float(w @ (y * eta - np.logaddexp(0, eta)))
+    eta, gradient = t.scored(b, lambda rows, eta: w[rows] * (y[rows] - chance(eta)))
+    return eta, gradient, log_likelihood(eta, y, w)
 
 
 class _solver:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -56,21 +57,34 @@ class Stacked:
         """The variables."""
         return [*self.numbers, *self.codes]
 
-    def columns(self, variable: str) -> F64:
-        """A variable as columns, shape (N, width): a number scaled, with an indicator where some are missing; a
-        category as indicators of all but its commonest level. Nothing for one that does not vary."""
+    def taken(self, rows: I64) -> Stacked:
+        """Rows in another order."""
+        numbers = {v: x[rows] for v, x in self.numbers.items()}
+        codes = {v: (c[rows], size) for v, (c, size) in self.codes.items()}
+        return Stacked(self.y[rows], self.w[rows], numbers, codes, self.left_out)
+
+    @cached_property
+    def scaled(self) -> dict[str, F64]:
+        """Numbers that vary, with mean 0 and mean square 1; 0 where missing."""
+        found = {}
+        for v, x in self.numbers.items():
+            there = ~np.isnan(x)
+            if there.any():
+                centre = np.average(x[there], weights=self.w[there])
+                scale = np.sqrt(np.average((x[there] - centre) ** 2, weights=self.w[there]))
+                if scale > 1e-12 * np.abs(x[there]).max():
+                    found[v] = np.where(there, (x - centre) / scale, 0.0)
+        return found
+
+    def columns(self, variable: str, rows: I64 | slice = slice(None)) -> F64:
+        """A variable as columns, shape (N, width), or some rows of them: a number scaled, with an indicator where some
+        are missing; a category as indicators of all but its commonest level. Nothing for one that does not vary."""
         if variable in self.codes:
             codes, size = self.codes[variable]
             share = np.bincount(codes, weights=self.w, minlength=size)
             wanted = [i for i in range(size) if share[i] > 0 and i != int(share.argmax())]
-            return np.asarray(codes[:, None] == np.array(wanted, dtype=np.int64), dtype=float)
-        x = self.numbers[variable]
-        missing = np.isnan(x)
-        found = [missing.astype(float)] if 0 < missing.sum() < len(x) else []
-        there = ~missing
-        if there.any():
-            centre = np.average(x[there], weights=self.w[there])
-            scale = np.sqrt(np.average((x[there] - centre) ** 2, weights=self.w[there]))
-            if scale > 1e-12 * np.abs(x[there]).max():
-                found.insert(0, np.where(missing, 0.0, (x - centre) / scale))
-        return np.stack(found, axis=1) if found else np.zeros((len(x), 0))
+            return np.asarray(codes[rows][:, None] == np.array(wanted, dtype=np.int64), dtype=float)
+        missing = np.isnan(self.numbers[variable])
+        found = [self.scaled[variable][rows]] if variable in self.scaled else []
+        found += [missing[rows].astype(float)] if 0 < missing.sum() < len(missing) else []
+        return np.stack(found, axis=1) if found else np.zeros((len(missing[rows]), 0))

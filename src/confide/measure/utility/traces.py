@@ -102,7 +102,7 @@ class _Some:
             if len(a.rows):
                 other = a.undone(first if self.thorough else other, FEWEST - 1)
             if other is not first and (self.thorough or a is touched[-1]):
-                yield [_beside(other, p) for p in self.pairs]
+                yield [replace(other, after=p.after, link=p.link, reads=set()) for p in self.pairs]
 
     def _away(self, read: Sequence[str]) -> Iterator[list[Pair]]:
         first = self.pairs[0]
@@ -130,12 +130,6 @@ class _Some:
 
 def _is_best(measure: Measure, value: float) -> bool:
     return value == measure.best or abs(value - measure.best) < ROUNDING * max(1.0, abs(measure.best))
-
-
-def _beside(other: Pair, copy: Pair) -> Pair:
-    """A copy beside another original."""
-    memory = {**other._memory, **{k: x for k, x in copy._memory.items() if k[-1] == 1}}
-    return replace(other, released=copy.released, link=copy.link, _memory=memory, reads=set())
 
 
 def _trace(

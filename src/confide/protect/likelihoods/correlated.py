@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,9 @@ from scipy.special import ndtr
 
 from confide.core.errors import InputError
 from confide.frames.columns import F64, I64, Bools, Records
-from confide.protect.seam.evidence import LOG_2PI, Columns, Normal
+from confide.protect.likelihoods.normal import Normal
+from confide.protect.likelihoods.spread import LOG_2PI
+from confide.protect.seam.likelihood import Columns, Likelihood
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(64)
 NARROW = 0.05
@@ -20,7 +22,7 @@ NARROW = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class CorrelatedNormal:
+class CorrelatedNormal(Likelihood):
     """Joint normal noise. Where only some of a record's values are noisy, the rest drop out of the joint density.
 
     `cells[i]`: (low, high) of variable i, shape (r,) each. `inside`: shape (d, r). `sd`: (d,). `rho`: (d, d).
@@ -33,6 +35,9 @@ class CorrelatedNormal:
     rho: F64
     values: Sequence[Callable[[Records], tuple[F64, Bools]]]
     edges: Sequence[tuple[float, float]]
+
+    integrates: ClassVar[bool] = True
+    scale: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         bounded = any(np.isfinite(e) for pair in self.edges for e in pair)
@@ -87,6 +92,9 @@ class CorrelatedNormal:
             tuple(self.variables[i] for i in pick), [self.cells[i] for i in pick], self.inside[pick], self.sd[pick],
             self.rho[np.ix_(pick, pick)], [self.values[i] for i in pick], [self.edges[i] for i in pick],
         )  # fmt: skip
+
+    def correlation(self) -> F64:
+        return self.rho
 
     def _alone(self, i: int) -> Callable[[F64], F64]:
         low, high = self.edges[i]

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from confide.frames.columns import F64, I64, Bools, Records
+from confide.protect.likelihoods.normal import Normal
 from confide.protect.likelihoods.window import Window
-from confide.protect.seam.evidence import Columns, Likelihood, Normal
+from confide.protect.seam.likelihood import Columns, Likelihood, Scale
 
 
 @dataclass(frozen=True, eq=False)
-class Product:
+class Product(Likelihood):
     """The product of likelihoods that read columns of their own."""
 
     each: tuple[Likelihood, ...]
+
+    @property
+    def scale(self) -> Scale | None:
+        return None
 
     @property
     def record(self) -> Columns:
@@ -38,6 +43,8 @@ class Product:
 class Several(Product):
     """One likelihood a variable, in the order of the evidence's variables; what was done to them was independent."""
 
+    integrates: ClassVar[bool] = True
+
     def margins(self) -> list[Likelihood]:
         return list(self.each)
 
@@ -45,34 +52,29 @@ class Several(Product):
         """The product over some of them."""
         return Several(tuple(self.each[i] for i in index))
 
-    @property
-    def rho(self) -> F64:
-        """Correlation of what was done: none."""
-        return np.eye(len(self.each))
-
 
 @dataclass(frozen=True, eq=False)
 class RepeatedNormal(Product):
     """The same number with independent noise in several copies; belief need only look near the copies' mean."""
 
+    each: tuple[Normal, ...]
+
     @property
     def record(self) -> Columns:
-        first: Any = self.each[0]
-        return {**super().record, "inside": first.inside}
+        return {**super().record, "inside": self.each[0].inside}
 
-    def in_steps(self, y: F64, per_sd: float) -> F64:
-        first: Any = self.each[0]
-        return np.asarray(first.in_steps(y, per_sd * np.sqrt(len(self.each))))
+    @property
+    def scale(self) -> Scale:
+        return _narrowed(self.each[0].scale, len(self.each))
 
     def band(self, t: Columns, z: Columns, blur: float = 0.0) -> tuple[I64, I64]:
         """Which of true values in rising order can matter for each record: positions from, up to (not included)."""
         y, many = t["0 y"], len(self.each)
         middle = np.mean([0.5 * (z[f"{i} low"] + z[f"{i} high"]) for i in range(many)], axis=0)
         half = np.max([0.5 * (z[f"{i} high"] - z[f"{i} low"]) for i in range(many)], axis=0)
-        first: Any = self.each[0]
         at = np.clip(np.searchsorted(y, middle), 0, len(y) - 1)
         gap = np.minimum(np.abs(y[at] - middle), np.abs(y[np.maximum(at - 1, 0)] - middle))
-        reach = gap + half + (10.0 + blur) * float(first.sd_at(y).max())
+        reach = gap + half + (10.0 + blur) * float(self.each[0].sd_at(y).max())
         reach = np.where(np.isfinite(reach), reach, np.inf)
         low = np.searchsorted(y, np.where(np.isfinite(middle), middle, 0.0) - reach, side="left")
         return low, np.searchsorted(y, np.where(np.isfinite(middle), middle, 0.0) + reach, side="right")
@@ -82,34 +84,36 @@ class RepeatedNormal(Product):
 class RepeatedWindow(Product):
     """The same number moved by ranks in several copies; what is left alone is left alone in all of them."""
 
-    @property
-    def first(self) -> Window:
-        like = self.each[0]
-        assert isinstance(like, Window)
-        return like
+    each: tuple[Window, ...]
 
     @property
     def record(self) -> Columns:
-        return {**super().record, "inside": self.first.inside}
+        return {**super().record, "inside": self.each[0].inside}
 
-    def in_steps(self, y: F64, per_sd: float) -> F64:
-        return self.first.in_steps(y, per_sd * np.sqrt(len(self.each)))
+    @property
+    def scale(self) -> Scale:
+        return _narrowed(self.each[0].scale, len(self.each))
 
     def blurred(self, t: Columns, by: F64) -> Columns:
-        parts = [self.first.blurred(own(t, i), by) for i in range(len(self.each))]
+        parts = [self.each[0].blurred(own(t, i), by) for i in range(len(self.each))]
         return {f"{i} {name}": column for i, part in enumerate(parts) for name, column in part.items()}
 
     def band(self, t: Columns, z: Columns, blur: float = 0.0) -> tuple[I64, I64]:
         """Which of true values in rising order can have led to all copies of each record."""
-        ends = [self.first.band(own(t, i), own(z, i), blur) for i in range(len(self.each))]
+        ends = [self.each[0].band(own(t, i), own(z, i), blur) for i in range(len(self.each))]
         low = np.max([a for a, _ in ends], axis=0)
         return low, np.maximum(np.min([b for _, b in ends], axis=0), low)
+
+
+def _narrowed(scale: Scale, copies: int) -> Scale:
+    """The scale of a number that several copies show, each with noise of its own."""
+    return Scale(scale.of, scale.sd / np.sqrt(copies))
 
 
 def repeated(likes: Sequence[Any]) -> Likelihood:
     """The likelihood of what several copies say together."""
     first = likes[0]
-    if hasattr(first, "margins"):
+    if len(first.margins()) > 1:
         return RepeatedSeveral(tuple(likes))
     if isinstance(first, Normal):
         return RepeatedNormal(tuple(likes))
@@ -122,18 +126,16 @@ def repeated(likes: Sequence[Any]) -> Likelihood:
 class RepeatedSeveral(Product):
     """Several variables of one step, in several copies."""
 
+    integrates: ClassVar[bool] = True
+
     def margins(self) -> list[Likelihood]:
-        likes: Any = self.each
-        return [repeated(each) for each in zip(*(like.margins() for like in likes), strict=True)]
+        return [repeated(each) for each in zip(*(like.margins() for like in self.each), strict=True)]
 
     def restricted(self, index: Sequence[int]) -> Likelihood:
-        likes: Any = self.each
-        return repeated([like.restricted(index) for like in likes])
+        return repeated([like.restricted(index) for like in self.each])
 
-    @property
-    def rho(self) -> F64:
-        first: Any = self.each[0]
-        return np.asarray(first.rho)
+    def correlation(self) -> F64:
+        return self.each[0].correlation()
 
 
 def own(columns: Columns, i: int) -> dict[str, Any]:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from confide.frames.columns import F64, I64, Bools, Records
-from confide.protect.seam.evidence import Columns
+from confide.protect.seam.likelihood import Columns, Likelihood, Scale
 
 Shares = Callable[[I64, I64, I64, I64], F64]
 """Chance that a record whose value holds ranks q_lo..q_hi releases one that holds p_lo..p_hi."""
 
 
 @dataclass(frozen=True, eq=False)
-class Window:
+class Window(Likelihood):
     r"""Pr(z given y) by ranks: the share of the moves from y that lead to z.
 
     `low`, `high`, `inside`: shape (r,), the ranks that each released value stands for, and whether it is one that may
@@ -57,16 +58,21 @@ class Window:
         wider = np.round(by * self.reach).astype(np.int64)
         return {**t, "low": np.maximum(t["low"] - wider, 0), "high": np.minimum(t["high"] + wider, self.n - 1)}
 
-    def in_steps(self, y: F64, per_sd: float) -> F64:
-        """Ranks on a scale on which a uniform move has a standard deviation of so many units."""
+    @property
+    def scale(self) -> Scale:
+        """Ranks, with the standard deviation of a uniform move."""
+        return Scale(self._middle, max(self.reach, 1) / np.sqrt(3))
+
+    def _middle(self, y: F64) -> F64:
         low, high, _ = self.ranks(y)
-        return np.asarray(0.5 * (low + high) * per_sd * np.sqrt(3) / max(self.reach, 1))
+        return np.asarray(0.5 * (low + high))
+
+    def merging(self, lowest: float) -> Callable[[F64], F64] | None:  # noqa: ARG002 - ranks start at 0
+        """Sixteenths of the standard deviation, where that is more than a rank or two."""
+        return (lambda y: self.in_steps(y, 16)) if self.reach >= 64 else None
 
     def band(self, t: Columns, z: Columns, blur: float = 0.0) -> tuple[I64, I64]:
-        """Which of true values in rising order can have led to each record: positions from, up to (not included).
-
-        With `blur`, a value may have moved further, by so many times the reach.
-        """
+        """As far as a value may have moved; with `blur` further, by so many times the reach."""
         if "tells" in z:
             return np.zeros(len(z["low"]), dtype=np.int64), np.full(len(z["low"]), len(t["low"]))
         more = int(np.ceil(blur * self.reach))
@@ -76,7 +82,7 @@ class Window:
 
 
 @dataclass(frozen=True, eq=False)
-class Near:
+class Near(Likelihood):
     """The same chance for all records whose ranks come within `reach` of the target's, none for others.
 
     `low`, `high`: shape (r,); `there` marks records that have a value; `gap` is the log for others. `ranks(records)` as
@@ -90,6 +96,8 @@ class Near:
     reach: float
     chance: float
     gap: float = 0.0
+
+    scale: ClassVar[None] = None
 
     @property
     def record(self) -> Columns:

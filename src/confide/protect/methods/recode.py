@@ -10,16 +10,17 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from confide.core.checks import finite, name_of, positive
+from confide.core.checks import finite, positive
 from confide.core.errors import InputError
 from confide.frames.columns import F64, Column, Kind, Records
 from confide.frames.types.exact import blurred, near_whole, number_text
-from confide.protect.seam.mechanism import Chain, Mechanism, registered
+from confide.protect.seam.coarsening import Chain, Coarsening
+from confide.protect.seam.mechanism import CoarseningMethod, Name, registered
 
 
 @registered
 @dataclass(frozen=True)
-class Recode:
+class Recode(CoarseningMethod):
     """Release a variable in broader categories, such as ages in fives or regions for states.
 
     Give one of `width` (equal intervals that start at `start`), `breaks` (the lower ends of the categories; below
@@ -30,10 +31,10 @@ class Recode:
 
     >>> import confide as cf
     >>> cf.Recode("age", width=5)
-    Recode(variable='age', width=5, breaks=None, mapping=None, start=0, labels=None)
+    Recode(variables=('age',), width=5, breaks=None, mapping=None, start=0, labels=None)
     """
 
-    variable: str
+    variables: Name
     width: float | None = None
     breaks: Sequence[float] | None = None
     mapping: Mapping[Any, Any] | None = field(default=None, hash=False)
@@ -41,13 +42,10 @@ class Recode:
     labels: Sequence[str] | None = None
 
     method: ClassVar[str] = "recode"
-    role: ClassVar[str] = "coarsen"
-    by_order: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        name_of(self.variable, "Recode")
         given = [n for n in ("width", "breaks", "mapping") if getattr(self, n) is not None]
-        where = f'Recode("{self.variable}")'
+        where = self.where
         if len(given) != 1:
             raise InputError(f"{where} takes exactly one of width, breaks and mapping, not {len(given)}.")
         if self.width is not None:
@@ -71,26 +69,8 @@ class Recode:
         if self.mapping is not None and any(v is None for v in self.mapping.values()):
             raise InputError(f'{where}: mapping leads to None; name the category, for instance "not stated".')
 
-    @property
-    def variables(self) -> tuple[str, ...]:
-        return (self.variable,)
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        return ()
-
-    @property
-    def stream(self) -> str:
-        return f"Recode:{self.variable}"
-
     def kinds(self) -> Mapping[str, Kind]:
         return {self.variable: "categorical" if self.mapping is not None else "numeric"}
-
-    def parts(self) -> Sequence[Mechanism]:
-        return (self,)
-
-    def guess(self, released: Records) -> Mechanism:  # noqa: ARG002 - a recode shows its own categories
-        return self
 
     def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _Intervals | _Mapping:  # noqa: ARG002
         column = current[self.variable]
@@ -98,7 +78,7 @@ class Recode:
             unknown = [k for k in self.mapping if k not in column.levels]
             if unknown:
                 raise InputError(
-                    f'Recode("{self.variable}"): {len(unknown)} of {len(self.mapping)} keys of the mapping do not '
+                    f"{self.where}: {len(unknown)} of {len(self.mapping)} keys of the mapping do not "
                     "occur in the column. Keys must be values as they stand in the data."
                 )
             return _Mapping(self)
@@ -106,10 +86,18 @@ class Recode:
 
 
 @dataclass(frozen=True, eq=False)
-class _Intervals:
-    """Numbers to intervals [low, high)."""
+class _Categories(Coarsening):
+    """Values to categories, after which no numeric step can follow."""
 
     recode: Recode
+
+    def back(self, low: F64, high: F64) -> tuple[F64, F64]:  # noqa: ARG002 - nothing numeric comes out
+        raise InputError(f"{self.recode.where} makes categories; a numeric step cannot follow it.")
+
+
+@dataclass(frozen=True, eq=False)
+class _Intervals(_Categories):
+    """Numbers to intervals [low, high)."""
 
     def _edges(self, bins: F64) -> tuple[F64, F64]:
         if self.recode.width is not None:
@@ -149,7 +137,7 @@ class _Intervals:
         return Column(column.name, "categorical", codes, pl.Enum(names), names, why="recoded")
 
     def cells(self, column: Column) -> tuple[F64, F64]:
-        """Names are made here, so they are read back here; an answer code has no interval."""
+        """Name are made here, so they are read back here; an answer code has no interval."""
         read = self._read_break if self.recode.breaks is not None else self._read_width
         table = np.array([*(read(str(name)) for name in column.levels), (np.nan, np.nan)])
         return table[column.values, 0], table[column.values, 1]
@@ -170,12 +158,6 @@ class _Intervals:
         low, high = self._edges(self._bins(np.array([float(found[1]) + self.recode.width / 2])))
         return float(low[0]), float(high[0])
 
-    def back(self, low: F64, high: F64) -> tuple[F64, F64]:  # noqa: ARG002 - nothing numeric comes out
-        raise InputError(f'Recode("{self.recode.variable}") makes categories; a numeric step cannot follow it.')
-
-    def tails(self) -> tuple[float, ...]:
-        return ()
-
 
 def _name(low: float, high: float, step: float, within: float) -> str:
     if np.isinf(low):
@@ -188,10 +170,8 @@ def _name(low: float, high: float, step: float, within: float) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class _Mapping:
+class _Mapping(_Categories):
     """Categories to broader categories, by name."""
-
-    recode: Recode
 
     def image(self, column: Column) -> Column:
         assert self.recode.mapping is not None
@@ -212,9 +192,3 @@ class _Mapping:
 
     def cells(self, column: Column) -> tuple[F64, F64]:
         raise InputError(f'"{column.name}" is recoded by a mapping: knowledge of it must be a value, not an interval.')
-
-    def back(self, low: F64, high: F64) -> tuple[F64, F64]:  # noqa: ARG002 - nothing numeric comes out
-        raise InputError(f'Recode("{self.recode.variable}") makes categories; a numeric step cannot follow it.')
-
-    def tails(self) -> tuple[float, ...]:
-        return ()

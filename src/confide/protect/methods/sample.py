@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from confide.core.checks import fraction
 from confide.core.errors import InputError
 from confide.core.random.draws import Draws
-from confide.frames.columns import Kind, Records
-from confide.protect.methods.mask.matrices import Parts, sample_matrix
+from confide.frames.columns import Records
+from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.evidence import Evidence
-from confide.protect.seam.mechanism import Applied, Chain, Mechanism, View, registered
+from confide.protect.seam.matrices import Parts, selection
+from confide.protect.seam.mechanism import Applied, Fitted, Mechanism, View, registered
 
 
 @registered
 @dataclass(frozen=True)
-class Sample:
+class Sample(Mechanism, Fitted):
     """Release a simple random sample of the records, drawn without replacement.
 
     Sampling changes no value, so it gives no evidence; it works through membership: an intruder who knows that
@@ -33,40 +34,22 @@ class Sample:
     method: ClassVar[str] = "sample"
     role: ClassVar[str] = "select"
     by_order: ClassVar[bool] = False
+    linear: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if fraction(self.fraction, "Sample: fraction") == 0:
             raise InputError("Sample: fraction is 0, which releases nothing.")
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        return ()
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        return ()
-
-    @property
-    def stream(self) -> str:
-        return "Sample"
-
-    def kinds(self) -> Mapping[str, Kind]:
-        return {}
-
-    def parts(self) -> Sequence[Mechanism]:
-        return (self,)
-
-    def guess(self, released: Records) -> Mechanism:  # noqa: ARG002 - a sample gives no evidence to guess about
-        return self
 
     def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> Sample:  # noqa: ARG002
         if round(self.fraction * current.n) < 1:
             raise InputError(f"Sample: a fraction of {self.fraction:g} of {current.n} records is less than one record.")
         return self
 
-    def matrices(self, fitted: Any, original: Records, current: Records, draws: Draws) -> Parts:
+    def matrices(self, fitted: Fitted, original: Records, current: Records, draws: Draws) -> Parts:
         """As a matrix mask: A takes the rows of the sample."""
-        return Parts(a=sample_matrix(fitted.apply(original, current, draws).rows, current.n))
+        rows = fitted.apply(original, current, draws).rows
+        assert rows is not None
+        return Parts(a=selection(rows, current.n))
 
     def apply(self, original: Records, current: Records, draws: Draws) -> Applied:  # noqa: ARG002
         size = round(self.fraction * current.n)

@@ -47,6 +47,15 @@ def joint_codes(
     return code.astype(np.int64), of, len(known)
 
 
+def group_codes(records: Records, names: Sequence[str]) -> I64:
+    """Each record's group on the variables named, as codes 0..g-1; one group where none is named."""
+    if not names:
+        return np.zeros(records.n, dtype=np.int64)
+    parts = [level_codes(records[v], records[v]) for v in names]
+    wide = combine_exact([c for c, _ in parts], [s for _, s in parts])
+    return np.unique(wide, return_inverse=True)[1].astype(np.int64)
+
+
 def combine_exact(codes: Sequence[I64], sizes: Sequence[int]) -> I64:
     """Mixed-radix code of several variables; the product of sizes fits in 62 bits for any real code lists."""
     if float(np.prod([s + 1.0 for s in sizes])) > 2.0**62:

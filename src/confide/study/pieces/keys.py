@@ -17,7 +17,7 @@ from confide import __version__
 from confide.attack.document import intruder_to_dict
 from confide.attack.intruder import Intruder, Unsure
 from confide.core.errors import InputError
-from confide.frames import schema, to_polars
+from confide.frames import Data, schema, to_polars
 from confide.measure.utility.measure import Measure
 from confide.protect.document import plan_to_dict
 from confide.study.evaluate import is_random, repeat_seed
@@ -72,7 +72,7 @@ def origin(study: Study) -> str:
 def _common(study: Study, otherwise: str) -> dict[str, Any]:
     """What every piece of a study depends on; `otherwise` stands for what cannot be stated."""
     return {
-        "data": _data_digest(study.data),
+        "data": study.source.remembered("digest of the study", study.data.columns, lambda: _data_digest(study.data)),
         "intruders": {name: _stated_intruder(who, otherwise) for name, who in study.intruders.items()},
         "utility": [_stated_measure(m, otherwise) for m in study.measures],
         "threshold": study.threshold,
@@ -109,8 +109,8 @@ def _stated_value(value: Any, otherwise: str) -> Any:
     """A value as something that differs where it does: long arrays and frames by a digest, since their text is cut."""
     if isinstance(value, np.ndarray):
         return [str(value.dtype), list(value.shape), hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()]
-    if isinstance(value, pl.DataFrame):
-        return _data_digest(value)
+    if isinstance(value, (pl.DataFrame, Data)):
+        return _data_digest(to_polars(value))
     if isinstance(value, (list, tuple)):
         return [_stated_value(v, otherwise) for v in value]
     if isinstance(value, Mapping):

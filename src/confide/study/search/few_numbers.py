@@ -58,7 +58,7 @@ class Work:
         return float(np.mean([max(many for many, _ in risks) for risks in found]))
 
     def _made(self, plan: Plan, seed: int) -> Release:
-        return plan.protect(self.study.data, seed=seed, draws="shared")
+        return plan.protect(self.study.source, seed=seed, draws="shared")
 
     def _once(self, plan: Plan, seed: int, cores: int) -> Met:
         release = self._made(plan, seed)
@@ -88,7 +88,7 @@ class Work:
 def _touched(plan: Plan, release: Release, seed: int) -> float:
     """Records that would be released otherwise without the steps that are raised: no other step's draws change."""
     plain, variables = without(plan)
-    other = plain.protect(release.original, seed=seed, draws="shared")
+    other = plain.protect(release.before, seed=seed, draws="shared")
     a, b = (r.frame.select(variables)[np.argsort(np.asarray(r.link))] for r in (release, other))
     differ = [a[v].cast(pl.String).ne_missing(b[v].cast(pl.String)).to_numpy() for v in variables]
     return float(np.any(differ, axis=0).sum())

@@ -59,7 +59,7 @@ def tried(
     def work(piece: tuple[Candidate, int], cores: int) -> Evaluated:
         c, r = piece
         try:
-            made = evaluate(study.data, c.plan, study.intruders, study.measures, repeat_seed(seed, r, fresh=fresh),
+            made = evaluate(study.source, c.plan, study.intruders, study.measures, repeat_seed(seed, r, fresh=fresh),
                             study.threshold, threads=cores)  # fmt: skip
         except InputError as e:
             raise InputError(f'plan "{c.name}": {e}') from e

@@ -15,7 +15,7 @@ from confide.attack.intruder import Intruder
 from confide.core.documents.hints import kind_of
 from confide.core.documents.plain import Reader
 from confide.core.errors import InputError, did_you_mean
-from confide.frames import read
+from confide.frames import read, to_polars
 from confide.measure.utility.registry import as_measure
 from confide.measure.utility.run import DEFAULT
 from confide.protect.document import finish, read_document
@@ -92,7 +92,7 @@ def _data(reader: Reader, name: Any, folder: Path) -> pl.DataFrame | None:
             from confide.demo import demo
 
             return demo(name.removeprefix(DEMO))
-        frame = read(folder / name)
+        frame = to_polars(read(folder / name))
     except InputError as e:
         reader.blame("data", str(e))
         return None

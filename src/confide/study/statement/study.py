@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from confide.attack.intruder import Intruder
 from confide.core.errors import raise_all
-from confide.frames import to_polars
+from confide.frames import attach, schema, to_polars
+from confide.frames.encoded import Encoded
 from confide.measure.utility.measure import Measure
 from confide.measure.utility.registry import as_measure
 from confide.measure.utility.run import DEFAULT
@@ -70,7 +71,8 @@ class Study:
     label: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "data", to_polars(self.data, "data"))
+        held = schema(self.data)
+        object.__setattr__(self, "data", attach(to_polars(self.data, "data").clone(), held))
         raise_all(self._problems())
 
     @classmethod
@@ -112,6 +114,11 @@ class Study:
         from confide.study.run import run_study
 
         return run_study(self, folder, progress=progress, threads=threads, overwrite=overwrite)
+
+    @cached_property
+    def source(self) -> Encoded:
+        """The original with its arrays, which all pieces of the study share."""
+        return Encoded(self.data, schema(self.data))
 
     @cached_property
     def candidates(self) -> list[Candidate]:

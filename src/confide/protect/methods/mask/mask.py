@@ -22,14 +22,15 @@ from confide.protect.methods.mask.checks import (
     same_matrix,
     taken_rows,
 )
-from confide.protect.methods.mask.matrices import Parts
+from confide.protect.seam.coarsening import Chain, Coarsening
 from confide.protect.seam.evidence import Evidence, Labels
-from confide.protect.seam.mechanism import Applied, Chain, Mechanism, OfColumns, View, registered
+from confide.protect.seam.matrices import Parts
+from confide.protect.seam.mechanism import Applied, Fitted, Mechanism, Names, View, registered
 
 
 @registered
 @dataclass(frozen=True, eq=False)
-class MatrixMask(OfColumns):
+class MatrixMask(Mechanism):
     r"""Release M = A X B + C in place of X, the n x p numbers of the variables named (Duncan and Keller-McNulty).
 
     A acts on records, B (p x p) on variables, C is added: a row for all records, or one for each. Each is None (the
@@ -56,7 +57,7 @@ class MatrixMask(OfColumns):
     confide.InputError: MatrixMask("age"): B keeps the variables' names, so it must be 1 x 1, but it is 1 x 2.
     """
 
-    what: str | Sequence[str] = ()
+    variables: Names = ()
     A: Any = None
     B: Any = None
     C: Any = None
@@ -68,14 +69,14 @@ class MatrixMask(OfColumns):
         if self.like is not None:
             self._check_like()
             return
-        object.__setattr__(self, "what", names_of(self.what, "MatrixMask"))
+        object.__setattr__(self, "variables", names_of(self.variables, "MatrixMask"))
         if self.A is None and self.B is None and self.C is None:
             raise InputError(f"{self.where}: give A, B or C; without them every value stays as it is.")
         for name in ("A", "B", "C"):
             object.__setattr__(self, name, checked_matrix(getattr(self, name), f"{self.where}: {name}"))
         if hasattr(self.A, "shape"):
             check_rows(self.A, self.A.shape[1], self.where)
-        p = len(self.what)
+        p = len(self.variables)
         if hasattr(self.B, "shape"):
             check_columns(self.B, p, self.where)
         if hasattr(self.C, "shape"):
@@ -87,11 +88,11 @@ class MatrixMask(OfColumns):
         if any(m is not None for m in (self.A, self.B, self.C)):
             raise InputError("MatrixMask takes either like or matrices of its own: the step makes A, B and C.")
         names = tuple(self.like.variables)
-        given = (self.what,) if isinstance(self.what, str) else tuple(self.what)
+        given = (self.variables,) if isinstance(self.variables, str) else tuple(self.variables)
         if given and given != names:
             raise InputError(f"MatrixMask: like is about {', '.join(names) or 'no variable'}, so name those, or none.")
-        object.__setattr__(self, "what", names)
-        if not hasattr(self.like, "matrices"):
+        object.__setattr__(self, "variables", names)
+        if not self.like.linear:
             raise InputError(
                 f"MatrixMask: {type(self.like).__name__} is not known as a matrix mask; Swap, Sample, Noise and "
                 "Microaggregate are."
@@ -106,17 +107,12 @@ class MatrixMask(OfColumns):
         return (
             type(other) is type(self)
             and isinstance(other, MatrixMask)
-            and (self.what, self.like) == (other.what, other.like)
+            and (self.variables, self.like) == (other.variables, other.like)
             and all(same_matrix(getattr(self, m), getattr(other, m)) for m in ("A", "B", "C"))
         )
 
     def __hash__(self) -> int:
-        return hash((self.method, self.what))
-
-    @property
-    def where(self) -> str:
-        """The step, as errors name it."""
-        return f'MatrixMask("{", ".join(self.what)}")'
+        return hash((self.method, self.variables))
 
     @property
     def role(self) -> str:
@@ -132,13 +128,13 @@ class MatrixMask(OfColumns):
 
     @property
     def secret(self) -> tuple[str, ...]:
-        return tuple(getattr(self.like, "secret", ()))
+        return () if self.like is None else self.like.secret
 
     @property
     def draws(self) -> bool:
         """Whether releases differ from seed to seed."""
         if self.like is not None:
-            return bool(getattr(self.like, "draws", True))
+            return self.like.draws
         return any(callable(m) for m in (self.A, self.B, self.C))
 
     @property
@@ -158,18 +154,20 @@ class MatrixMask(OfColumns):
 
     def beside(self, others: Sequence[Mechanism]) -> list[str]:
         """What the step that it is like says about the others of a plan."""
-        like: Any = self.like
-        if not hasattr(like, "beside"):
-            return []
-        return list(like.beside([like if s == self else s for s in others]))
+        like = self.like
+        return [] if like is None else like.beside([like if s == self else s for s in others])
 
     def guess(self, released: Records) -> Mechanism:
         """Someone who knows only that there was a mask has no likelihood for it; of a step it guesses as of that."""
-        return _Unread(self.what, C=np.ones(len(self.what))) if self.like is None else self.like.guess(released)
+        return (
+            _Unread(self.variables, C=np.ones(len(self.variables))) if self.like is None else self.like.guess(released)
+        )
 
     def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _FittedMask:
         if self.like is not None:
-            return _FittedMask(self, self.like.fit(original, current, after))
+            fitted = self.like.fit(original, current, after)
+            assert not isinstance(fitted, Coarsening)
+            return _FittedMask(self, fitted)
         for v in self.variables:
             gone = int((~current[v].usable).sum())
             if gone:
@@ -190,11 +188,11 @@ class _Unread(MatrixMask):
 
 
 @dataclass(frozen=True, eq=False)
-class _FittedMask:
+class _FittedMask(Fitted):
     """`like`: the step it is like, fitted. `read`: whether anybody can say what its matrices are."""
 
     step: MatrixMask
-    like: Any
+    like: Fitted | None
     read: bool = True
 
     @property
@@ -211,8 +209,8 @@ class _FittedMask:
             x = np.column_stack([current[v].values for v in names])
             parts = self._drawn(x, draws.generator())
         else:
-            like: Any = step.like
-            parts = like.matrices(self.like, original, current, draws)
+            assert self.like is not None
+            parts = step.like.matrices(self.like, original, current, draws)
         rows = None if parts.a is None else taken_rows(parts.a)
         if rows is not None and parts.b is None and parts.c is None:
             return _moved(current, names, rows)
@@ -232,7 +230,7 @@ class _FittedMask:
 
     def unfit(self, released: Records, rows: I64 | None) -> list[str]:
         """What the step that it is like says of a release made elsewhere."""
-        return list(self.like.unfit(released, rows)) if hasattr(self.like, "unfit") else []
+        return [] if self.like is None else self.like.unfit(released, rows)
 
     def _drawn(self, x: F64, rng: np.random.Generator) -> Parts:
         """The matrices of this release, those that functions make checked like given ones."""
@@ -257,8 +255,7 @@ class _FittedMask:
 
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
         if self.like is not None:
-            found: Evidence = self.like.evidence(view, about)
-            return found
+            return self.like.evidence(view, about)
         if view.level == "ignore" or not view.known & set(about):
             return Evidence(about)
         for part in self._settled(view):
@@ -289,7 +286,7 @@ class _FittedMask:
             )
         if b is None or bool((b == np.diag(np.diag(b))).all()):
             return [(v,) for v in names if v in view.released]
-        return [names]
+        return [tuple(names)]
 
     def _image_label(self, view: View, names: tuple[str, ...]) -> Labels:
         """The released values of some variables together, as a label of true ones."""
@@ -349,7 +346,7 @@ def _plain(matrix: Any) -> Any:
     return matrix.toarray() if sp.issparse(matrix) else matrix
 
 
-def _moved(current: Records, names: tuple[str, ...], rows: I64) -> Applied:
+def _moved(current: Records, names: Sequence[str], rows: I64) -> Applied:
     """A permutation of the variables named, or a selection of records."""
     if len(rows) < current.n:
         return Applied(rows=rows)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from confide.frames.columns import F64, Bools, Records
-from confide.protect.seam.evidence import Columns, Spread
+from confide.protect.likelihoods.spread import Spread
+from confide.protect.seam.likelihood import Columns, Likelihood
 
 
 @dataclass(frozen=True, eq=False)
-class SpreadTogether:
+class SpreadTogether(Likelihood):
     """Independent errors, one `Spread` a variable; the first one's denominator is the joint density of all."""
 
     each: tuple[Spread, ...]
+
+    integrates: ClassVar[bool] = True
+    scale: ClassVar[None] = None
 
     def margins(self) -> list[Spread]:
         return list(self.each)
@@ -40,9 +45,9 @@ class SpreadTogether:
     def uncertain(self) -> bool:
         return any(s.uncertain for s in self.each)
 
-    def log_draws_of(self, i: int, t: Columns, z: Columns, n: int, rng: np.random.Generator) -> F64:
+    def log_draws(self, i: int, t: Columns, z: Columns, n: int, rng: np.random.Generator) -> F64:
         """The i-th variable's log ratio at n drawn variances, shape (n, rows)."""
-        return self.each[i].log_draws(_own(t, i), _own(z, i), n, rng)
+        return self.each[i].log_draws(0, _own(t, i), _own(z, i), n, rng)
 
 
 def _own(columns: Columns, i: int) -> Columns:

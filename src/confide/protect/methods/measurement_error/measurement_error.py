@@ -8,23 +8,25 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from confide.core.checks import names_of, positive
+from confide.core.checks import positive
 from confide.core.errors import InputError, did_you_mean, raise_all
 from confide.core.random.draws import Draws
 from confide.frames.columns import F64, Bools, Column, Kind, Records
+from confide.protect.likelihoods.spread import Spread
 from confide.protect.methods.measurement_error.joint_spread import SpreadTogether
 from confide.protect.methods.measurement_error.learning import learnt_from
 from confide.protect.methods.measurement_error.predictive import Conjugate, FilePredictive, JointPredictive, Predictive
 from confide.protect.methods.measurement_error.variances import Gamma, Learnt, Variances, prior_from_range
-from confide.protect.seam.evidence import Evidence, Spread
-from confide.protect.seam.mechanism import Applied, Chain, Mechanism, OfColumns, View, registered
+from confide.protect.seam.coarsening import Chain
+from confide.protect.seam.evidence import Evidence
+from confide.protect.seam.mechanism import Applied, Fitted, Mechanism, Names, View, registered
 
 ABSENT = ("student", "normal", "file", "joint")
 
 
 @registered
 @dataclass(frozen=True)
-class MeasurementError(OfColumns):
+class MeasurementError(Mechanism):
     r"""The intruder's model of a file whose values differ from the truth by a bias and by noise of unknown size.
 
     .. math:: x = \theta z + \xi, \qquad \theta \sim N(1, \varphi), \qquad \xi \sim N(0, \sigma^2)
@@ -48,7 +50,7 @@ class MeasurementError(OfColumns):
     confide.InputError: MeasurementError("age"): noise_variance must be above zero, not 0; leave it out if none.
     """
 
-    what: str | Sequence[str]
+    variables: Names
     noise_variance: float | Gamma | Mapping[str, float | Gamma] | None = field(default=None, hash=False)
     bias_variance: float | Gamma | Mapping[str, float | Gamma] | None = field(default=None, hash=False)
     noise_sd: float | Mapping[str, float] | None = field(default=None, hash=False)
@@ -62,9 +64,7 @@ class MeasurementError(OfColumns):
     by_order: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        names = names_of(self.what, "MeasurementError")
-        where = f'MeasurementError("{", ".join(names)}")'
-        object.__setattr__(self, "what", names)
+        names, where = self.variables, self.where
         for part, cls in (("noise_variance", Gamma), ("bias_variance", Gamma), ("learnt", Learnt)):
             object.__setattr__(self, part, _read(getattr(self, part), cls, names))
         if not isinstance(self.absent, Conjugate) and self.absent not in ABSENT:
@@ -116,7 +116,9 @@ class MeasurementError(OfColumns):
         if self.absent == "joint":
             return (self,)
         names = ("noise_variance", "bias_variance", "noise_sd", "bias_sd", "learnt")
-        return tuple(replace(self, what=(v,), **{n: _of(getattr(self, n), v) for n in names}) for v in self.variables)
+        return tuple(
+            replace(self, variables=(v,), **{n: _of(getattr(self, n), v) for n in names}) for v in self.variables
+        )
 
     def guess(self, released: Records) -> Mechanism:
         """Someone who knows only that there is error guesses its size from ranges: `prior_from_range`."""
@@ -220,7 +222,7 @@ def _column_problems(v: str, current: Column, noisy: bool) -> list[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class _FittedError:
+class _FittedError(Fitted):
     absent: str | Conjugate
     errors: Mapping[str, Variances]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -14,7 +15,7 @@ from confide.core.run.compile import compiled
 from confide.frames.columns import F64, I64, Bools, Records
 from confide.protect.methods.microaggregate.group_choice import FAR_KNOTS, NEAR_KNOTS
 from confide.protect.methods.microaggregate.group_means import SAME, Means
-from confide.protect.seam.evidence import Columns
+from confide.protect.seam.likelihood import Columns, Likelihood
 
 STEPS = 4
 """Entries of a table of heights for each unit of the logarithm: all knots are among them."""
@@ -46,7 +47,7 @@ def _table(knots: F64, heights: F64) -> F64:
 
 
 @dataclass(frozen=True, eq=False)
-class Grouped:
+class Grouped(Likelihood):
     """`means` as released; `theta` gives the model, learnt when it is first asked for. `values(records)` gives people's
     values in the unit of the means, NaN where nothing is averaged, shape (n, q), and their scope, -1 where the release
     has none such. `absence`: whether the likelihood is divided by its average over the file, as beside people who were
@@ -57,6 +58,8 @@ class Grouped:
     theta: Callable[[], F64]
     values: Callable[[Records], tuple[F64, I64]]
     absence: bool = True
+
+    scale: ClassVar[None] = None
 
     @cached_property
     def heights(self) -> Heights:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.spatial import cKDTree
 
 from confide.frames.columns import F64, I64, Bools, Records, precision
@@ -202,3 +203,20 @@ def tolerance(means: F64, spread: float) -> F64:
     """
     half = 0.5 * precision(means) * (1 + 1e-9)
     return np.maximum(half, np.maximum(1e-6 * np.abs(means), 1e-9 * spread))
+
+
+def averaging(group: I64) -> sp.csr_array:
+    """The matrix with 1/(size of the group) where two records are in one group; a record in none (-1) is left alone.
+
+    >>> import numpy as np
+    >>> averaging(np.array([0, 1, 0])).toarray()
+    array([[0.5, 0. , 0.5],
+           [0. , 1. , 0. ],
+           [0.5, 0. , 0.5]])
+    """
+    n = len(group)
+    own = np.where(group >= 0, group, group.max(initial=-1) + 1 + np.arange(n))
+    code = np.unique(own, return_inverse=True)[1]
+    member = sp.csr_array((np.ones(n), (np.arange(n), code)), shape=(n, int(code.max()) + 1))
+    share = sp.csr_array((1.0 / np.bincount(code)[code], (np.arange(n), code)), shape=member.shape)
+    return sp.csr_array(share @ member.T)

@@ -13,21 +13,21 @@ from confide.core.checks import names_of
 from confide.core.errors import InputError
 from confide.core.random.draws import Draws
 from confide.frames.columns import F64, I64, Bools, Column, Kind, Records, codes_in
-from confide.protect.methods.mask.matrices import Parts, microaggregation_matrix
 from confide.protect.methods.microaggregate.group_choice import learn
 from confide.protect.methods.microaggregate.group_likelihood import Grouped
-from confide.protect.methods.microaggregate.group_means import Means, Shown, group_means
+from confide.protect.methods.microaggregate.group_means import Means, Shown, averaging, group_means
 from confide.protect.methods.microaggregate.mdav import mdav
-from confide.protect.methods.swap.targeting import group_codes
+from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.evidence import Evidence, Labels
-from confide.protect.seam.mechanism import Applied, Chain, Mechanism, OfColumns, View, registered
-from confide.protect.shared.category_codes import joint_codes
+from confide.protect.seam.matrices import Parts
+from confide.protect.seam.mechanism import Applied, Fitted, Mechanism, Names, View, registered
+from confide.protect.shared.category_codes import group_codes, joint_codes
 from confide.protect.shared.standing_apart import Apart
 
 
 @registered
 @dataclass(frozen=True)
-class Microaggregate(OfColumns):
+class Microaggregate(Mechanism):
     r"""Replace numbers by the means of groups of k or a few more records that are near each other.
 
     Groups are made by MDAV (see `mdav`): from the outside in, each of a record far from the centroid and its k - 1
@@ -53,7 +53,7 @@ class Microaggregate(OfColumns):
     confide.InputError: Microaggregate("age"): k is the least number of records in a group, a whole number, as 3.
     """
 
-    what: str | Sequence[str]
+    variables: Names
     k: int = 3
     standardise: bool = True
     within: str | Sequence[str] = ()
@@ -61,10 +61,9 @@ class Microaggregate(OfColumns):
     draws: ClassVar[bool] = False
     method: ClassVar[str] = "microaggregate"
     role: ClassVar[str] = "random"
+    linear: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        names = names_of(self.what, "Microaggregate")
-        object.__setattr__(self, "what", names)
         where = self.where
         wrong = wrong_size(self.k)
         if wrong:
@@ -73,14 +72,9 @@ class Microaggregate(OfColumns):
         if not isinstance(self.standardise, bool):
             raise InputError(f"{where}: standardise is true or false.")
         object.__setattr__(self, "within", names_of(self.within, f"{where}: within") if self.within else ())
-        both = set(names) & set(self.within)
+        both = set(self.variables) & set(self.within)
         if both:
             raise InputError(f"{where}: {', '.join(sorted(both))} cannot be averaged and held fixed at once.")
-
-    @property
-    def where(self) -> str:
-        """The step, as errors name it."""
-        return f'Microaggregate("{", ".join(self.what)}")'
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -88,9 +82,6 @@ class Microaggregate(OfColumns):
 
     def kinds(self) -> Mapping[str, Kind]:
         return dict.fromkeys(self.variables, "numeric")
-
-    def parts(self) -> Sequence[Mechanism]:
-        return (self,)
 
     def beside(self, others: Sequence[Mechanism]) -> list[str]:
         """What is wrong with this step among the others of a plan."""
@@ -120,7 +111,7 @@ class Microaggregate(OfColumns):
         self._check_sizes(self._strata(current, there), there)
         return self.fitted(current)
 
-    def matrices(self, fitted: Any, original: Records, current: Records, draws: Draws) -> Parts:
+    def matrices(self, fitted: Fitted, original: Records, current: Records, draws: Draws) -> Parts:
         """As a matrix mask: A averages over the records of a group."""
         there = np.column_stack([current[v].usable for v in self.variables])
         if bool((there.any(axis=1) & ~there.all(axis=1)).any()):
@@ -128,8 +119,9 @@ class Microaggregate(OfColumns):
                 f"{self.where}: some records have only a part of the variables, and one matrix cannot average them "
                 "apart. Give each variable a step of its own."
             )
+        assert isinstance(fitted, _FittedGroups)
         made = fitted.apply(original, current, draws).columns
-        return Parts(a=microaggregation_matrix(fitted.group), columns=tuple(made))
+        return Parts(a=averaging(fitted.group), columns=tuple(made))
 
     def fitted(self, current: Records) -> _FittedGroups:
         """Groups of the records given, however few there are."""
@@ -194,7 +186,7 @@ def _groups(points: F64, stratum: I64, k: int) -> I64:
 
 
 @dataclass(frozen=True, eq=False)
-class _FittedGroups:
+class _FittedGroups(Fitted):
     """`file`: the records as they were met. `values`: those that were averaged, NaN elsewhere, shape (n, p). `group`:
     each record's group, private. `scale`: standard deviations, shape (p,). `memory`: what was learnt, by what is
     seen."""

@@ -8,21 +8,23 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from confide.core.checks import finite, names_of, positive
+from confide.core.checks import finite, positive
 from confide.core.errors import InputError, did_you_mean
 from confide.core.random.draws import Draws
 from confide.frames.columns import F64, I64, Bools, Column, Kind, Records
 from confide.frames.door import array_of
 from confide.protect.likelihoods.correlated import CorrelatedNormal
-from confide.protect.methods.mask.matrices import Parts, noise_matrices
+from confide.protect.likelihoods.normal import Normal
 from confide.protect.methods.noise.span import INSIDE, SPECIAL, Span
-from confide.protect.seam.evidence import Evidence, Labels, Normal
-from confide.protect.seam.mechanism import Applied, Chain, Mechanism, OfColumns, View, registered
+from confide.protect.seam.coarsening import Chain
+from confide.protect.seam.evidence import Evidence, Labels
+from confide.protect.seam.matrices import Parts
+from confide.protect.seam.mechanism import Applied, Fitted, Mechanism, Names, View, registered
 
 
 @registered
 @dataclass(frozen=True)
-class Noise(OfColumns):
+class Noise(Mechanism):
     r"""Add normal noise with mean 0 to numbers.
 
     Give `sd`, or `relative`: that many times the standard deviation of the values that are altered. Results are
@@ -54,7 +56,7 @@ class Noise(OfColumns):
     confide.InputError: Noise("income"): sd must be above zero, not -5.
     """
 
-    what: str | Sequence[str]
+    variables: Names
     sd: float | Mapping[str, float] | None = field(default=None, hash=False)
     relative: float | None = None
     bounds: Any = field(default=None, hash=False)
@@ -66,11 +68,10 @@ class Noise(OfColumns):
     method: ClassVar[str] = "noise"
     role: ClassVar[str] = "random"
     by_order: ClassVar[bool] = False
+    linear: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        names = names_of(self.what, "Noise")
-        where = f'Noise("{", ".join(names)}")'
-        object.__setattr__(self, "what", names)
+        names, where = self.variables, self.where
         if (self.sd is None) == (self.relative is None) and (self.sd is not None or self.bias_sd is None):
             raise InputError(f"{where} takes either sd or relative.")
         if self.bias_sd is not None and self.correlation is not None:
@@ -133,7 +134,7 @@ class Noise(OfColumns):
         if self.correlation is not None:
             return (self,)
         return tuple(
-            replace(self, what=(v,), sd=self._of(self.sd, v, "sd"), bias_sd=self._of(self.bias_sd, v, "bias_sd"))
+            replace(self, variables=(v,), sd=self._of(self.sd, v, "sd"), bias_sd=self._of(self.bias_sd, v, "bias_sd"))
             for v in self.variables
         )
 
@@ -141,11 +142,11 @@ class Noise(OfColumns):
         """Someone who knows only that noise was added assumes a tenth of the released standard deviation."""
         return replace(self, sd=None, relative=0.10, bias_sd=None)
 
-    def matrices(self, fitted: Any, original: Records, current: Records, draws: Draws) -> Parts:
-        """As a matrix mask: C is the noise."""
+    def matrices(self, fitted: Fitted, original: Records, current: Records, draws: Draws) -> Parts:
+        """As a matrix mask: C is the noise, 0 where a value is missing."""
         made = fitted.apply(original, current, draws).columns
         x = np.column_stack([current[v].values for v in self.variables])
-        return Parts(c=noise_matrices(x, np.column_stack([c.values for c in made])), columns=tuple(made))
+        return Parts(c=np.nan_to_num(np.column_stack([c.values for c in made]) - x), columns=tuple(made))
 
     def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _FittedNoise:  # noqa: ARG002
         spans = []
@@ -184,7 +185,7 @@ def _data_correlation(current: Records, spans: Sequence[Span]) -> F64:
 
 
 @dataclass(frozen=True, eq=False)
-class _FittedNoise:
+class _FittedNoise(Fitted):
     """`rho`: correlation of the noise, None where independent."""
 
     spans: tuple[Span, ...]

@@ -11,8 +11,8 @@ from confide.core.errors import InputError, raise_all
 from confide.core.random.draws import Draws
 from confide.frames.columns import F64, I64, Bools, Column, rounded
 from confide.frames.types.exact import near_whole
-from confide.protect.seam.evidence import log_cell, spread_at
-from confide.protect.seam.mechanism import Chain
+from confide.protect.likelihoods.normal import log_cell, spread_at
+from confide.protect.seam.coarsening import Chain
 
 MISSING, INSIDE, BELOW, ABOVE, SPECIAL = range(5)
 """Labels of a noisy variable: what anybody can tell with certainty; each kept value has its own, from SPECIAL."""

@@ -8,13 +8,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from confide.core.checks import fraction, names_of
+from confide.core.checks import fraction
 from confide.core.errors import InputError
 from confide.core.random.draws import Draws
 from confide.frames.columns import F64, I64, Column, Kind, Records
+from confide.protect.likelihoods.table import Table
 from confide.protect.methods.pram.retention import FittedRetention
-from confide.protect.seam.evidence import Evidence, Table
-from confide.protect.seam.mechanism import Applied, Chain, Mechanism, OfColumns, View, registered
+from confide.protect.seam.coarsening import Chain
+from confide.protect.seam.evidence import Evidence
+from confide.protect.seam.mechanism import Applied, Fitted, Mechanism, Names, View, registered
 from confide.protect.shared.category_codes import level_codes
 
 MOST = 3_000
@@ -23,7 +25,7 @@ MOST = 3_000
 
 @registered
 @dataclass(frozen=True)
-class Pram(OfColumns):
+class Pram(Mechanism):
     r"""Replace each category by a random one, drawn from its row of a transition matrix.
 
     Give `matrix` (rows: true category, columns: released category, both in the order of `levels`, or of the
@@ -40,7 +42,7 @@ class Pram(OfColumns):
     'Pram:race'
     """
 
-    what: str | Sequence[str]
+    variables: Names
     matrix: Any = field(default=None, hash=False)
     retention: float | None = None
     levels: Sequence[Any] | None = None
@@ -49,9 +51,7 @@ class Pram(OfColumns):
     role: ClassVar[str] = "random"
 
     def __post_init__(self) -> None:
-        names = names_of(self.what, "Pram")
-        where = f'Pram("{", ".join(names)}")'
-        object.__setattr__(self, "what", names)
+        where = self.where
         if (self.matrix is None) == (self.retention is None):
             raise InputError(f"{where} takes either matrix or retention.")
         if self.retention is not None:
@@ -67,11 +67,11 @@ class Pram(OfColumns):
         return dict.fromkeys(self.variables, "categorical")
 
     def parts(self) -> Sequence[Mechanism]:
-        return tuple(replace(self, what=(v,)) for v in self.variables)
+        return tuple(replace(self, variables=(v,)) for v in self.variables)
 
     def guess(self, released: Records) -> Mechanism:  # noqa: ARG002 - the margins do not show the matrix
         """Someone who knows only that PRAM was used assumes invariant PRAM that keeps 90 percent."""
-        return Pram(self.what, retention=0.9)
+        return Pram(self.variables, retention=0.9)
 
     def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _FittedPram | FittedRetention:  # noqa: ARG002
         (v,) = self.variables
@@ -143,7 +143,7 @@ def _as_matrix(matrix: Any, levels: Sequence[Any] | None, where: str) -> tuple[t
 
 
 @dataclass(frozen=True, eq=False)
-class _FittedPram:
+class _FittedPram(Fitted):
     """`p`: the matrix over the column's code list and a last category for missing."""
 
     variable: str

@@ -8,13 +8,14 @@ import numpy as np
 
 from confide.core.random.draws import Draws
 from confide.frames.columns import F64, I64, Column, Records
-from confide.protect.seam.evidence import Evidence, Match
-from confide.protect.seam.mechanism import Applied, View
+from confide.protect.likelihoods.match import Match
+from confide.protect.seam.evidence import Evidence
+from confide.protect.seam.mechanism import Applied, Fitted, View
 from confide.protect.shared.category_codes import joint_codes, level_codes
 
 
 @dataclass(frozen=True, eq=False)
-class FittedRetention:
+class FittedRetention(Fitted):
     r"""A value is kept with probability `retention`, else drawn anew from the file's distribution `p`, shape (K,).
 
     The matrix :math:`P = \rho I + (1-\rho) 1 p^T` has K^2 entries but only two kinds: a released category b has the

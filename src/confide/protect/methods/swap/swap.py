@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from confide.core.checks import fraction, names_of
 from confide.core.errors import InputError, raise_all
 from confide.core.random.draws import Draws, Stream
-from confide.frames.columns import F64, I64, Bools, Kind, Records
-from confide.protect.methods.mask.matrices import Parts, swap_matrix
-from confide.protect.methods.swap.targeting import TargetedPolicy, group_codes
-from confide.protect.seam.evidence import Evidence, Match, Table
-from confide.protect.seam.mechanism import Applied, Chain, Mechanism, OfColumns, View, registered
-from confide.protect.shared.category_codes import joint_codes
+from confide.frames.columns import F64, I64, Bools, Records
+from confide.protect.likelihoods.match import Match
+from confide.protect.likelihoods.table import Table
+from confide.protect.methods.swap.targeting import TargetedPolicy
+from confide.protect.seam.coarsening import Chain
+from confide.protect.seam.evidence import Evidence
+from confide.protect.seam.matrices import Parts, selection
+from confide.protect.seam.mechanism import Applied, Fitted, Mechanism, Names, View, registered
+from confide.protect.shared.category_codes import group_codes, joint_codes
 
 MOST = 3_000
 """With more categories the exchanges between all pairs of them are not counted."""
@@ -24,7 +27,7 @@ MOST = 3_000
 
 @registered
 @dataclass(frozen=True)
-class Swap(OfColumns):
+class Swap(Mechanism):
     r"""Exchange values between randomly paired records.
 
     Of n records 2 floor(rate n / 2) are chosen and paired at random; each pair exchanges its values. With
@@ -49,7 +52,7 @@ class Swap(OfColumns):
     confide.InputError: Swap("race"): rate is a fraction between 0 and 1; for 30 percent write 0.3.
     """
 
-    what: str | Sequence[str]
+    variables: Names
     rate: float
     within: str | Sequence[str] = ()
     jointly: bool = True
@@ -61,11 +64,10 @@ class Swap(OfColumns):
     method: ClassVar[str] = "swap"
     role: ClassVar[str] = "random"
     by_order: ClassVar[bool] = False
+    linear: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        names = names_of(self.what, "Swap")
-        where = f'Swap("{", ".join(names)}")'
-        object.__setattr__(self, "what", names)
+        where = self.where
         fraction(self.rate, f"{where}: rate")
         for name in ("within", "keys"):
             given = getattr(self, name)
@@ -88,7 +90,7 @@ class Swap(OfColumns):
             raise InputError(f'{where}: keys go with candidates="unique".')
         if self.candidates and (self.force is not None or self.simulate):
             raise InputError(f'{where}: candidates="unique" takes neither force nor simulate.')
-        both = set(names) & (set(self.within) | set(self.keys))
+        both = set(self.variables) & (set(self.within) | set(self.keys))
         if both:
             raise InputError(f"{where}: {', '.join(sorted(both))} cannot be swapped and held fixed at once.")
 
@@ -102,17 +104,31 @@ class Swap(OfColumns):
         """Columns that must not be released: they would show who was forced."""
         return (self.force,) if isinstance(self.force, str) else ()
 
-    def kinds(self) -> Mapping[str, Kind]:
-        return {}
+    def with_forced(self, rows: Iterable[int]) -> Swap | None:
+        if self.candidates is not None:
+            return None
+        if isinstance(self.force, str):
+            raise InputError(
+                f'Swap already forces the records of the column "{self.force}"; give their row positions instead, so '
+                "that others can be added."
+            )
+        return replace(self, force=tuple(sorted({*(self.force or ()), *rows})))
+
+    @property
+    def share_chosen(self) -> float | None:
+        return self.rate
+
+    def with_share(self, share: float) -> Swap:
+        return replace(self, rate=max(self.rate, share))
 
     def parts(self) -> Sequence[Mechanism]:
         if self.jointly:
             return (self,)
-        return tuple(replace(self, what=(v,), jointly=True) for v in self.what)
+        return tuple(replace(self, variables=(v,), jointly=True) for v in self.variables)
 
     def guess(self, released: Records) -> Mechanism:  # noqa: ARG002 - a swap leaves no trace in the margins
         """Someone who knows only that values were swapped assumes 10 percent, file-wide."""
-        return Swap(self.what, rate=0.10)
+        return Swap(self.variables, rate=0.10)
 
     def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _FittedSwap:  # noqa: ARG002
         for v in self.variables:
@@ -125,10 +141,10 @@ class Swap(OfColumns):
         share = chosen_counts(groups, self.rate, forced) / size
         return _FittedSwap(self, forced, current.select(self.within).take(first), size, share)
 
-    def matrices(self, fitted: Any, original: Records, current: Records, draws: Draws) -> Parts:
+    def matrices(self, fitted: Fitted, original: Records, current: Records, draws: Draws) -> Parts:
         """As a matrix mask: A exchanges the rows of every pair. Row numbers are swapped in place of values."""
         places = current.replaced([current[v].with_values(np.arange(current.n)) for v in self.variables])
-        return Parts(a=swap_matrix(fitted.apply(original, places, draws).columns[0].values))
+        return Parts(a=selection(fitted.apply(original, places, draws).columns[0].values, current.n))
 
     def _lost_rows(self, original: Records) -> list[str]:
         """Forced rows that the file does not have; after a `Sample` some may be gone, which is no mistake."""
@@ -153,7 +169,7 @@ class Swap(OfColumns):
 
 
 @dataclass(frozen=True, eq=False)
-class _FittedSwap:
+class _FittedSwap(Fitted):
     """`forced`: the records always chosen, shape (n,), private. `groups`: one record of each group; `size`, `share`:
     how many records it has and which part of them is chosen."""
 

@@ -9,19 +9,10 @@ import numpy as np
 
 from confide.core.random.draws import Draws, Stream
 from confide.frames.columns import F64, I64, Bools, Records
-from confide.protect.shared.category_codes import combine_exact, level_codes
+from confide.protect.shared.category_codes import group_codes
 
 SIMULATIONS = 200
 """Runs of the policy from which a record's chance of being exchanged is read."""
-
-
-def group_codes(records: Records, names: Sequence[str]) -> I64:
-    """Each record's group on the variables named, as codes 0..g-1; one group where none is named."""
-    if not names:
-        return np.zeros(records.n, dtype=np.int64)
-    parts = [level_codes(records[v], records[v]) for v in names]
-    wide = combine_exact([c for c, _ in parts], [s for _, s in parts])
-    return np.unique(wide, return_inverse=True)[1].astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)

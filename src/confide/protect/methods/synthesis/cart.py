@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from confide.core.errors import InputError
 from confide.core.random.draws import Draws
-from confide.frames.columns import F64, I64, Kind, Records
+from confide.frames.columns import F64, I64, Records
 from confide.protect.methods.synthesis.from_others import FromOthers, says_nothing
+from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.evidence import Evidence
-from confide.protect.seam.mechanism import Applied, Chain, View, registered
+from confide.protect.seam.mechanism import Applied, Fitted, Name, View, registered
 from confide.protect.shared.predictors import Predictors
 from confide.protect.shared.standing_apart import States
 
@@ -38,20 +39,16 @@ class CartSynthesis(FromOthers):
     'CartSynthesis:tenure'
     """
 
-    variable: str
+    variables: Name
     given: str | Sequence[str] = ()
     leaf: int = 5
 
     method: ClassVar[str] = "cart_synthesis"
-    role: ClassVar[str] = "random"
 
     def __post_init__(self) -> None:
         where = self.check_names()
         if isinstance(self.leaf, bool) or not isinstance(self.leaf, int) or self.leaf < 1:
             raise InputError(f"{where}: leaf is the smallest number of records in a leaf, from 1 upwards.")
-
-    def kinds(self) -> Mapping[str, Kind]:
-        return {}
 
     def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _FittedCart:  # noqa: ARG002
         column = original[self.variable]
@@ -65,7 +62,7 @@ class CartSynthesis(FromOthers):
 
 
 @dataclass(frozen=True, eq=False)
-class _FittedCart:
+class _FittedCart(Fitted):
     """`values`: values of the file, leaf after leaf; `starts`: where each leaf begins, and the end. `tree`: None for
     one leaf alone. `states`: None for a category, where missing is a value like others."""
 

@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from confide.core.checks import names_of
 from confide.core.errors import InputError
 from confide.frames.columns import F64, Column, Records
-from confide.protect.seam.evidence import Evidence, Silent
+from confide.protect.likelihoods.silent import Silent
+from confide.protect.seam.evidence import Evidence
 from confide.protect.seam.mechanism import SYNTHETIC, Mechanism, View
 from confide.protect.shared.predictors import Predictors
 from confide.protect.shared.standing_apart import States
 
-Check = Callable[[Any], str | None]
-"""What is wrong with a guess about a method's internals, in words; None for nothing."""
 
-
-class FromOthers:
-    """One `variable`, drawn from a model of it `given` others.
+class FromOthers(Mechanism):
+    """One variable, drawn from a model of it `given` others.
 
     Models are fitted on original values; predictions use what the plan has made of the given variables so far.
     """
 
-    variable: str
     given: str | Sequence[str]
+
+    role: ClassVar[str] = "random"
+    one_variable: ClassVar[bool] = True
+    needs_released: ClassVar[bool] = True
 
     def check_names(self) -> str:
         """Names as tuples; how the step is called in messages."""
-        name = type(self).__name__
-        if not isinstance(self.variable, str):
-            raise InputError(f"{name} draws one variable: give its name as text, and a step for each variable.")
-        names_of(self.variable, name)
-        where = f'{name}("{self.variable}")'
+        where = self.where
         object.__setattr__(self, "given", names_of(self.given, f"{where}: given") if self.given else ())
         if self.variable in self.given:
             raise InputError(f"{where}: a variable cannot be predicted from itself; leave it out of given.")
@@ -47,27 +44,12 @@ class FromOthers:
             )
 
     @property
-    def where(self) -> str:
-        return f'{type(self).__name__}("{self.variable}")'
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        return (self.variable,)
-
-    @property
     def needs(self) -> tuple[str, ...]:
         return tuple(self.given)
 
-    @property
-    def stream(self) -> str:
-        return f"{type(self).__name__}:{self.variable}"
-
-    def parts(self) -> Sequence[Mechanism]:
-        return (self,)  # type: ignore[return-value]
-
     def guess(self, released: Records) -> Mechanism:  # noqa: ARG002 - the same model, fitted to the release
         """Someone who knows only the method and its variables fits the model to the release."""
-        return self  # type: ignore[return-value]
+        return self
 
     def sort(self, sorts: Mapping[str, str]) -> str:  # noqa: ARG002
         """Values are drawn anew: given what they were drawn from they do not depend on the true one."""

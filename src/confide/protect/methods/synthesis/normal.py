@@ -14,9 +14,11 @@ from confide.core.errors import InputError
 from confide.core.random.draws import Draws
 from confide.core.run.threads import one_blas_thread
 from confide.frames.columns import F64, I64, Kind, Records, rounded
+from confide.protect.likelihoods.spread import LOG_2PI, Spread
 from confide.protect.methods.synthesis.from_others import FromOthers, says_nothing
-from confide.protect.seam.evidence import LOG_2PI, Evidence, Spread
-from confide.protect.seam.mechanism import Applied, Chain, View, registered
+from confide.protect.seam.coarsening import Chain
+from confide.protect.seam.evidence import Evidence
+from confide.protect.seam.mechanism import Applied, Fitted, Name, View, registered
 from confide.protect.shared.predictors import Predictors, enough_rows
 from confide.protect.shared.standing_apart import States
 
@@ -51,7 +53,7 @@ class NormalSynthesis(FromOthers):
     ('sex', 'age')
     """
 
-    variable: str
+    variables: Name
     given: str | Sequence[str] = ()
     scale: str = "values"
     draw: bool = True
@@ -59,7 +61,6 @@ class NormalSynthesis(FromOthers):
     zeros: bool | None = None
 
     method: ClassVar[str] = "normal_synthesis"
-    role: ClassVar[str] = "random"
 
     def __post_init__(self) -> None:
         where = self.check_names()
@@ -128,7 +129,7 @@ class _Regression:
 
 
 @dataclass(frozen=True, eq=False)
-class _FittedNormal:
+class _FittedNormal(Fitted):
     step: NormalSynthesis
     predictors: Predictors
     states: States

@@ -12,17 +12,29 @@ from confide.core.checks import names_of
 from confide.core.errors import InputError
 from confide.core.random.draws import Draws
 from confide.core.run.threads import one_blas_thread
-from confide.frames.columns import F64, I64, Bools, Column, Kind, Records
+from confide.frames.columns import F64, I64, Bools, Column, Records
 from confide.protect.likelihoods.product import Several
 from confide.protect.likelihoods.window import Near, Shares, Window
-from confide.protect.methods.rankswap.rank_shares import RankScale, copy_share
-from confide.protect.methods.rankswap.rankswap import guessed_window, ranks_released, swapped_ranks, wrong_window
-from confide.protect.methods.synthesis.from_others import Check, says_nothing
+from confide.protect.methods.synthesis.from_others import says_nothing
 from confide.protect.methods.synthesis.hotdeck.donors import Whitening, cell_donors
+from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.evidence import Evidence
-from confide.protect.seam.mechanism import ALTERED, KEPT, SYNTHETIC, Applied, Chain, Mechanism, View, registered
+from confide.protect.seam.mechanism import (
+    ALTERED,
+    KEPT,
+    SYNTHETIC,
+    Applied,
+    Check,
+    Fitted,
+    Mechanism,
+    Names,
+    View,
+    registered,
+)
 from confide.protect.shared.category_codes import joint_codes
+from confide.protect.shared.moved_ranks import guessed_window, ranks_released, swapped_ranks, wrong_window
 from confide.protect.shared.predictors import Predictors
+from confide.protect.shared.rank_shares import RankScale, copy_share
 from confide.protect.shared.standing_apart import Apart
 
 MOST_COLUMNS = 500
@@ -31,7 +43,7 @@ MOST_COLUMNS = 500
 
 @registered
 @dataclass(frozen=True)
-class HotDeck:
+class HotDeck(Mechanism):
     r"""Take the values of several variables from the nearest original record, then move them by ranks.
 
     A record's donor is the original record of its own cell of `within` that is nearest to it in Mahalanobis distance
@@ -57,7 +69,7 @@ class HotDeck:
     ('hh_income', 'sex')
     """
 
-    what: str | Sequence[str]
+    variables: Names
     match: str | Sequence[str] = ()
     within: str | Sequence[str] = ()
     window: int = 0
@@ -67,12 +79,11 @@ class HotDeck:
 
     method: ClassVar[str] = "hot_deck"
     role: ClassVar[str] = "random"
+    needs_released: ClassVar[bool] = True
     guesses: ClassVar[Mapping[str, Check]] = {"window": wrong_window}
 
     def __post_init__(self) -> None:
-        names = names_of(self.what, "HotDeck")
-        where = f'HotDeck("{", ".join(names)}")'
-        object.__setattr__(self, "what", names)
+        where = self.where
         for part in ("match", "within"):
             given = getattr(self, part)
             object.__setattr__(self, part, names_of(given, f"{where}: {part}") if given else ())
@@ -88,33 +99,15 @@ class HotDeck:
             raise InputError(
                 f"{where} needs match (what donors should be near in) or within (cells of donors), or both."
             )
-        both = set(names) & {*self.match, *self.within}
+        both = set(self.variables) & {*self.match, *self.within}
         if both:
             raise InputError(
                 f"{where}: {', '.join(sorted(both))} cannot be both taken from donors and used to find them."
             )
 
     @property
-    def where(self) -> str:
-        return f'HotDeck("{", ".join(self.what)}")'
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        return tuple(self.what)
-
-    @property
     def needs(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self.match, *self.within)))
-
-    @property
-    def stream(self) -> str:
-        return f"HotDeck:{'+'.join(self.what)}"
-
-    def kinds(self) -> Mapping[str, Kind]:
-        return {}
-
-    def parts(self) -> Sequence[Mechanism]:
-        return (self,)
 
     def guess(self, released: Records) -> Mechanism:
         """Someone who knows only the method assumes a window of one percent of the file."""
@@ -205,7 +198,7 @@ class _Moved:
 
 
 @dataclass(frozen=True, eq=False)
-class _FittedHotDeck:
+class _FittedHotDeck(Fitted):
     """`file`: the original records, from which values are taken."""
 
     step: HotDeck

@@ -12,10 +12,13 @@ from confide.core.errors import InputError
 from confide.core.random.draws import Draws
 from confide.core.random.seeds import stream
 from confide.frames.columns import F64, Bools, Kind, Records, alike, rounded
-from confide.protect.methods.synthesis.from_others import Check, FromOthers, says_nothing
+from confide.protect.likelihoods.spread import LOG_2PI, Spread
+from confide.protect.methods.synthesis.from_others import FromOthers, says_nothing
 from confide.protect.methods.synthesis.quantile.fitted_process import Process
-from confide.protect.seam.evidence import LOG_2PI, Columns, Evidence, Spread
-from confide.protect.seam.mechanism import Applied, Chain, View, registered
+from confide.protect.seam.coarsening import Chain
+from confide.protect.seam.evidence import Evidence
+from confide.protect.seam.likelihood import Columns, Likelihood
+from confide.protect.seam.mechanism import Applied, Check, Fitted, Name, View, registered
 from confide.protect.shared.category_codes import joint_codes
 from confide.protect.shared.predictors import Predictors, enough_rows
 from confide.protect.shared.standing_apart import States
@@ -72,13 +75,12 @@ class QuantileRegression(FromOthers):
     ('sex', 'age')
     """
 
-    variable: str
+    variables: Name
     given: str | Sequence[str] = ()
     quantiles: int = 99
     zeros: bool | None = None
 
     method: ClassVar[str] = "quantile_regression"
-    role: ClassVar[str] = "random"
     guesses: ClassVar[Mapping[str, Check]] = {"tau": _check_tau, "caliper": _check_caliper, "widen": _check_widen}
 
     def __post_init__(self) -> None:
@@ -101,7 +103,7 @@ class QuantileRegression(FromOthers):
 
 
 @dataclass(frozen=True, eq=False)
-class _FittedQuantiles:
+class _FittedQuantiles(Fitted):
     """`process`: None where every value stands apart."""
 
     step: QuantileRegression
@@ -258,7 +260,7 @@ def _to_neighbour(values: F64, points: F64, k: int) -> F64:
 
 
 @dataclass(frozen=True, eq=False)
-class _Lines:
+class _Lines(Likelihood):
     """Normal around the target's prediction at the record's own tau; `weight` stands before the density."""
 
     z: F64
@@ -268,6 +270,8 @@ class _Lines:
     weight: F64
     fitted: _FittedQuantiles
     view: View
+
+    scale: ClassVar[None] = None
 
     @property
     def record(self) -> Columns:
@@ -293,13 +297,15 @@ class _Lines:
 
 
 @dataclass(frozen=True, eq=False)
-class _Caliper:
+class _Caliper(Likelihood):
     """1 within a distance of the target's prediction, 0 beyond it; `gap` is the log for a missing value."""
 
     z: F64
     size: float
     values: Callable[[Records], F64]
     gap: float
+
+    scale: ClassVar[None] = None
 
     @property
     def record(self) -> Columns:

@@ -1,1 +1,0 @@
-"""RankSwap: release the value of a record near in rank."""

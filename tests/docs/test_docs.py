@@ -1,0 +1,157 @@
+"""The pages run: every Python block of README.md and docs/**/*.md, in order, one namespace per page.
+
+A fenced ``text`` block right after a Python block (at most "It prints" between them) is its output and is compared:
+words exactly, numbers to one percent or one unit of the last digit shown, since the last digits of a fit depend on the
+versions of numerical libraries. Marks on the fence: ``python no-run`` is not run, ``text no-compare`` is not compared
+(timings). After a change that moves numbers,
+
+    python -m tests.docs.test_docs docs/explanation/attack.md ...
+
+runs the pages named and writes their outputs anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import pytest
+from threadpoolctl import threadpool_limits
+
+from tests.helpers.places import ROOT
+
+PAGES = ["README.md", *sorted(p.relative_to(ROOT).as_posix() for p in ROOT.glob("docs/**/*.md"))]
+SLOW = {
+    "docs/explanation/calibration.md": "twenty attacks on the whole file",
+    "docs/explanation/papers/fienberg.md": "rank tables",
+    "docs/explanation/papers/fienberg-more.md": "learning, exposure",
+    "docs/explanation/papers/huckett.md": "the whole experiment, grids",
+    "docs/explanation/papers/huckett-utility.md": "the whole experiment, copies",
+    "docs/explanation/papers/reiter.md": "the whole experiment",
+    "docs/explanation/papers/reiter-four-people.md": "the whole experiment",
+    "docs/explanation/papers/reiter-readings.md": "the whole experiment",
+}
+
+_FENCE = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+_NUMBER = re.compile(r"(?<![\w.,])[+-]?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
+_BETWEEN = ("", "It prints")
+
+
+@dataclass(frozen=True)
+class Block:
+    """One Python block. `output`: what the page says it prints; `span`: where it says so; None where it does not."""
+
+    code: str
+    line: int
+    output: str | None
+    span: tuple[int, int] | None
+    compared: bool
+
+
+def blocks(text: str) -> Iterator[Block]:
+    """The Python blocks of a page that are to be run."""
+    fences = list(_FENCE.finditer(text))
+    for here, following in zip_longest(fences, fences[1:]):
+        if here[1] != "python" or "no-run" in here[2].split():
+            continue
+        line = text[: here.start()].count("\n") + 2
+        if following is None or following[1] != "text" or text[here.end() : following.start()].strip() not in _BETWEEN:
+            yield Block(here[3], line, None, None, compared=False)
+        else:
+            compared = "no-compare" not in following[2].split()
+            yield Block(here[3], line, following[3], following.span(3), compared)
+
+
+def run(page: str) -> Iterator[tuple[Block, str]]:
+    """Run a page block by block, warnings as errors; yields each block with what it printed."""
+    namespace: dict[str, Any] = {"__name__": "page"}
+    for block in blocks((ROOT / page).read_text(encoding="utf-8")):
+        # Empty lines first, so that a traceback shows the line of the page.
+        code = compile("\n" * (block.line - 1) + block.code, page, "exec")
+        printed = io.StringIO()
+        with warnings.catch_warnings(), contextlib.redirect_stdout(printed), _one_blas_thread():
+            warnings.simplefilter("error")
+            exec(code, namespace)
+        yield block, printed.getvalue()
+
+
+def _one_blas_thread() -> Any:
+    """Test workers that each start a BLAS thread per core wait for each other: eight times slower on busy cores."""
+    return threadpool_limits(limits=1, user_api="blas")
+
+
+def same(shown: str, printed: str) -> bool:
+    """Equal words; numbers equal but for their last digits. Alignment is not compared."""
+    words = [" ".join(_NUMBER.sub("#", text).split()) for text in (shown, printed)]
+    numbers = [_NUMBER.findall(text) for text in (shown, printed)]
+    return words[0] == words[1] and all(map(_close, *numbers))
+
+
+def _close(a: str, b: str) -> bool:
+    x, y = (float(t.replace(",", "")) for t in (a, b))
+    digits = len(a.partition("e")[0].partition(".")[2])
+    unit = 0.0 if "." not in a or "e" in a else 1.001 * 10.0**-digits
+    return abs(x - y) <= max(unit, 0.01 * abs(x))
+
+
+@pytest.mark.parametrize("page", [pytest.param(p, marks=pytest.mark.slow) if p in SLOW else p for p in PAGES], ids=str)
+def test_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for block, printed in run(page):
+        if block.compared and block.output is not None:
+            assert same(block.output, printed), f"{page}, line {block.line}, prints now:\n{printed}"
+
+
+def test_comparison_sees_differences() -> None:
+    assert same("matches 1,406.5\nz -0.4", "matches  1,407.9\nz -0.5")
+    assert not same("matches 406.5", "matches 412.5")
+    assert not same("matches 406.5", "risks 406.5")
+    assert not same("rows 20", "rows 21")
+    assert not same("a 1 2", "a 1")
+
+
+def test_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 120
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page: str) -> None:
+    here = ROOT / page
+    text = _FENCE.sub("", here.read_text(encoding="utf-8"))
+    links = [link.partition("#")[0] for link in _LINK.findall(text) if "://" not in link]
+    assert [link for link in links if link and not (here.parent / link).exists()] == []
+
+
+def test_index_lists_every_page() -> None:
+    listed = set(_LINK.findall((ROOT / "docs/index.md").read_text(encoding="utf-8")))
+    assert {p.removeprefix("docs/") for p in PAGES if p.startswith("docs/")} - {"index.md"} <= listed
+
+
+def _update(page: str) -> None:
+    """Write a page's outputs anew."""
+    path, pieces, at = ROOT / page, [], 0
+    text = path.read_text(encoding="utf-8")
+    for block, printed in run(page):
+        if block.span is not None:
+            shown = "\n".join(line.rstrip() for line in printed.strip("\n").splitlines())
+            pieces += [text[at : block.span[0]], shown, "\n"]
+            at = block.span[1]
+    path.write_text("".join([*pieces, text[at:]]), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for name in sys.argv[1:]:
+            _update(name)
