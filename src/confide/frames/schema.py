@@ -138,7 +138,7 @@ class Schema:
             return pl.repeat(False, len(values), eager=True)
         codes = [c for c in self.missing_codes(values.name, values) if isinstance(c, str) == text]
         plain = values if text else values.cast(pl.Float64)
-        return plain.is_in(pl.Series(codes, dtype=plain.dtype)).fill_null(False)
+        return plain.is_in(pl.Series(codes, dtype=plain.dtype).implode()).fill_null(False)
 
     def missing_codes(self, name: str, values: Iterable[Any]) -> tuple[Code, ...]:
         """The codes of `name` that are declared missing: single codes, then values that fall in a range.
