@@ -35,7 +35,7 @@ class Unsure:
 
     How many people in the population could be the target, N_t, comes from one of: `weights`, the released survey
     weight, summed over the records that agree with the target; `population`, a frame of the population with the
-    known variables (one row a person, or a `count` column); `total`, the population's size, shared out over
+    known variables (one row per person, or a `count` column); `total`, the population's size, divided among
     blocks in proportion to the release.
 
     >>> import confide as cf
@@ -92,7 +92,7 @@ class Intruder:
     released), "in_file" (known to be surveyed) or `Unsure(...)`. `available`, `unavailable`, `others`: how the
     parts C (known, perturbed), B (unknown, perturbed) and A (how common the record is) are computed:
 
-    - "informed", also spelt "sdl" as in print: with the plan and its parameters, but not the random draws;
+    - "informed", also spelt "sdl" as in Reiter's paper: with the plan and its parameters, but not the random draws;
     - "average": with the plan the intruder `believes` in, else with each method's own documented guess;
     - "naive": released values are taken as true (B and A are then left out);
     - "ignore": the part is left out;
@@ -102,7 +102,7 @@ class Intruder:
     `beliefs`: where the model of unknown values is fitted: "original" (prudent), "released", or `Uniform`.
     `errors`: mistakes in the intruder's own values: a probability for a category, a standard deviation for a
     number, or a `Pram`. `between`: variables known as intervals, as {"income": ("low", "high")}, two columns of
-    the targets (missing: no limit). `as_printed` computes A as Reiter (2005) printed it: a product of one sum a
+    the targets (missing: no limit). `as_printed` computes A as Reiter (2005) printed it: a product of one sum per
     variable instead of one joint sum, and numbers lognormal around a regression; to reproduce, not to rely on.
     `guesses`: about what a method does not publish, by the method's own name for it, for all variables or by variable,
     as {"tau": 0.5} or {"window": {"wage": 30}}.
@@ -205,7 +205,7 @@ class Intruder:
         who is not in the original file; it is found by identifiers where both files have them.
         `threads` defaults to the machine's cores and never changes a result. `progress` shows a bar (default: on
         a terminal). Copies whose rows can be told to be the same people are attacked together, as one `Attack`; for
-        others the result is `Averaged`, a summary of one attack a copy.
+        others the result is `Averaged`, a summary of one attack per copy.
         """
         from confide.attack.engine.run import run_attack
         from confide.attack.results.copies import attack_copies

@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> Told:
     if options.out is not None:
         with atomic_write(options.out, overwrite=options.force, private=True) as temporary:
             write(result.units, temporary, overwrite=True)
-        text += f"\n\nPrivate, one row a target with its true match, never to be published: {options.out}"
+        text += f"\n\nPrivate, one row per target with its true match, never to be published: {options.out}"
         plain["units"] = str(options.out)
     return text, plain
 

@@ -172,7 +172,7 @@ def _attack(commands: Any) -> None:
     )
     p.add_argument("--targets", type=Path, metavar="FILE", help="who is attacked; default: everybody released")
     p.add_argument("--threshold", type=float, default=0.2, help="count targets above this probability (0.2)")
-    p.add_argument("--out", type=Path, metavar="FILE", help="write one row a target; private")
+    p.add_argument("--out", type=Path, metavar="FILE", help="write one row per target; private")
     p.add_argument("--threads", type=int, metavar="N", help="default: all cores; never changes a result")
     p.add_argument("--force", action="store_true", help="replace an existing --out file")
 
@@ -193,11 +193,11 @@ def _sap(commands: Any) -> None:
         "  confide sap people.csv --records --by sex,age --suppress 5 --margins all --known 3"
     )
     p = _command(commands, "sap", "publish a table of counts and say how likely a zero is recovered", example)
-    p.add_argument("data", type=Path, help="one row a combination with its count, or one row a person (--records)")
+    p.add_argument("data", type=Path, help="one row per combination with its count, or one row per person (--records)")
     p.add_argument("--count", default="count", metavar="COLUMN", help="the column of counts (count)")
-    p.add_argument("--records", action="store_true", help="the file has one row a person; count them")
+    p.add_argument("--records", action="store_true", help="the file has one row per person; count them")
     p.add_argument("--by", metavar="A,B", help="the variables of the table; default: all other columns")
-    p.add_argument("--area", metavar="COLUMN", help="one table an area")
+    p.add_argument("--area", metavar="COLUMN", help="one table per area")
     scheme = p.add_mutually_exclusive_group()
     scheme.add_argument("--exact", action="store_true", help="publish counts as they are (default)")
     scheme.add_argument("--round", type=int, metavar="BASE", help="round to the nearest multiple")
@@ -207,7 +207,7 @@ def _sap(commands: Any) -> None:
     scheme.add_argument("--cell-key", type=float, nargs=2, metavar=("D", "V"), help="noise of at most D, variance V")
     p.add_argument("--random", action="store_true", help="with --round: up or down at random, unbiased")
     p.add_argument("--ties", choices=["up", "down", "even"], help="with --round and an even base (up)")
-    marks = "with --suppress: whether small counts and others hidden for their sake are marked apart (apart)"
+    marks = "with --suppress: whether small counts and others hidden for their sake are marked differently (apart)"
     p.add_argument("--marks", choices=["apart", "same"], help=marks)
     margins = "none, total, all, or lists such as 'sex;age,sex;total' (none)"
     p.add_argument("--margins", default="none", metavar="WHICH", help=margins)
@@ -218,7 +218,7 @@ def _sap(commands: Any) -> None:
     who.add_argument("--people", type=Path, metavar="FILE", help="the people known, one row each")
     p.add_argument("--fractions", action="store_true", help="exact fractions as well")
     p.add_argument("--seed", type=int, metavar="N", help="of a random scheme; without a vault it makes a draft")
-    vault = "a private folder whose secret keys the draws; default with --published: the one in your home folder"
+    vault = "private folder with the secret that draws are made from; default with --published: one in your home folder"
     p.add_argument("--vault", type=Path, metavar="DIR", help=vault)
     keys = "with --records and --cell-key: what identifies a person, so that the same people have the same noise"
     p.add_argument("--key", metavar="A,B", help=keys)

@@ -167,7 +167,7 @@ def _table(options: argparse.Namespace, scheme: Scheme, vault: Path | None) -> T
     if options.count not in data.columns:
         raise InputError(
             f'{options.data} has no column "{options.count}" of counts. Name it with --count COLUMN, '
-            "or give --records for a file with one row a person."
+            "or give --records for a file with one row per person."
         )
     if options.area is None:
         return Table.from_counts(data, options.count, by)

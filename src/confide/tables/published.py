@@ -26,7 +26,7 @@ Constraint = tuple[Iterable[int], int, int]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Published:
-    """What `Table.publish` returns. Arrays are of length Q: one entry a published quantity, in the order of `layout`.
+    """What `Table.publish` returns. Arrays are of length Q: one entry per published quantity, in the order of `layout`.
 
     `values` are published where `shown`; `lower` and `upper` are what somebody who knows the scheme can state of each
     quantity by itself. `sharp`: every whole number between them is possible. `audit`: what a scheme checked.
@@ -163,7 +163,7 @@ class Published:
         return attack_table(self, known, **options)
 
     def frame(self) -> pl.DataFrame:
-        """One row a published quantity: margin, entry, the level of each variable (null where it is summed over),
+        """One row per published quantity: margin, entry, the level of each variable (null where it is summed over),
         published (null where hidden), lower and upper (what can be stated of it; null: no bound)."""
         names, entries = [], []
         levels: dict[str, list[str | None]] = {n: [] for n in self.table.names}

@@ -1,4 +1,4 @@
-"""One published table an area."""
+"""One published table per area."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class PublishedTables:
         return replace(one, sharp=self.sharp, origin=self.origin)
 
     def frame(self) -> pl.DataFrame:
-        """All areas' published tables, one row a quantity: area, and the columns of `Published.frame`."""
+        """All areas' published tables, one row per quantity: area, and the columns of `Published.frame`."""
         one = self.at(0).frame().drop("published", "lower", "upper")
         areas = np.repeat(np.array(self.tables.areas, dtype=object), one.height)
         frame = pl.concat([one] * len(self)).select(

@@ -35,7 +35,7 @@ PENALTY = 1.0
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Patterns of predictors. `design`: sparse indicators, one row a cell; `of`: lists of codes to cell numbers."""
+    """Patterns of predictors. `design`: sparse indicators, one row per cell; `of`: lists of codes to cell numbers."""
 
     design: sp.csr_matrix
     of_reference: I64

@@ -81,7 +81,7 @@ def _check(intruder: Intruder, release: Release) -> None:
     problems += _wrong_guesses(intruder, release)
     if release.plan is None and intruder.available != "naive":
         problems.append(
-            'The plan behind this release is not known, so only an intruder with available="naive" can be asked.'
+            'The plan behind this release is not known, so only an intruder with available="naive" can attack it.'
         )
     raise_all(problems)
     if not intruder.knows and not intruder.between:

@@ -24,7 +24,7 @@ from confide.protect.seam.evidence import Columns, Likelihood, Normal, take
 class Number:
     """One uncertain number: which step, its likelihoods, and what is believed of it (None where A and B do not ask).
 
-    `binned`: the same for one that was drawn anew.
+    `binned`: the same for a synthetic one.
     """
 
     variable: str

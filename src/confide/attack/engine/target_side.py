@@ -45,17 +45,17 @@ def log_normaliser(scene: Scene, t: I64) -> F64:
 def log_numbers(scene: Scene, t: I64, cell: I64, numbers: Sequence[Number]) -> F64:
     """log density of the known numbers in each class, shape (len(t), K)."""
     out = np.zeros((len(t), scene.classes.size))
-    drawn_anew = []
+    synthetic = []
     for n in numbers:
         if n.binned is not None:
-            drawn_anew.append((n.binned, met_value(scene, n, t)))
+            synthetic.append((n.binned, met_value(scene, n, t)))
         if not n.known or n.belief is None or n.target is None:
             continue
         y = met_value(scene, n, t)
         altered = n.like.altered(take(n.target, t))
         for k in range(scene.classes.size):
             out[:, k] += np.where(altered, n.belief.log_density(y, cell, k), 0.0)
-    return out + log_values(drawn_anew, cell) if drawn_anew else out
+    return out + log_values(synthetic, cell) if synthetic else out
 
 
 def met_value(scene: Scene, n: Number, t: I64) -> F64:

@@ -24,7 +24,7 @@ REASONED = ("sdl", "average")
 class Grid:
     """What comes of every combination of levels for the parts C (available), B (unavailable) and A (others).
 
-    `frame` has one row a combination: the three levels, `coherent` (no part is left out that another needs, and all
+    `frame` has one row per combination: the three levels, `coherent` (no part is left out that another needs, and all
     parts that reason do so about the same plan), `claimed` (sum of the largest probabilities), `right` (expected
     matches), `unique_matches`, `p_true` (mean), `contradictions` (targets for whom no record is possible) and `note`,
     why a combination was refused. A naive intruder leaves B and A out, whatever is chosen for them.

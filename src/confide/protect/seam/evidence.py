@@ -2,7 +2,7 @@
 
 Evidence has a certain part (a label that released and true value always share) and an uncertain part (a
 likelihood). Four likelihoods have compiled kernels: `Match`, `Table`, `Normal` and `Spread`; any other class with
-the same methods works too and is evaluated in chunks. `Silent` is the likelihood of what was drawn anew.
+the same methods works too and is evaluated in chunks. `Silent` is the likelihood of a synthetic value.
 
 Notation
 --------

@@ -113,10 +113,10 @@ def _membership(who: Intruder, outside: bool) -> str:
     if of == "in_file":
         return "Knows that the target was surveyed, but not whether the record is released."
     if isinstance(of, Unsure) and of.weights is not None:
-        return f"Does not know whether the target is in the file; reckons with the survey weight {of.weights}."
+        return f"Does not know whether the target is in the file; uses the survey weight {of.weights}."
     if isinstance(of, Unsure) and of.total is not None and not outside:
-        return f"Does not know whether the target is in the file; reckons with a population of {of.total:,.0f}."
-    return "Does not know whether the target is in the file; reckons with a population."
+        return f"Does not know whether the target is in the file; assumes a population of {of.total:,.0f}."
+    return "Does not know whether the target is in the file; assumes a population."
 
 
 def measure_words(measure: Measure, outside: bool, columns: frozenset[str]) -> dict[str, str]:

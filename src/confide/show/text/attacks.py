@@ -37,5 +37,5 @@ def speed_text(attack: Attack) -> str:
     if not total:
         return f"no pairs in {attack.seconds:.2f} s"
     skipped = max(0.0, 1 - visited / total)
-    speed = f"{total:,.0f} pairs in {attack.seconds:.2f} s ({total / attack.seconds:,.0f} a second)"
+    speed = f"{total:,.0f} pairs in {attack.seconds:.2f} s ({total / attack.seconds:,.0f} per second)"
     return f"{speed}; {skipped:.1%} merged or skipped"
