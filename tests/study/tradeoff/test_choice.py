@@ -79,7 +79,7 @@ def test_one_repeat_of_a_random_plan_has_no_spread() -> None:
     random = {"swap 30": True, "swap both": True, "all": True, "swap 10": True, "recode age": False}
     choice = choose(frame, [OVERLAP], {MATCHES: 500}, random=random)
     assert choice.interval is None
-    assert "with one repeat nobody can say" in choice.reason
+    assert "with one repeat it is not known whether" in choice.reason
     assert "with one repeat the spread of expected_matches is not known" in choice.reason
     careful = choose(frame, [OVERLAP], {MATCHES: 1200}, cautious=True, random=random)
     assert careful.plan == "recode age"
