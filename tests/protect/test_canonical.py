@@ -11,9 +11,9 @@ import pytest
 from scipy import sparse
 
 import confide as cf
-from confide.core.documents.plain import methods
 from confide.core.random.digest import Digest
 from confide.core.random.origin import Origin
+from confide.core.registry import known
 from confide.protect.canonical import canonical
 from confide.protect.record import link_digest
 
@@ -30,6 +30,9 @@ PLANS = {
     ),
     "pram": cf.Plan([cf.Pram("sex", matrix=[[0.8, 0.2], [0.1, 0.9]])], categorical="n_persons"),
     "noise": cf.Plan([cf.Noise("age", sd=3, bounds=(0, 110)), cf.Noise("hh_income", relative=0.1)], numeric="age"),
+    "lognormal noise": cf.Plan(
+        [cf.LognormalNoise("hh_income", sd=0.1), cf.LognormalNoise("age", sd=0.2, unbiased=False)]
+    ),
     "joint noise": cf.Plan([cf.Noise(["age", "hh_income"], sd={"age": 3, "hh_income": 500}, correlation=0.5)]),
     "sample": cf.Plan([cf.Sample(0.4), cf.Swap("race", rate=0.5)]),
     "rank swap": cf.Plan([cf.RankSwap("hh_income", window=10), cf.RankSwap("age", window=6, exchange=True)]),
@@ -60,7 +63,7 @@ def test_nothing_moves(name: str) -> None:
 
 def test_every_method_is_pinned() -> None:
     used = {type(s) for p in PLANS.values() for s in p.steps}
-    assert {c for c in methods().values() if not c.__name__.startswith("_")} <= used
+    assert {c for c in known("method").values() if not c.__name__.startswith("_")} <= used
 
 
 def test_spellings_do_not_matter() -> None:
@@ -98,6 +101,7 @@ def test_batches_give_the_same_values() -> None:
     steps = [
         cf.Noise("hh_income", sd=500.0, bounds=(0, 10**6)),
         cf.Noise(["age", "wage_income"], sd={"age": 3, "wage_income": 500}, correlation=0.5),
+        cf.LognormalNoise("hh_income", sd=0.1),
         cf.Pram("sex", matrix=[[0.8, 0.2], [0.1, 0.9]]),
         cf.QuantileRegression("hh_income", given=["sex", "age"], quantiles=9),
         cf.NormalSynthesis("hh_income", given=["sex", "age"]),

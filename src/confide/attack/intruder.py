@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, overload
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import polars as pl
 
 from confide.core.checks import finite, names_of, positive
+from confide.core.documents.plain import Document, Reader
+from confide.core.documents.statement import Statement
 from confide.core.errors import InputError, did_you_mean, raise_all
 from confide.protect.plan import Plan
 from confide.protect.seam.mechanism import Mechanism
@@ -27,6 +30,7 @@ LEVEL_WORDS = {
 }  # fmt: skip
 """How a level is printed; "informed" is the spelling of "sdl" that people read and may write."""
 STATED = f"informed (or sdl), {', '.join(LEVELS[1:])}"
+WRITTEN = ("informed", *LEVELS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +85,7 @@ class Uniform:
 
 
 @dataclass(frozen=True, eq=False)
-class Intruder:
+class Intruder(Statement):
     r"""What somebody knows about a target, and how much of the plan.
 
     The identification probability of released record j is
@@ -116,16 +120,18 @@ class Intruder:
     """
 
     knows: str | Sequence[str] = ()
-    membership: str | Unsure = "certain"
-    available: str = "sdl"
-    unavailable: str = "sdl"
-    others: str = "sdl"
-    beliefs: str | Uniform = "original"
+    membership: str | Unsure = field(default="certain", metadata={"choices": ("certain", "in_file")})
+    available: str = field(default="sdl", metadata={"choices": WRITTEN})
+    unavailable: str = field(default="sdl", metadata={"choices": WRITTEN})
+    others: str = field(default="sdl", metadata={"choices": WRITTEN})
+    beliefs: str | Uniform = field(default="original", metadata={"choices": ("original", "released")})
     believes: Sequence[Mechanism] = ()
     errors: Mapping[str, Any] = field(default_factory=dict)
     between: Mapping[str, Sequence[str]] = field(default_factory=dict)
     as_printed: bool = False
     guesses: Mapping[str, Any] = field(default_factory=dict)
+
+    _section: ClassVar[str] = "intruder"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "knows", names_of(self.knows, "knows") if self.knows else ())
@@ -171,7 +177,7 @@ class Intruder:
         ('ignore', 'ignore', 'ignore')
         """
         part = "ignore" if level == "super_naive" else level
-        if part not in (*LEVELS, "informed"):
+        if part not in WRITTEN:
             raise InputError(f'level is one of {STATED} and super_naive, not "{level}".')
         return cls(available=part, unavailable=part, others=part, **options)
 
@@ -183,6 +189,25 @@ class Intruder:
         b = "ignore" if self.unavailable == "naive" else self.unavailable
         a = "ignore" if self.others == "naive" else self.others
         return self.available, b, a
+
+    def to_dict(self, population: str | None = None) -> Document:
+        """It as text, numbers, lists and tables; only what differs from the defaults is there.
+
+        A document holds no data: save a frame of the population, and name its file in `population`.
+
+        >>> import confide as cf
+        >>> cf.Intruder(knows=["sex"], beliefs=cf.Uniform({"income": (0, 1e6)})).to_dict()
+        {'knows': ['sex'], 'beliefs': {'uniform': {'income': [0, 1000000.0]}}}
+        """
+        from confide.attack.document import with_file
+
+        return super(Intruder, with_file(self, population)).to_dict()
+
+    @classmethod
+    def _read(cls, reader: Reader, table: object, where: str, folder: Path) -> Intruder | None:
+        from confide.attack.document import build_intruder
+
+        return build_intruder(reader, table, where, folder)
 
     @overload
     def attack(

@@ -20,13 +20,6 @@ def names_of(value: str | Sequence[str], what: str) -> tuple[str, ...]:
     return names
 
 
-def name_of(value: str, what: str) -> str:
-    """One name; refused when it is a list, empty or not text."""
-    if not isinstance(value, str):
-        raise InputError(f"{what} takes the name of one column; give a step for each.")
-    return names_of(value, what)[0]
-
-
 def fraction(value: float, what: str) -> float:
     """A share between 0 and 1; a percentage is refused with the fraction to write."""
     number = finite(value, what)

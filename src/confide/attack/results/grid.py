@@ -10,6 +10,7 @@ import polars as pl
 
 from confide.attack.intruder import LEVEL_WORDS
 from confide.core.errors import InputError
+from confide.core.result import Result
 from confide.core.run.threads import progress_bar, thread_count
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ REASONED = ("sdl", "average")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Grid:
+class Grid(Result):
     """What comes of every combination of levels for the parts C (available), B (unavailable) and A (others).
 
     `frame` has one row per combination: the three levels, `coherent` (no part is left out that another needs, and all
@@ -32,11 +33,13 @@ class Grid:
 
     frame: pl.DataFrame
 
-    def plot(self) -> Any:
-        """A heat map: expected matches by combination, beside what is claimed."""
-        from confide.show.charts.grid_chart import grid_chart
+    def summary(self) -> pl.DataFrame:
+        """The coherent combinations."""
+        return self.frame.filter("coherent")
 
-        return grid_chart(self.frame)
+    def plot(self) -> Any:
+        """A heat map: expected matches by combination, beside what is claimed. The same as `chart`."""
+        return self.chart()
 
     def __repr__(self) -> str:
         shown = self.frame.filter(pl.col("coherent"))

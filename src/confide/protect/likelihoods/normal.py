@@ -27,8 +27,8 @@ def logs(y: F64) -> F64:
     """The scale of logarithms: rising over negative and positive numbers, with 0 far from both.
 
     >>> import numpy as np
-    >>> np.diff(logs(np.array([-np.e, -1.0, 1.0, np.e]))).round(9)
-    array([   1., 1600.,    1.])
+    >>> np.diff(logs(np.array([-np.e, -1.0, 1.0, np.e]))).round(9).tolist()
+    [1.0, 1600.0, 1.0]
     """
     return np.asarray(np.sign(y) * (np.log(np.maximum(np.abs(y), 1e-300)) + APART))
 
@@ -46,8 +46,8 @@ class Normal(Likelihood):
     `low`, `high`, `inside`: shape (r,), the cell of each released value, and whether it is a noisy one. `values` gives
     true values as they are, and which of them are noisy; `log_allowed(y)` the log of allowed(y).
 
-    `on` is the scale on which the noise is normal: of the values as they are, or `logs`, for noise that multiplies.
-    There y, low and high in the formula are logarithms; `of_logs` takes cells as they are and turns them.
+    `transform` gives the scale on which the noise is normal: values as they are, or `logs`, for noise that multiplies.
+    Then y, low and high in the formula are logarithms; `of_logs` takes cells as they are and turns them.
     """
 
     low: F64
@@ -57,12 +57,12 @@ class Normal(Likelihood):
     values: Callable[[Records], tuple[F64, Bools]]
     log_allowed: Callable[[F64], F64]
     slope: float = 0.0
-    on: Callable[[F64], F64] = as_they_are
+    transform: Callable[[F64], F64] = as_they_are
 
     integrates: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.slope and self.on is not as_they_are:
+        if self.slope and self.transform is not as_they_are:
             raise InputError("Normal: noise on another scale has one spread there; leave slope out.")
 
     @classmethod
@@ -71,7 +71,10 @@ class Normal(Likelihood):
         log_allowed: Callable[[F64], F64],
     ) -> Normal:  # fmt: skip
         """Noise on logarithms, with cells, true values and `log_allowed` of values as they are."""
-        return cls(logs(low), logs(high), inside, sd, values, log_allowed, on=logs)
+        return cls(logs(low), logs(high), inside, sd, values, log_allowed, transform=logs)
+
+    def on(self, y: F64) -> F64:
+        return self.transform(y)
 
     def sd_at(self, y: F64) -> F64:
         """The spread around each value."""
@@ -80,21 +83,21 @@ class Normal(Likelihood):
     @property
     def scale(self) -> Scale:
         if self.slope == 0:
-            return Scale(self.on, self.sd)
+            return Scale(self.transform, self.sd)
         if self.sd == 0:
             return Scale(logs, self.slope)
         return Scale(lambda y: np.arcsinh(self.slope * y / self.sd), self.slope)
 
     def merging(self, lowest: float) -> Callable[[F64], F64]:
         """Sixteenths of the standard deviation, which the noise cannot tell apart."""
-        if self.slope == 0 and self.on is as_they_are:
+        if self.slope == 0 and self.transform is as_they_are:
             return lambda y: (y - lowest) / (self.sd / 16)
         return lambda y: self.in_steps(y, 16)
 
     def wrong_scale(self, y: F64, t: Columns) -> str:
         if np.allclose(t["y"][t["inside"]], self.on(y[t["inside"]]), rtol=1e-9, atol=1e-12):
             return ""
-        stated = "values as they are" if self.on is as_they_are else "logarithms"
+        stated = "values as they are" if self.transform is as_they_are else "logarithms"
         return (
             f"the likelihood Normal is stated for noise on the scale of {stated}, but values(records) are on another "
             "one, where beliefs about the true value cannot be compared with them. Let values(records) give the column "

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from confide.frames.columns import F64, Column
+from confide.frames.types.exact import near_whole
 
 
 class Coarsening(ABC):
@@ -48,6 +49,19 @@ class Chain:
         for step in reversed(self.steps[:-1]):
             low, high = step.back(low, high)
         return low, high
+
+    def drawn(self, column: Column, step: float) -> tuple[F64, F64]:
+        """The same for numbers that were rounded to multiples of `step` before the chain: edges of what was rounded.
+
+        For a continuum (step 0) that no coarsening follows both edges are the value itself.
+        """
+        low, high = self.cells(column)
+        if not step:
+            return (low, high) if self.steps else (low, low)
+        with np.errstate(invalid="ignore"):
+            first = np.ceil(near_whole(low / step, 5e-7))
+            last = np.maximum(np.ceil(near_whole(high / step, 5e-7)) - 1, first)
+        return (first - 0.5) * step, (last + 0.5) * step
 
     def tails(self) -> tuple[float, ...]:
         return tuple(x for s in self.steps for x in s.tails())

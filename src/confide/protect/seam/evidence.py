@@ -1,14 +1,8 @@
 """What a released value tells someone who knows the true one.
 
-Evidence has a certain part (a label that released and true value always share) and an uncertain part (a
-likelihood). Four likelihoods have compiled kernels: `Match`, `Table`, `Normal` and `Spread`; any other class with
-the same methods works too and is evaluated in chunks. `Silent` is the likelihood of a synthetic value.
-
-Notation
---------
-t : what is known of the target, as columns of arrays (`Likelihood.target` makes it from true values)
-z : the released record's side, as columns of arrays (`Likelihood.record`)
-r : number of released records
+Evidence has a certain part (a label that released and true value always share) and an uncertain part (a likelihood).
+Four likelihoods have compiled kernels: `Match`, `Table`, `Normal` and `Spread`; any other works too and is evaluated in
+chunks. `Silent` is the likelihood of what was made without the true value.
 """
 
 from __future__ import annotations
@@ -18,17 +12,7 @@ from dataclasses import dataclass, field
 
 from confide.core.errors import InputError
 from confide.frames.columns import F64, I64, Records
-from confide.protect.likelihoods.match import Match as Match
-from confide.protect.likelihoods.normal import Normal as Normal
-from confide.protect.likelihoods.normal import log_cell as log_cell
-from confide.protect.likelihoods.normal import spread_at as spread_at
-from confide.protect.likelihoods.silent import Silent as Silent
-from confide.protect.likelihoods.spread import LOG_2PI as LOG_2PI
-from confide.protect.likelihoods.spread import Spread as Spread
-from confide.protect.likelihoods.table import Table as Table
-from confide.protect.seam.likelihood import Columns as Columns
-from confide.protect.seam.likelihood import Likelihood as Likelihood
-from confide.protect.seam.likelihood import take as take
+from confide.protect.seam.likelihood import Likelihood
 
 
 @dataclass(frozen=True, eq=False)

@@ -75,6 +75,10 @@ class Likelihood(ABC):
     def scale(self) -> Scale | None:
         """Where its noise is even; None where values match or do not."""
 
+    def on(self, y: F64) -> F64:
+        """The scale on which a density of released values is taken: by default their own."""
+        return y
+
     # -- of a number -----------------------------------------------------------------------------------------
 
     def in_steps(self, y: F64, per_sd: float) -> F64:

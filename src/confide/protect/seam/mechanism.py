@@ -11,123 +11,25 @@ import functools
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
-from confide.core.checks import name_of, names_of
+from confide.core.checks import names_of
 from confide.core.errors import InputError
 from confide.core.random.draws import Draws
-from confide.frames.columns import I64, Column, Kind, Records
-from confide.protect.seam.coarsening import Chain as Chain
-from confide.protect.seam.coarsening import Coarsening as Coarsening
-from confide.protect.seam.evidence import Evidence
-from confide.protect.seam.matrices import Parts as Parts
+from confide.core.registry import any_of
+from confide.core.registry import registered as registered
+from confide.frames.columns import Kind, Records
+from confide.protect.seam.coarsening import Chain, Coarsening
+from confide.protect.seam.fitted import ALTERED, Fitted
+from confide.protect.seam.matrices import Parts
 
 Check = Callable[[Any], str | None]
 """What is wrong with a guess about a method's internals, in words; None for nothing."""
 
 
-@dataclass(frozen=True, eq=False)
-class Applied:
-    """What a step made: columns that replace the current ones, and, for a step that selects, the rows it keeps.
-
-    Rows made of several people are -1, `columns` are then all that is left of the records, and `nobody` says, for those
-    who would attack them, why they belong to nobody.
-    """
-
-    columns: Sequence[Column] = ()
-    rows: I64 | None = None
-    nobody: str = ""
-
-
-KEPT, ALTERED, SYNTHETIC = "kept", "altered", "synthetic"
-"""What became of a variable: kept (or coarsened), altered from its own value, or synthetic: drawn without it."""
-
-
-@dataclass(frozen=True, eq=False)
-class View:
-    """What an intruder's evidence may read: the released records and the plan around one random step.
-
-    `released`: the r records. `before`, `after`: per variable the coarsenings before and after the random step
-    (all of them in `after` where there is none). `sorts`: what became of each variable.
-
-    Who asks: `level` of reasoning ("sdl", "average" or "exact"; "ignore" for labels alone), `known` variables of the
-    target, `guesses` about what a method does not publish, by the method's own name for it, `as_printed` for formulas
-    as a paper prints them.
-    """
-
-    released: Records
-    before: Mapping[str, Chain]
-    after: Mapping[str, Chain]
-    sorts: Mapping[str, str] = field(default_factory=dict)
-    level: str = "sdl"
-    known: frozenset[str] = frozenset()
-    guesses: Mapping[str, Any] = field(default_factory=dict)
-    as_printed: bool = False
-
-    def guess(self, name: str, variable: str, default: Any) -> Any:
-        """What is guessed of a method's internals, for one variable or for all."""
-        given = self.guesses.get(name, default)
-        return given.get(variable, default) if isinstance(given, Mapping) else given
-
-    def sort(self, variable: str) -> str:
-        return self.sorts.get(variable, KEPT)
-
-    def met(self, records: Records) -> Records:
-        """True values in the form in which the random step met them."""
-        changed = [c.image(records[v]) for v, c in self.before.items() if c.steps and v in records]
-        return records.replaced(changed)
-
-    def read(self, records: Records) -> Records:
-        """Values of the target as a step would read them in a record: kept variables in their released form.
-
-        Those that a random step met have been brought to that form by `met`.
-        """
-        chains = [(v, c) for v, c in self.after.items() if v in records and self.sort(v) == KEPT]
-        return records.replaced([c.image(records[v]) for v, c in chains])
-
-    def chain_after(self, variable: str) -> Chain:
-        return self.after.get(variable, Chain())
-
-
-class Fitted(ABC):
-    """A mechanism with what it learnt from the data."""
-
-    @abstractmethod
-    def apply(self, original: Records, current: Records, draws: Draws) -> Applied:
-        """The agency's side: draw only from `draws`, by the numbers of records."""
-
-    @abstractmethod
-    def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
-        """The intruder's side: what released values of the variables in play say."""
-
-    @property
-    def nobody(self) -> str:
-        """Why released rows belong to nobody, where that is known before the step is applied; empty where they do."""
-        return ""
-
-    def unfit(self, released: Records, rows: I64 | None) -> list[str]:  # noqa: ARG002 - a default
-        """What of a release made elsewhere the step cannot have made: sentences with counts and no values.
-
-        `released` holds what is released of the plan's variables, in the form in which they are; `rows` is the original
-        row of each record, None where unknown. Not asked where a later step leaves out records.
-        """
-        return []
-
-    def truth(self, current: Records, stream: Callable[[str], np.random.Generator], shared: bool) -> list[Column]:  # noqa: ARG002
-        """True values drawn around the file's, by a step that says how they differ; none by others."""
-        return []
-
-    @property
-    def models_truth(self) -> bool:
-        """Whether the step says how the truth differs from values that it releases as they are."""
-        return type(self).truth is not Fitted.truth
-
-
 if TYPE_CHECKING:
-    Name = Names = Sequence[str]  # a text is one, and what is read is a tuple
+    Name = Sequence[str]  # a text is one, and what is read is a tuple
+    Names = Sequence[str]
 else:
     Name, Names = str, str | Sequence[str]
 """Annotations of a method's field `variables`: of one with `one_variable`, and of one that takes several."""
@@ -143,9 +45,10 @@ class Subject:
         return found
 
     def __set__(self, step: Any, given: str | Sequence[str]) -> None:
-        name, single = type(step).__name__, isinstance(given, str) or not step.one_variable
-        several = names_of(given, name) if single or len(tuple(given)) == 1 else (name_of(given, name),)  # type: ignore[arg-type]
-        step.__dict__["variables"] = several
+        names = names_of(given, type(step).__name__)
+        if step.one_variable and len(names) > 1:
+            raise InputError(f"{type(step).__name__} takes the name of one column; give a step for each.")
+        step.__dict__["variables"] = names
 
 
 class Mechanism(ABC):
@@ -187,9 +90,16 @@ class Mechanism(ABC):
         return name
 
     @property
+    def what(self) -> Sequence[str]:
+        """The earlier name of `variables`."""
+        warnings.warn(f"{type(self).__name__}: what is now called variables.", DeprecationWarning, stacklevel=3)
+        return self.variables
+
+    @property
     def where(self) -> str:
         """The step, as errors name it."""
-        return f'{type(self).__name__}("{", ".join(self.variables)}")'
+        name = next(c.__name__ for c in type(self).__mro__ if not c.__name__.startswith("_"))
+        return f'{name}("{", ".join(self.variables)}")'
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -268,15 +178,9 @@ class CoarseningMethod(Mechanism):
 OLD_SUBJECTS = ("what", "variable")
 """Earlier names of the argument `variables`."""
 
-REGISTRY: dict[str, type[Any]] = {}
-"""Methods by their name in plan files; a method's file adds itself with `@registered`."""
 
-M = TypeVar("M", bound=type[Any])
-
-
-def registered(cls: M) -> M:
-    """Make a mechanism known to plan files under its `method` name."""
-    REGISTRY[cls.method] = cls
+def _take_old_names(cls: type[Any]) -> None:
+    """Let a method take its variables under their earlier names, with a warning."""
     init = cls.__init__
 
     @functools.wraps(init)
@@ -290,7 +194,9 @@ def registered(cls: M) -> M:
         init(self, *args, **kwargs)
 
     cls.__init__ = __init__
-    return cls
+
+
+any_of("method", Mechanism, prepare=_take_old_names)
 
 
 def lacking(step: object) -> str:

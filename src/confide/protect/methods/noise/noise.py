@@ -18,8 +18,9 @@ from confide.protect.likelihoods.normal import Normal
 from confide.protect.methods.noise.span import INSIDE, SPECIAL, Span
 from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.evidence import Evidence, Labels
+from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.matrices import Parts
-from confide.protect.seam.mechanism import Applied, Fitted, Mechanism, Names, View, registered
+from confide.protect.seam.mechanism import Mechanism, Names, registered
 
 
 @registered
@@ -220,6 +221,10 @@ class _FittedNoise(Fitted):
             if not len(todo):
                 return [c.with_values(v) for c, v in zip(columns, z, strict=True)]
         raise InputError("Noise: the bounds leave almost nothing to draw jointly; widen them.")
+
+    @property
+    def in_parts(self) -> bool:
+        return True
 
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
         spans = [s for s in self.spans if s.variable in about]

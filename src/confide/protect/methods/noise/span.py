@@ -13,6 +13,7 @@ from confide.frames.columns import F64, I64, Bools, Column, rounded
 from confide.frames.types.exact import near_whole
 from confide.protect.likelihoods.normal import log_cell, spread_at
 from confide.protect.seam.coarsening import Chain
+from confide.protect.shared.rounding_step import rounding_step
 
 MISSING, INSIDE, BELOW, ABOVE, SPECIAL = range(5)
 """Labels of a noisy variable: what anybody can tell with certainty; each kept value has its own, from SPECIAL."""
@@ -43,7 +44,7 @@ class Span:
         after: Chain, sequential: bool, slope: float = 0.0,
     ) -> Span:  # fmt: skip
         low, high = bounds
-        column = _halves(column)
+        column = replace(column, step=rounding_step(column, f'Noise("{column.name}")'))
         gap = column.step if column.step else 1e-9
         special = tuple(sorted({*column.special, *((0.0,) if keep_zeros else ())}))
         low_open = np.isfinite(low) and _covered(column, after, low, -max(gap, abs(low) * 1e-9))
@@ -183,30 +184,11 @@ class Span:
         for i, s in enumerate(self.special):
             label[(low <= s) & (s < high) & _same_image(z, s)] = SPECIAL + i
         label[z.missing] = MISSING
-        if self.step:
-            with np.errstate(invalid="ignore"):
-                first = np.ceil(near_whole(low / self.step, 5e-7))
-                last = np.maximum(np.ceil(near_whole(high / self.step, 5e-7)) - 1, first)
-            low, high = (first - 0.5) * self.step, (last + 0.5) * self.step
-        elif not after.steps:
-            high = low
+        low, high = after.drawn(z, self.step)
         if after.steps:
             edge_low, edge_high = self.edges()
             low, high = np.clip(low, edge_low, edge_high), np.clip(high, edge_low, edge_high)
         return low, high, label
-
-
-def _halves(column: Column) -> Column:
-    """The column, if float64 holds the edges of the cells that values are rounded from; else as a continuum."""
-    present = column.values[~column.missing]
-    if not column.step or not len(present) or np.abs(present).max() <= column.step * 2.0**51:
-        return column
-    if column.dtype.is_float():
-        return replace(column, step=0.0)
-    raise InputError(
-        f'Noise("{column.name}"): the column holds numbers beyond 2^51 times its precision, too large for noise that '
-        "can be reasoned about exactly. Divide it first."
-    )
 
 
 def _merged(column: Column, after: Chain, a: float, b: float, special: tuple[float, ...] = ()) -> bool:

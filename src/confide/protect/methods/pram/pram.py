@@ -16,7 +16,8 @@ from confide.protect.likelihoods.table import Table
 from confide.protect.methods.pram.retention import FittedRetention
 from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.evidence import Evidence
-from confide.protect.seam.mechanism import Applied, Fitted, Mechanism, Names, View, registered
+from confide.protect.seam.fitted import Applied, Fitted, View
+from confide.protect.seam.mechanism import Mechanism, Names, registered
 from confide.protect.shared.category_codes import level_codes
 
 MOST = 3_000
@@ -82,9 +83,9 @@ class Pram(Mechanism):
             codes, size = level_codes(column, column)
             p = np.bincount(codes, minlength=size) / len(codes)
             if size > MOST:
-                return FittedRetention(v, column, p, self.retention)
-            return _FittedPram(v, column, self.retention * np.eye(size) + (1 - self.retention) * p)
-        return _FittedPram(v, column, self._placed(column))
+                return FittedRetention(v, column.codebook(), p, self.retention)
+            return _FittedPram(v, column.codebook(), self.retention * np.eye(size) + (1 - self.retention) * p)
+        return _FittedPram(v, column.codebook(), self._placed(column))
 
     def _placed(self, column: Column) -> F64:
         """The matrix in the order of the column's code list, missing left alone."""
@@ -162,6 +163,10 @@ class _FittedPram(Fitted):
             drawn[rows] = np.searchsorted(cumulative[a], u[rows], side="right")
         drawn = np.where(drawn == size - 1, -1, drawn)
         return Applied([column.with_values(drawn)])
+
+    @property
+    def in_parts(self) -> bool:
+        return True
 
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
         z, after = view.released[self.variable], view.chain_after(self.variable)

@@ -12,7 +12,7 @@ from scipy.special import ndtr
 
 from confide.attack.beliefs.regressions import NumberBelief
 from confide.frames.columns import F64, I64, Records
-from confide.protect.seam.evidence import Columns, Likelihood, take
+from confide.protect.seam.likelihood import Columns, Likelihood, take
 
 if TYPE_CHECKING:
     from confide.attack.engine.scene import Number, Scene
@@ -28,7 +28,7 @@ def log_sums(
     belief = number.belief
     assert belief is not None
     k = scene.classes.size
-    cell = scene.cells_r.of_records[rows]
+    cell = scene.cell_r[rows]
     z = take(like.record, scene.rows[rows])
     t = as_targets(scene, number, like, belief.nodes)
     allowed = np.ones(len(belief.nodes), dtype=bool)

@@ -16,9 +16,12 @@ from scipy.special import logsumexp
 from confide.core.checks import finite, fraction, positive
 from confide.core.errors import InputError
 from confide.frames.columns import F64, I64, Column, Records, codes_in
-from confide.protect.likelihoods.normal import as_they_are
-from confide.protect.seam.evidence import Likelihood, Normal, Table, take
-from confide.protect.seam.mechanism import Chain, Fitted, Mechanism, View
+from confide.protect.likelihoods.normal import Normal, as_they_are
+from confide.protect.likelihoods.table import Table
+from confide.protect.seam.coarsening import Chain
+from confide.protect.seam.fitted import Fitted, View
+from confide.protect.seam.likelihood import Likelihood, take
+from confide.protect.seam.mechanism import Mechanism
 
 LARGEST = 5_000_000
 """Entries of the largest table of mistakes kept in memory."""
@@ -125,7 +128,7 @@ def _ratio_table(weight: F64, released: Column, size: int, rows: Any) -> Table:
 def wider(like: Normal, error: Any, variable: str) -> Normal:
     """Noise seen by somebody whose own value is off as well: both spreads together."""
     sd = positive(finite(error, f'errors: "{variable}"'), f'errors: "{variable}"')
-    if like.on is not as_they_are:
+    if like.transform is not as_they_are:
         raise InputError(
             f'errors: mistakes about "{variable}" are understood for noise that is added, not for one that multiplies.'
         )

@@ -1,0 +1,1 @@
+"""Whether a protection method keeps what it states."""
