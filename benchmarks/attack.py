@@ -1,6 +1,6 @@
 """Speed and memory of the attack, against the plain chunked NumPy twin in the same run.
 
-    python benchmarks/attack.py            all rows of the table in docs/performance.md
+    python benchmarks/attack.py            all rows of the table in docs/reference/performance.md
     python benchmarks/attack.py --quick    only the file of 51,016 records
 
 Timings are ratios in one run. The twin walks over targets with blocks split beforehand; at 510,160 records it is

@@ -1,6 +1,6 @@
 """Speed and memory of the attack on files with errors of unknown size, against plain NumPy Monte Carlo in the same run.
 
-    python benchmarks/measurement.py            all rows of the table in docs/performance.md
+    python benchmarks/measurement.py            all rows of the table in docs/reference/performance.md
     python benchmarks/measurement.py --quick    only the file of 662 records
 
 Timings are ratios in one run. Larger files are drawn from the 662 records with a little jitter, so that no two records

@@ -71,7 +71,7 @@ SCENARIOS = {
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """`units`: by scenario, one row a target and repeat: `repeat`, `rank`, `p_true`, `p_max`, `hit`, `p_top`."""
+    """`units`: by scenario, one row per target and repeat: `repeat`, `rank`, `p_true`, `p_max`, `hit`, `p_top`."""
 
     data: str
     file: pl.DataFrame
@@ -183,7 +183,7 @@ def _rank_table(units: pl.DataFrame, repeats: int) -> pl.DataFrame:
 
 
 def summary(experiment: Experiment) -> pl.DataFrame:
-    """One row a scenario: first ranks, within ten, beyond ten (means over repeats), beside the printed ones.
+    """One row per scenario: first ranks, within ten, beyond ten (means over repeats), beside the printed ones.
 
     `first_sd`: standard deviation of the first ranks over repeats. `p_first`: mean probability of the own record where
     it ranks first. `claimed`: right matches that the intruder expects, the sum of the largest probabilities.

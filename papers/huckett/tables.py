@@ -19,7 +19,7 @@ SIZES = {"1": (1, 1), "2 to 5": (2, 5), "6 to 20": (6, 20), "over 20": (21, 10**
 
 
 def claims(units: Mapping[str, pl.DataFrame], cell: pl.Series) -> pl.DataFrame:
-    """One row an intruder: what it claims and what is right.
+    """One row per intruder: what it claims and what is right.
 
     `claimed`: sum of the largest probabilities; `right`: expected right matches; `by_chance`: right matches of
     somebody who picks at random in the cell of `cell` records, for the same targets; `no_candidate`: targets for whom
@@ -50,7 +50,7 @@ def claims_text(frame: pl.DataFrame) -> str:
 
 
 def marginals(files: Mapping[str, pl.DataFrame], variables: Sequence[str] = NUMBERS) -> pl.DataFrame:
-    """One row a variable and file: mean, standard deviation, share of zeros, percentiles.
+    """One row per variable and file: mean, standard deviation, share of zeros, percentiles.
 
     >>> marginals({"original": pl.DataFrame({"x": [0, 0, 1, 3]})}, ["x"]).select("mean", "zeros", "p50").row(0)
     (1.0, 0.5, 0.5)
@@ -78,7 +78,7 @@ def marginals_text(frame: pl.DataFrame) -> str:
 
 
 def correlations(files: Mapping[str, pl.DataFrame], variables: Sequence[str] = NUMBERS) -> pl.DataFrame:
-    """One row a pair of variables, one column a file.
+    """One row per pair of variables, one column per file.
 
     >>> correlations({"original": pl.DataFrame({"x": [0, 1, 2], "y": [2, 1, 0]})}, ["x", "y"]).row(0)
     ('x, y', -1.0)

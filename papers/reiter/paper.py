@@ -53,7 +53,7 @@ FILES = (
 
 @dataclass(frozen=True, eq=False)
 class DemoResult:
-    """`text`: what to print; `files`: what was written; `table6`: risks, one row a strategy and knowledge."""
+    """`text`: what to print; `files`: what was written; `table6`: risks, one row per strategy and knowledge."""
 
     text: str
     files: tuple[Path, ...]

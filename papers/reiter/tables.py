@@ -92,7 +92,7 @@ def table5(experiment: Experiment, seed: int = SEED) -> pl.DataFrame:
 
 
 def table6(experiment: Experiment, threshold: float = 0.2) -> pl.DataFrame:
-    """The file's risk: one row a strategy and state of knowledge.
+    """The file's risk: one row per strategy and state of knowledge.
 
     `claimed_matches`, the matches that the intruder expects, is not in the paper; beside `expected_matches`
     it shows whether the probabilities are right.

@@ -46,7 +46,7 @@ STATEMENTS = {
         lambda: plan(cf.Swap("race", rate=0.1, within="age"), cf.Recode("age", width=5)), "Move Recode"),
     "altered but dropped": (lambda: plan(cf.Swap("race", rate=0.1), drop="race"), "not released"),
     "not a step": (lambda: cf.Plan(["swap"]), "list of steps"),
-    "unknown level": (lambda: cf.Intruder(knows="sex", others="all"), "one of sdl"),
+    "unknown level": (lambda: cf.Intruder(knows="sex", others="all"), "one of informed"),
     "exact alone": (lambda: cf.Intruder(knows="sex", others="exact"), "go together"),
     "errors of the unknown": (lambda: cf.Intruder(knows="sex", errors={"age": 1}), "not among the known"),
     "known twice": (lambda: cf.Intruder(knows="age", between={"age": ("a", "b")}), "choose one"),

@@ -1,6 +1,7 @@
 """The test of tests: of all targets whose best match is given 0.3, 30 percent are right.
 
-On the whole shipped file, over repeated releases, for every method on which the claim is made (see docs/calibration.md).
+On the whole shipped file, over repeated releases, for every method on which the claim is made
+(see docs/explanation/calibration.md).
 """
 
 import numpy as np

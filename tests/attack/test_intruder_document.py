@@ -81,7 +81,7 @@ def test_a_population_is_read_beside_the_document(tmp_path: Path, monkeypatch: p
     [
         ({"know": "sex"}, 'unknown key "know". Did you mean "knows"?'),
         ({"knows": 3}, '"knows" must be text or a list (of text), not a number.'),
-        ({"others": "all"}, "others must be one of sdl, average"),
+        ({"others": "all"}, "others must be one of informed (or sdl), average"),
         ({"membership": 5}, '"membership" must be text or a table, not a number.'),
         ({"membership": {"weight": "w"}}, 'membership: unknown key "weight". Did you mean "weights"?'),
         ({"membership": {"weights": "w", "total": 3}}, "membership: Unsure takes exactly one"),
@@ -112,3 +112,17 @@ def test_the_example_runs() -> None:
         assert cf.Intruder.load(EXAMPLE, name).attack(release, progress=False).units.height == 300
     with pytest.raises(InputError, match="pick one by its name: neighbour, stranger"):
         cf.Intruder.load(EXAMPLE)
+
+
+def test_informed_is_a_spelling_of_sdl() -> None:
+    """Stored, keyed and written as before: whoever writes "informed" has the same intruder."""
+    parts = dict.fromkeys(("available", "unavailable", "others"), "informed")
+    plain = cf.Intruder(knows=["sex"])
+    for who in (
+        cf.Intruder(knows=["sex"], **parts),
+        cf.Intruder.at("informed", knows=["sex"]),
+        cf.Intruder.from_dict({"knows": ["sex"], **parts}),
+    ):
+        assert (repr(who), who.levels, who.to_dict()) == (repr(plain), ("sdl",) * 3, {"knows": ["sex"]})
+    lone = cf.Intruder.from_dict({"knows": ["sex"], "available": "naive", "others": "informed"})
+    assert lone.to_dict() == {"knows": ["sex"], "available": "naive"}

@@ -40,7 +40,7 @@ MISTAKES = {
     ),
     "threads of a grid": (lambda: attacked(DRAWN).grid(threads=0), "threads must be a whole number"),
     "level": (lambda: cf.Intruder.at("super naive", knows=["sex"]), "super_naive"),
-    "mistakes about it": (lambda: attacked(DRAWN, errors={"pay": 3.0}), "was drawn anew"),
+    "mistakes about it": (lambda: attacked(DRAWN, errors={"pay": 3.0}), "is synthetic"),
     "mistakes about it, exact": (
         lambda: attacked(DRAWN, errors={"pay": 3.0}, level="exact", drop=[]),
         "leave it out of errors",
@@ -53,7 +53,7 @@ MISTAKES = {
         lambda: attacked(
             DRAWN, cf.HotDeck("wealth", match=["pay", "age"], within="sex"), level="exact", knows=["sex", "wealth"]
         ),
-        "neither all kept nor all drawn anew",
+        "neither all kept nor all synthetic",
     ),
     "match on a hot deck that kept values found": (
         lambda: attacked(
@@ -62,7 +62,7 @@ MISTAKES = {
             level="exact",
             knows=["sex", "pay"],
         ),
-        "neither all kept nor all drawn anew",
+        "neither all kept nor all synthetic",
     ),
     "a density beside absence": (
         lambda: cf.Intruder(knows=["sex", "age", "pay"], membership=cf.Unsure(total=999), others="ignore").attack(
@@ -84,17 +84,17 @@ def test_intervals_of_a_drawn_value():
     release = cf.Plan([DRAWN], drop=["rent"]).protect(file(), seed=1)
     targets = file().with_columns(low=pl.col("pay") - 1, high=pl.col("pay") + 1)
     who = cf.Intruder(knows=["sex", "age"], between={"pay": ("low", "high")})
-    with pytest.raises(cf.InputError, match="was drawn anew"):
+    with pytest.raises(cf.InputError, match="is synthetic"):
         who.attack(release, targets, truth=np.arange(120))
     exact = cf.Intruder.at("exact", knows=["sex", "age"], between={"pay": ("low", "high")})
     units = exact.attack(release, targets, truth=np.arange(120)).units
     assert np.allclose(units["p_true"], 1 / units["candidates"])
 
 
-def test_the_printout_says_what_is_drawn_anew():
+def test_the_printout_says_what_is_synthetic():
     attack = attacked(DRAWN, level="exact", drop=[])
-    assert {t.variable: t.evidence for t in attack.treatments}["pay"] == "drawn anew"
-    assert "drawn anew" in repr(attack)
+    assert {t.variable: t.evidence for t in attack.treatments}["pay"] == "synthetic"
+    assert "synthetic" in repr(attack)
 
 
 def test_a_release_made_by_another_tool():

@@ -30,7 +30,7 @@ def pooled(make, steps, who, repeats, copies=None):
     return cf.calibrate(units)
 
 
-# -- drawn anew, beside a kept category that nobody knows -----------------------------------------------------------------
+# -- synthetic, beside a kept category that nobody knows -----------------------------------------------------------------
 
 
 def simulated(n, seed, far=2.0):

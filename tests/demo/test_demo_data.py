@@ -15,7 +15,7 @@ from confide.demo.elites import PRINTED, TAIL, build, main
 from confide.frames import read, schema, write
 from tests.helpers.places import DOCS, ROOT
 
-PAGE = DOCS / "data.md"
+PAGE = DOCS / "reference" / "data.md"
 
 
 def test_heads_has_the_published_size_and_readable_categories() -> None:

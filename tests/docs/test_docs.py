@@ -1,4 +1,4 @@
-"""The pages run: every Python block of README.md and docs/*.md, in order, one namespace a page.
+"""The pages run: every Python block of README.md and docs/**/*.md, in order, one namespace per page.
 
 A fenced ``text`` block right after a Python block (at most "It prints" between them) is its output and is compared:
 words exactly, numbers to one percent or one unit of the last digit shown, since the last digits of a fit depend on the
@@ -6,7 +6,7 @@ versions of numerical libraries. Marks on the fence: ``python no-run`` is not ru
 (timings), in ``text counts-vary`` whole numbers may differ by one as well: a fit that depends on the kind of processor
 decides who is counted. After a change that moves numbers,
 
-    python -m tests.docs.test_docs docs/attack.md ...
+    python -m tests.docs.test_docs docs/explanation/attack.md ...
 
 runs the pages named and writes their outputs anew.
 """
@@ -31,12 +31,16 @@ from threadpoolctl import threadpool_limits
 
 from tests.helpers.places import ROOT
 
-PAGES = ["README.md", *sorted(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))]
+PAGES = ["README.md", *sorted(p.relative_to(ROOT).as_posix() for p in ROOT.glob("docs/**/*.md"))]
 SLOW = {
-    "docs/calibration.md": "twenty attacks on the whole file",
-    "docs/fienberg.md": "rank tables, learning, exposure",
-    "docs/huckett.md": "the whole experiment, grids, copies",
-    "docs/reiter.md": "the whole experiment",
+    "docs/explanation/calibration.md": "twenty attacks on the whole file",
+    "docs/explanation/papers/fienberg.md": "rank tables",
+    "docs/explanation/papers/fienberg-more.md": "learning, exposure",
+    "docs/explanation/papers/huckett.md": "the whole experiment, grids",
+    "docs/explanation/papers/huckett-utility.md": "the whole experiment, copies",
+    "docs/explanation/papers/reiter.md": "the whole experiment",
+    "docs/explanation/papers/reiter-four-people.md": "the whole experiment",
+    "docs/explanation/papers/reiter-readings.md": "the whole experiment",
 }
 
 _FENCE = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -104,9 +108,7 @@ def _close(a: str, b: str, slack: float) -> bool:
     return abs(x - y) <= max(unit, 0.01 * abs(x))
 
 
-@pytest.mark.parametrize(
-    "page", [pytest.param(p, marks=pytest.mark.slow) if p in SLOW else p for p in PAGES], ids=lambda p: Path(p).stem
-)
+@pytest.mark.parametrize("page", [pytest.param(p, marks=pytest.mark.slow) if p in SLOW else p for p in PAGES], ids=str)
 def test_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for block, printed in run(page):
@@ -138,7 +140,7 @@ def test_links_lead_somewhere(page: str) -> None:
 
 def test_index_lists_every_page() -> None:
     listed = set(_LINK.findall((ROOT / "docs/index.md").read_text(encoding="utf-8")))
-    assert {Path(p).name for p in PAGES if p.startswith("docs/")} - {"index.md"} <= listed
+    assert {p.removeprefix("docs/") for p in PAGES if p.startswith("docs/")} - {"index.md"} <= listed
 
 
 def _update(page: str) -> None:

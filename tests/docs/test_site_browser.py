@@ -26,7 +26,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["docs/attack.html", "docs/reference/protect.html"])
+@pytest.mark.parametrize("page", ["docs/explanation/attack.html", "docs/reference/protect.html"])
 def test_equations_are_drawn_from_disk(page: str, site: Built, browser: Any) -> None:
     with opened(browser, site.folder / page, width=400) as seen:
         seen.wait(DRAWN)
@@ -39,7 +39,7 @@ def test_every_equation_can_be_drawn(site: Built, browser: Any) -> None:
     pages = [page.read_text(encoding="utf-8") for page in site.folder.rglob("*.html")]
     texts = sorted({unescape(text) for page in pages for text in EQUATION.findall(page)})
     assert len(texts) > 200
-    with opened(browser, site.folder / "docs/attack.html") as seen:
+    with opened(browser, site.folder / "docs/explanation/attack.html") as seen:
         seen.wait(DRAWN)
         assert seen.page.evaluate(WRONG, texts) == []
 

@@ -162,7 +162,7 @@ def test_a_smaller_release_hides_who_is_left_out_and_not_who_is_in_it() -> None:
 
 @slow
 def test_the_page_shows_the_first_ranks(found: dict[str, dict[str, float]]) -> None:
-    page = (DOCS / "fienberg.md").read_text(encoding="utf-8")
+    page = (DOCS / "explanation/papers/fienberg.md").read_text(encoding="utf-8")
     for scenario, r in found.items():
         shown = re.findall(rf"^{re.escape(scenario)} +(\d+) \({r['printed_first']}\)", page, re.MULTILINE)
         assert float(shown[0]) == pytest.approx(r["first"], rel=0.06, abs=6), scenario

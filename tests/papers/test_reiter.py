@@ -92,7 +92,7 @@ def test_the_seed_alters_whom_table_2_shows_as_altered(done: Experiment) -> None
 
 
 def test_the_page_shows_table_6(risks: dict[tuple[str, bool], dict[str, float]]) -> None:
-    page = (DOCS / "reiter.md").read_text(encoding="utf-8")
+    page = (DOCS / "explanation/papers/reiter.md").read_text(encoding="utf-8")
     measures = ("over_threshold", "expected_matches", "unique_matches")
     for strategy in (NO_SDL, RECODE, SWAP, BOTH, PERTURBED, TOPCODED):
         (row,) = re.findall(rf"^\| {re.escape(strategy)} \|(.*\(.*)\|$", page, re.MULTILINE)

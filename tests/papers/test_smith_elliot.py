@@ -1,4 +1,4 @@
-"""Smith and Elliot: what their figures, tables and sentences say, and what page tables.md says of real tables.
+"""Smith and Elliot: what their figures, tables and sentences say, and what the page on blocks and wards says.
 
 Worked cases, bounds of Figures 3 to 6 and the printed algorithm are in tests/tables/risk/test_worked_cases.py, the simulation
 of Table 3 in tests/tables/risk/test_table3.py.

@@ -281,7 +281,7 @@ def test_evaluate_keeps_no_record() -> None:
         ({"plans": {}}, "at least one Plan or Sweep"),
         ({"plans": SWAP}, "give each a name"),
         ({"plans": {"a": cf.Swap("race", rate=0.3)}}, '"a" is Swap, not a Plan or Sweep'),
-        ({"plans": {"release everything": SWAP}}, "name of the anchor"),
+        ({"plans": {"release everything": SWAP}}, "is in every study"),
         ({"plans": {"a": cf.Plan([cf.Swap("rase", rate=0.3)])}}, 'plan "a": .*"race"'),
         ({"intruders": {}}, "at least one Intruder"),
         ({"intruders": {"n": cf.Intruder(knows=["sexx"])}}, 'intruder "n": .*"sex"'),

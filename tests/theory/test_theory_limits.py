@@ -61,7 +61,7 @@ def test_smallest_noise_is_the_smallest_within_the_limit(limit, n, sigma, snoope
     if snooper == "shrink_known" or (snooper == "worst" and member):
         assume(not 1 - 1e-9 < limit * sigma**2 < 1 + 1e-9)
         if limit * sigma**2 < 1:
-            with pytest.raises(InputError, match="who knows the mean has"):
+            with pytest.raises(InputError, match="somebody who knows the mean has"):
                 smallest_noise(limit, n=n, sigma=sigma, snooper=snooper, member=member)
             return
     noise = smallest_noise(limit, n=n, sigma=sigma, snooper=snooper, member=member)
@@ -91,7 +91,7 @@ def test_the_sentence_names_a_limit_that_can_be_met():
         best_rate(0.2, sigma=1.0, difference=1.0)
     assert best_rate(0.3334, sigma=1.0, difference=1.0) <= 1
     assert best_rate(SwapRelease(1.0, 1.0, 1.0).risk("attribute"), sigma=1.0, difference=1.0) == 1
-    with pytest.raises(InputError, match=r"down to 1: who knows the mean has 1 without any record"):
+    with pytest.raises(InputError, match=r"down to 1: somebody who knows the mean has 1 without any record"):
         smallest_noise(1.0, n=5, sigma=1.0, snooper="worst")
 
 

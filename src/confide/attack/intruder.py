@@ -23,6 +23,14 @@ if TYPE_CHECKING:
     from confide.protect.release import Release
 
 LEVELS = ("sdl", "average", "naive", "ignore", "exact")
+LEVEL_WORDS = {
+    "sdl": "informed (knows the plan, not the draws)", "average": "average (guesses the plan)",
+    "naive": "naive (takes released values as true)", "ignore": "left out",
+    "exact": "exact (informed, and uses all that follows from the plan)",
+}  # fmt: skip
+"""How a level is printed; "informed" is the spelling of "sdl" that people read and may write."""
+STATED = f"informed (or sdl), {', '.join(LEVELS[1:])}"
+WRITTEN = ("informed", *LEVELS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +39,7 @@ class Unsure:
 
     How many people in the population could be the target, N_t, comes from one of: `weights`, the released survey
     weight, summed over the records that agree with the target; `population`, a frame of the population with the
-    known variables (one row a person, or a `count` column); `total`, the population's size, shared out over
+    known variables (one row per person, or a `count` column); `total`, the population's size, divided among
     blocks in proportion to the release.
 
     >>> import confide as cf
@@ -88,34 +96,34 @@ class Intruder(Statement):
     released), "in_file" (known to be surveyed) or `Unsure(...)`. `available`, `unavailable`, `others`: how the
     parts C (known, perturbed), B (unknown, perturbed) and A (how common the record is) are computed:
 
-    - "sdl": with the plan and its parameters, but not the random draws;
+    - "informed", also spelt "sdl" as in Reiter's paper: with the plan and its parameters, but not the random draws;
     - "average": with the plan the intruder `believes` in, else with each method's own documented guess;
     - "naive": released values are taken as true (B and A are then left out);
     - "ignore": the part is left out;
-    - "exact": as "sdl", but with all that follows from the plan: unknown variables that are released unaltered help
-      to tell records apart (B and A), and values that were drawn anew are not taken for the target's own.
+    - "exact": as "informed", but with all that follows from the plan: unknown variables that are released unaltered
+      help to distinguish records (B and A), and synthetic values are not taken for the target's own.
 
     `beliefs`: where the model of unknown values is fitted: "original" (prudent), "released", or `Uniform`.
     `errors`: mistakes in the intruder's own values: a probability for a category, a standard deviation for a
     number, or a `Pram`. `between`: variables known as intervals, as {"income": ("low", "high")}, two columns of
-    the targets (missing: no limit). `as_printed` computes A as Reiter (2005) printed it: a product of one sum a
+    the targets (missing: no limit). `as_printed` computes A as Reiter (2005) printed it: a product of one sum per
     variable instead of one joint sum, and numbers lognormal around a regression; to reproduce, not to rely on.
     `guesses`: about what a method does not publish, by the method's own name for it, for all variables or by variable,
     as {"tau": 0.5} or {"window": {"wage": 30}}.
 
     >>> import confide as cf
-    >>> cf.Intruder(knows=["sex", "age"]).others
+    >>> cf.Intruder(knows=["sex", "age"], others="informed").others
     'sdl'
     >>> cf.Intruder(knows=["sex"], others="everything")
     Traceback (most recent call last):
-    confide.InputError: others must be one of sdl, average, naive, ignore, exact, not "everything".
+    confide.InputError: others must be one of informed (or sdl), average, naive, ignore, exact, not "everything".
     """
 
     knows: str | Sequence[str] = ()
     membership: str | Unsure = field(default="certain", metadata={"choices": ("certain", "in_file")})
-    available: str = field(default="sdl", metadata={"choices": LEVELS})
-    unavailable: str = field(default="sdl", metadata={"choices": LEVELS})
-    others: str = field(default="sdl", metadata={"choices": LEVELS})
+    available: str = field(default="sdl", metadata={"choices": WRITTEN})
+    unavailable: str = field(default="sdl", metadata={"choices": WRITTEN})
+    others: str = field(default="sdl", metadata={"choices": WRITTEN})
     beliefs: str | Uniform = field(default="original", metadata={"choices": ("original", "released")})
     believes: Sequence[Mechanism] = ()
     errors: Mapping[str, Any] = field(default_factory=dict)
@@ -127,8 +135,11 @@ class Intruder(Statement):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "knows", names_of(self.knows, "knows") if self.knows else ())
+        for part in ("available", "unavailable", "others"):
+            if getattr(self, part) == "informed":
+                object.__setattr__(self, part, "sdl")
         problems = [
-            f'{part} must be one of {", ".join(LEVELS)}, not "{getattr(self, part)}".'
+            f'{part} must be one of {STATED}, not "{getattr(self, part)}".'
             for part in ("available", "unavailable", "others")
             if getattr(self, part) not in LEVELS
         ]
@@ -166,8 +177,8 @@ class Intruder(Statement):
         ('ignore', 'ignore', 'ignore')
         """
         part = "ignore" if level == "super_naive" else level
-        if part not in LEVELS:
-            raise InputError(f'level is one of {", ".join(LEVELS)} and super_naive, not "{level}".')
+        if part not in WRITTEN:
+            raise InputError(f'level is one of {STATED} and super_naive, not "{level}".')
         return cls(available=part, unavailable=part, others=part, **options)
 
     @property
@@ -219,7 +230,7 @@ class Intruder(Statement):
         who is not in the original file; it is found by identifiers where both files have them.
         `threads` defaults to the machine's cores and never changes a result. `progress` shows a bar (default: on
         a terminal). Copies whose rows can be told to be the same people are attacked together, as one `Attack`; for
-        others the result is `Averaged`, a summary of one attack a copy.
+        others the result is `Averaged`, a summary of one attack per copy.
         """
         from confide.attack.engine.run import run_attack
         from confide.attack.results.copies import attack_copies
@@ -250,3 +261,16 @@ class Intruder(Statement):
             attack = replace(self, believes=tuple(plan)).attack(release, **options)
             rows.append({"believes": name, **attack.summary(threshold).to_dict()})
         return pl.DataFrame(rows)
+
+
+def level_words(levels: Sequence[str]) -> list[str]:
+    """Levels as they are printed, each explained where it first occurs.
+
+    >>> level_words(["sdl", "sdl", "ignore"])
+    ['informed (knows the plan, not the draws)', 'informed', 'left out']
+    """
+    first = {level: k for k, level in reversed(list(enumerate(levels)))}
+    words = [LEVEL_WORDS[level] for level in levels]
+    return [
+        w if first[level] == k else w.partition(" (")[0] for k, (level, w) in enumerate(zip(levels, words, strict=True))
+    ]

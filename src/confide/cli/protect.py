@@ -172,7 +172,7 @@ def _told(options: argparse.Namespace, release: cf.Release, vault: Path, secret:
 
 
 def _cautions(release: cf.Release, changed: dict[str, int]) -> list[str]:
-    """What a reader should know who sees only this: what no step touched, and what tells everybody apart."""
+    """What a reader should know who sees only this: what no step touched, and what distinguishes everybody."""
     frame = release.frame
     kept = [v for v in frame.columns if v not in changed]
     lines = [f"Released as they are, touched by no step: {', '.join(kept)}."] if kept else []

@@ -54,7 +54,7 @@ def add(commands: Commands) -> None:
     who.add_argument("--people", type=Path, metavar="FILE", help="the people known, one row each")
     p.add_argument("--fractions", action="store_true", help="exact fractions as well")
     p.add_argument("--seed", type=int, metavar="N", help="of a random scheme; without a vault it makes a draft")
-    vault = "a private folder whose secret keys the draws; default with --published: the one in your home folder"
+    vault = "private folder with the secret that draws are made from; default with --published: one in your home folder"
     p.add_argument("--vault", type=Path, metavar="DIR", help=vault)
     keys = "with --records and --cell-key: what identifies a person, so that the same people have the same noise"
     p.add_argument("--key", metavar="A,B", help=keys)

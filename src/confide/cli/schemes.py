@@ -32,7 +32,7 @@ def add_schemes(p: argparse.ArgumentParser) -> None:
         scheme.add_argument(flag, dest=name, type=_value, nargs=len(settings), metavar=shown, help=about)
     p.add_argument("--random", action="store_true", help="with --round: up or down at random, unbiased")
     p.add_argument("--ties", choices=["up", "down", "even"], help="with --round and an even base (up)")
-    marks = "with --suppress: whether small counts and others hidden for their sake are marked apart (apart)"
+    marks = "with --suppress: whether small counts and others hidden for their sake are marked differently (apart)"
     p.add_argument("--marks", choices=["apart", "same"], help=marks)
 
 

@@ -46,7 +46,7 @@ def demo(name: str = "heads") -> pl.DataFrame:
 
 
 def codebook(name: str = "heads") -> pl.DataFrame:
-    """What a shipped data set holds, one row a variable: its label, its kind, its values in words.
+    """What a shipped data set holds, one row per variable: its label, its kind, its values in words.
 
     Names are those of `demo`. Labels of simulated variables say "surrogate".
 

@@ -1,4 +1,4 @@
-"""What the shipped files hold: variables, labels, code lists. A test compares docs/data.md with it."""
+"""What the shipped files hold: variables, labels, code lists. A test compares docs/reference/data.md with it."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def write(
     `schema` gives labels and missing codes; by default those of a `Data`, or those attached to `frame`. Labels that no
     longer fit a column (text where there were codes) are dropped for that column. In SPSS and Stata files an Enum or
     Categorical becomes whole numbers with value labels: the schema's codes where they cover every level,
-    otherwise 1 to k. NaN is written as missing, except in Parquet and Arrow, which can tell the two apart.
+    otherwise 1 to k. NaN is written as missing, except in Parquet and Arrow, which can hold both.
 
     An existing file is refused unless `overwrite` is true. `spreadsheet=True`, for CSV and TSV that people will open
     in a spreadsheet program, puts an apostrophe before text and names that such a program would take for a formula

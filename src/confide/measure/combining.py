@@ -43,7 +43,7 @@ class Combined(Result):
 
     @property
     def frame(self) -> pl.DataFrame:
-        """One row an estimand, numbered from 1 in the order given."""
+        """One row per estimand, numbered from 1 in the order given."""
         names = ("estimate", "standard_error", "low", "high", "df", "variance", "within", "between", "adjusted")
         columns = {name: np.atleast_1d(getattr(self, name)) for name in names}
         return pl.DataFrame({"estimand": np.arange(1, len(columns["estimate"]) + 1), **columns})
@@ -201,7 +201,7 @@ def _level(confidence: float) -> float:
 def _numbers(given: Any, name: str) -> Array:
     """What was given as an array of floats, missing as NaN."""
     if isinstance(given, str | bytes | Mapping | set | frozenset):
-        raise InputError(f"{name} must be a list or an array with one entry a copy, not a {type(given).__name__}.")
+        raise InputError(f"{name} must be a list or an array with one entry per copy, not a {type(given).__name__}.")
     if isinstance(given, np.ma.MaskedArray):
         given = np.ma.filled(given.astype(float), np.nan)
     try:
@@ -215,7 +215,7 @@ def _numbers(given: Any, name: str) -> Array:
             return found.astype(np.float64)
         except (TypeError, ValueError, OverflowError):
             pass
-    raise InputError(f"{name} must hold numbers only, one (or one row) a copy, and none missing.")
+    raise InputError(f"{name} must hold numbers only, one (or one row) per copy, and none missing.")
 
 
 def _pair(estimates: Any, variances: Any) -> tuple[Array, Array]:
@@ -228,12 +228,12 @@ def _pair(estimates: Any, variances: Any) -> tuple[Array, Array]:
             "the variance between copies cannot be known from fewer."
         )
     if q.ndim > 2 or (q.ndim == 2 and not q.shape[1]):
-        raise InputError("estimates must be m numbers, or m rows with one number an estimand.")
+        raise InputError("estimates must be m numbers, or m rows with one number per estimand.")
     if u.ndim == q.ndim + 1:
         raise InputError("variances has one dimension more than estimates: of covariance matrices, give the diagonals.")
     if q.shape != u.shape:
         raise InputError(
-            f"estimates and variances must have the same shape, one variance an estimate: they are "
+            f"estimates and variances must have the same shape, one variance per estimate: they are "
             f"{_shape(q)} and {_shape(u)}."
         )
     problems = [

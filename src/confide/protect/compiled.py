@@ -52,7 +52,7 @@ class Compiled:
 
     @cached_property
     def sorts(self) -> dict[str, str]:
-        """What became of each altered variable: altered from its own value, or drawn anew."""
+        """What became of each altered variable: altered from its own value, or synthetic."""
         out: dict[str, str] = {}
         for i, step in enumerate(self.steps):
             mine = [v for v in step.variables if self.way(v).random == i]

@@ -86,7 +86,7 @@ class Release(Public):
     def adopt(cls, original: Any, released: Any, plan: Plan | None = None, link: Any = None) -> Release:
         """A release made by another tool, so that it can be attacked.
 
-        `plan` says what was done (None: unknown, only naive intruders can be asked); `link` gives the original
+        `plan` says what was done (None: unknown, only naive intruders can attack); `link` gives the original
         row of each released row (None: unknown, so there is no truth to compare with). The released values are
         checked against the plan: a value that the plan cannot produce is refused.
 

@@ -32,7 +32,7 @@ def replay(data: Any, record: Mapping[str, Any] | Place, vault: Vault | Place | 
     `record` is a private record or its file. What was drawn from a vault needs that `vault`; a record that lies in its
     vault finds it there. Refused: a public record, other data than the record was made from, another vault, and a
     result that differs from the one recorded (as other versions of the libraries could make it, or
-    another kind of processor: see `docs/release.md`).
+    another kind of processor: see `docs/how-to/release.md`).
 
     >>> import confide as cf
     >>> plan = cf.Plan([cf.Swap("race", rate=0.3)], identifiers=["id"])

@@ -112,7 +112,7 @@ def evaluate(
 
 
 def attacks_of(who: Intruder, release: Release | Copies, threads: int | None) -> tuple[Attack, ...]:
-    """One attack, or, on copies whose rows cannot be linked, one a copy."""
+    """One attack, or, on copies whose rows cannot be linked, one per copy."""
     attack = who.attack(release, threads=threads, progress=False)
     return attack.attacks if isinstance(attack, Averaged) else (attack,)
 

@@ -51,9 +51,9 @@ class Info:
 class StudyResult(Result):
     """What a study found.
 
-    `frame`: one row a plan x intruder x repeat: `plan`, `sweep`, `setting`, `value`, `intruder`, `repeat`, the risks of
-    the file, then one column a measure of utility. The first plan is the anchor "release everything". A plan without
-    random steps has one repeat. `distribution`: plan, intruder, bin, targets: how many targets have their largest
+    `frame`: one row per plan x intruder x repeat: `plan`, `sweep`, `setting`, `value`, `intruder`, `repeat`, the risks
+    of the file, then one column per measure of utility. The first plan is "release everything". A plan without random
+    steps has one repeat. `distribution`: plan, intruder, bin, targets: how many targets have their largest
     probability in each range. `groups`: plan, intruder, variable, level, targets, over_threshold, expected_matches.
     Both are means over repeats. `details`: plan, measure, detail: a measure's remark, or why it, or an intruder's risk,
     could not be computed. `timings`: seconds of each piece of work. `rule`: how the study said it would choose.
@@ -91,7 +91,7 @@ class StudyResult(Result):
         return self.measures[names.index(name)]
 
     def summary(self) -> pl.DataFrame:
-        """Means over repeats with 95 percent intervals: one row a plan and measure (and intruder, for risks).
+        """Means over repeats with 95 percent intervals: one row per plan and measure (and intruder, for risks).
 
         Columns: plan, sweep, value, intruder (null for utility), measure, kind, direction, mean, low, high, sd,
         repeats.

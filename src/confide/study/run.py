@@ -63,7 +63,7 @@ def run_in(
 
 
 def _missing(pieces: Sequence[Piece], found: Mapping[str, Evaluated]) -> list[Piece]:
-    """Pieces to be computed; plans that are equal under two names are met once."""
+    """Pieces to be computed; plans that are equal under two names are computed once."""
     out: dict[str, Piece] = {}
     for piece in pieces:
         if piece.key not in found:

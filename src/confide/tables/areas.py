@@ -1,4 +1,4 @@
-"""One table an area: all of them published, bounded and attacked in one call."""
+"""One table per area: all of them published, bounded and attacked in one call."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tables:
-    """Tables of the same variables, one an area. `counts`: areas x the shape of a table.
+    """Tables of the same variables, one per area. `counts`: areas x the shape of a table.
 
     >>> tables = Tables([[2, 1], [0, 3]], areas=["north", "south"], names=["sex"], levels=[["m", "f"]])
     >>> tables
@@ -55,7 +55,7 @@ class Tables:
         if array.ndim < 2:
             raise InputError("A batch of tables has the areas along its first dimension; for one table use Table.")
         if isinstance(areas, str) or (areas is not None and not isinstance(areas, Iterable)):
-            raise InputError("areas is a list of names, one a table.")
+            raise InputError("areas is a list of names, one per table.")
         labels = tuple(str(k) for k in range(len(array))) if areas is None else tuple(text_of(a) for a in areas)
         if len(labels) != len(array):
             raise InputError(f"There are {len(array):,} tables, but {len(labels):,} areas are named.")
@@ -116,7 +116,7 @@ class Tables:
         structural: ArrayLike | None = None,
         hierarchies: Hierarchies | None = None,
     ) -> Tables:
-        """From a tidy frame: one row a combination in an area, with its count; see `Table.from_counts`.
+        """From a tidy frame: one row per combination in an area, with its count; see `Table.from_counts`.
 
         >>> frame = {"ward": ["a", "b"], "sex": ["m", "f"], "count": [4, 2]}
         >>> Tables.from_counts(frame, area="ward").counts

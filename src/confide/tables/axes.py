@@ -134,10 +134,10 @@ def axes_of(shape: Sequence[int], names: Any, levels: Any, hierarchies: Hierarch
     if levels is None:
         levels = [[str(k) for k in range(size)] for size in shape]
     if isinstance(levels, (str, Mapping)) or not isinstance(levels, Iterable):
-        raise InputError('levels is a list of lists, one a variable, as [["m", "f"], ["young", "old"]].')
+        raise InputError('levels is a list of lists, one per variable, as [["m", "f"], ["young", "old"]].')
     levels = list(levels)
     if any(isinstance(v, str) for v in levels):
-        raise InputError('levels is a list of lists, one a variable, as [["m", "f"], ["young", "old"]].')
+        raise InputError('levels is a list of lists, one per variable, as [["m", "f"], ["young", "old"]].')
     if len(levels) != len(shape):
         raise InputError(f"The array has {len(shape)} dimensions, but there are levels for {len(levels)}.")
     levels = [_texts(v, f'levels of "{n}"') for n, v in zip(names, levels, strict=True)]

@@ -129,5 +129,5 @@ def checked_keys(keys: Any, shape: tuple[int, ...]) -> NDArray[np.float64] | Non
     except (TypeError, ValueError):
         values = np.zeros(0)
     if values.shape != shape or np.any(~(values >= 0)) or np.any(values >= 1):
-        raise InputError(f"keys is an array of shape {shape} with numbers in [0, 1), one a cell.")
+        raise InputError(f"keys is an array of shape {shape} with numbers in [0, 1), one per cell.")
     return values

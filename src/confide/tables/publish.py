@@ -1,4 +1,4 @@
-"""Carry a scheme out on a table, or on one table an area."""
+"""Carry a scheme out on a table, or on one table per area."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Carry a scheme out on one table an area: for publication, or in a simulation."""
+"""Carry a scheme out on one table per area: for publication, or in a simulation."""
 
 from __future__ import annotations
 

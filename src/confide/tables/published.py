@@ -27,7 +27,7 @@ Constraint = tuple[Iterable[int], int, int]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Published(Public):
-    """What `Table.publish` returns. Arrays are of length Q: one entry a published quantity, in the order of `layout`.
+    """What `Table.publish` returns. Arrays are of length Q: one entry per published quantity, in the order of `layout`.
 
     `values` are published where `shown`; `lower` and `upper` are what somebody who knows the scheme can state of each
     quantity by itself. `sharp`: every whole number between them is possible. `audit`: what a scheme checked.

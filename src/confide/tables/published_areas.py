@@ -1,4 +1,4 @@
-"""One published table an area."""
+"""One published table per area."""
 
 from __future__ import annotations
 

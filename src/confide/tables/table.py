@@ -42,7 +42,7 @@ class Table:
 
     >>> table = Table([[1, 3, 0], [4, 0, 0], [3, 2, 0]], names=["VAR1", "VAR2"], levels=["ABC", "DEF"])
     Traceback (most recent call last):
-    confide.InputError: levels is a list of lists, one a variable, as [["m", "f"], ["young", "old"]].
+    confide.InputError: levels is a list of lists, one per variable, as [["m", "f"], ["young", "old"]].
     >>> table = Table([[1, 3, 0], [4, 0, 0]], names=["county", "race"], levels=[["A", "B"], ["x", "y", "z"]])
     >>> table
     Table of 8 people: county (2) x race (3), 3 of 6 cells empty
@@ -138,7 +138,7 @@ class Table:
         structural: ArrayLike | None = None,
         hierarchies: Hierarchies | None = None,
     ) -> Table:
-        """From a tidy frame: one row a combination, with its count. `by`: default all other columns.
+        """From a tidy frame: one row per combination, with its count. `by`: default all other columns.
 
         Combinations that are not listed count 0; those listed more than once are added up.
 
@@ -221,7 +221,7 @@ class Table:
         return publish(self, scheme, margins, cells, totals, seed, vault)
 
     def frame(self) -> pl.DataFrame:
-        """One row a cell: the levels, and the count.
+        """One row per cell: the levels, and the count.
 
         >>> Table([2, 1]).frame().rows()
         [('0', 2), ('1', 1)]

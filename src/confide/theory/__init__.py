@@ -44,7 +44,7 @@ def ru_curve(
 ) -> pl.DataFrame:  # fmt: skip
     """(R, U) of a release while one of its parameters runs through `values`; without values, of the release itself.
 
-    One row a value and snooper: release, parameter, snooper, risk, utility. `parameter` is the field that varies: by
+    One row per value and snooper: release, parameter, snooper, risk, utility. `parameter` is the field that varies: by
     default noise_sd, alpha or rate. `snoopers`: names, or "worst" for the best snooper at each value, whatever it is;
     by default all whose risk is a 1/MSE. With `relative=True` there are no units: utility is divided by that of the
     original data, and risk is R sigma^2, which is 1 for who knows the mean and nothing else ("identity" stays).

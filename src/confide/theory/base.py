@@ -98,7 +98,7 @@ class TheoryRelease:
     def simulate(self, draws: int = 20_000, seed: int = 0, shape: str = "normal") -> pl.DataFrame:
         """Every R and U of the release by Monte Carlo: the mean of `draws` squared errors, inverted.
 
-        One row a quantity: quantity, snooper, member, theory, simulated, standard_error (that of the mean squared
+        One row per quantity: quantity, snooper, member, theory, simulated, standard_error (that of the mean squared
         error s^2 carried over, se / s^4), and z = (simulated - theoretical mean squared error) / se. `shape` of the
         values: "normal", "uniform" or "exponential", each with the stated mean and variance.
 

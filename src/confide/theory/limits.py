@@ -69,7 +69,7 @@ def smallest_noise(limit: float, *, n: int, sigma: float, snooper: str = "linked
     (0.5, 0.5774)
     >>> smallest_noise(0.8, n=100, sigma=1.0, snooper="worst")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    confide.InputError: No noise brings this risk down to 0.8: who knows the mean has 1 without any record. ...
+    confide.InputError: No noise brings this risk down to 0.8: somebody who knows the mean has 1 without any record. ...
     """
     model = NoiseRelease(n, sigma, 0.0)
     _check_snooper(snooper, [*model.snoopers, "worst"])
@@ -79,8 +79,8 @@ def smallest_noise(limit: float, *, n: int, sigma: float, snooper: str = "linked
         model.check_snooper(s, member)
     if "shrink_known" in rivals and limit * sigma**2 <= 1:
         raise InputError(
-            f"No noise brings this risk down to {limit:g}: who knows the mean has {1 / sigma**2:.4g} without any "
-            "record. Ask for more than that."
+            f"No noise brings this risk down to {limit:g}: somebody who knows the mean has {1 / sigma**2:.4g} without "
+            "any record. Ask for more than that."
         )
     share = max(_noise_share(s, limit * sigma**2, n, member) for s in rivals)  # lambda^2 / sigma^2
     noise = math.sqrt(share) * sigma

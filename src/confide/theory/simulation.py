@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 Errors = dict[tuple[str, str, bool | None], Array]
-"""Errors of the user ("utility", "", None) and of snoopers ("risk", snooper, member), one a simulated release; of
+"""Errors of the user ("utility", "", None) and of snoopers ("risk", snooper, member), one per simulated release; of
 snooper "identity", 1 where the link is right."""
 
 SHAPES = ("normal", "uniform", "exponential")

@@ -24,7 +24,7 @@ START, MOST_RATIO = 2.0**-12, 2.0**20
 class UniquesNoise(Result):
     """The smallest noise that leaves at most `limit` of the records linkable uniques.
 
-    `ratio` is the noise's standard deviation over each variable's own, `noise_sd` the former, one a variable; `share`
+    `ratio` is the noise's standard deviation over each variable's own, `noise_sd` the former, one per variable; `share`
     is the share of linkable uniques with it, a mean over the fixed draws, with its `standard_error`; `tried` has every
     ratio that the search looked at (columns ratio, share, standard_error).
 
@@ -64,7 +64,7 @@ def uniques_curve(values: Any, ratios: Iterable[float], *, seed: int = 0, repeat
     never counted: a right link among equals is luck. The e_i are drawn once from `seed`, `repeats` times, and used
     for every ratio, so the answer is the same each time; the mean over the repeats is given with its standard error.
 
-    `values`: one numeric array, or rows of numbers, one row a record (an array, a frame, a mapping of columns).
+    `values`: one numeric array, or rows of numbers, one row per record (an array, a frame, a mapping of columns).
 
     >>> import numpy as np
     >>> uniques_curve([1.0, 2.0, 2.0, 5.0], [0.0])["share"].to_list()
@@ -156,14 +156,14 @@ def _columns(values: Any) -> tuple[Array, Array]:
             raise TypeError
         data = data.astype(np.float64)
     except (TypeError, ValueError):
-        raise InputError("values must be numbers: one array, or one row a record; columns equally long.") from None
+        raise InputError("values must be numbers: one array, or one row per record; columns equally long.") from None
     data = data[:, None] if data.ndim == 1 else data
     if data.ndim != 2 or data.shape[0] < 2 or data.shape[1] < 1:
         raise InputError("values must hold at least two records: one number each, or one row each.")
     if data.shape[1] > data.shape[0]:
         raise InputError(
-            f"values has {data.shape[0]} rows and {data.shape[1]} columns: give one row a record, "
-            "one column a variable."
+            f"values has {data.shape[0]} rows and {data.shape[1]} columns: give one row per record, "
+            "one column per variable."
         )
     bad = int((~np.isfinite(data)).any(axis=1).sum())
     if bad:
@@ -172,7 +172,7 @@ def _columns(values: Any) -> tuple[Array, Array]:
         spreads = data.std(axis=0)
     flat = [str(k + 1) for k in np.flatnonzero((data == data[0]).all(axis=0) | ~np.isfinite(spreads) | (spreads == 0))]
     if flat:
-        raise InputError(f"Variable {', '.join(flat)} has no usable spread: it tells nobody apart; leave it out.")
+        raise InputError(f"Variable {', '.join(flat)} has no usable spread: it distinguishes nobody; leave it out.")
     return data / spreads, spreads
 
 

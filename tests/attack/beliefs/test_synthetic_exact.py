@@ -1,4 +1,4 @@
-"""Level "exact": values that were drawn anew say nothing by themselves, and kept values that nobody knows say something."""
+"""Level "exact": synthetic values say nothing by themselves, and kept values that nobody knows say something."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ CHAIN = {
 
 @pytest.mark.parametrize("order", list(permutations(CHAIN)))
 @pytest.mark.parametrize("deck", [True, False])
-def test_where_all_else_is_drawn_anew_every_candidate_is_alike(order, deck):
+def test_where_all_else_is_synthetic_every_candidate_is_alike(order, deck):
     file = people(120, 1).drop("s")
     before, steps = ["g", "h"], []
     for v in order:
@@ -158,7 +158,7 @@ def test_kept_values_that_go_with_nothing_help_nobody():
     assert attack.units["p_true"].sum() == pytest.approx(1.0, abs=0.05)
 
 
-def test_exact_is_as_sdl_where_nothing_is_drawn_anew():
+def test_exact_is_as_informed_where_nothing_is_synthetic():
     file = people(80, 6).select("g", "k")
     release = released(file, cf.Swap("k", rate=0.4))
     a, b = exact(release, ["g", "k"]), cf.Intruder(knows=["g", "k"]).attack(release)

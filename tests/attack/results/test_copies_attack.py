@@ -148,7 +148,7 @@ def test_copies_tell_more_than_one_of_them():
 
 
 @pytest.mark.parametrize("level", ["sdl", "exact"])
-def test_drawn_anew_in_copies(level):
+def test_synthetic_in_copies(level):
     """The paper's readings multiply too; level exact finds nothing in any number of copies."""
     file = file_of(60, 13).with_columns(y=pl.col("x") + pl.col("id") % 7)
     steps = [cf.QuantileRegression("x", given="g", quantiles=9), cf.NormalSynthesis("y", given=["g", "x"])]

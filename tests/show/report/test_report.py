@@ -143,7 +143,7 @@ def test_plans_and_intruders_in_words(inside: str, outside: str) -> None:
         assert "income: add normal noise with mean 0 to numbers. sd 90,000" in words
         assert "Not released: person (identifying); pay_code." in words
         assert "Knows town, sex and age. Knows that the target is in the release." in words
-        assert "Does not know whether the target is in the file; reckons with" in words
+        assert "Does not know whether the target is in the file; assumes" in words
         assert "log1p(income) ~ age + sex + C(town)" in words
     assert "mapping stated, not shown" in read(outside)
 

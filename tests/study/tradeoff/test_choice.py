@@ -48,7 +48,7 @@ def test_caution_holds_the_upper_end_against_the_limit() -> None:
     assert "Warning: the upper end of the interval of expected_matches, 404.8, is above the limit" in bold.reason
     careful = choose(FRAME, [OVERLAP], {MATCHES: 381}, cautious=True)
     assert (careful.plan, "Warning" in careful.reason) == ("all", False)
-    assert "It alone of 6 plans meets them" in careful.reason
+    assert "It is the only one of 6 plans that meets the limits" in careful.reason
     with pytest.raises(InputError, match=r"the upper end of expected_matches is 113.9, above 105.*more repeats"):
         choose(FRAME, [OVERLAP], {MATCHES: 105}, cautious=True)
 
@@ -79,7 +79,7 @@ def test_one_repeat_of_a_random_plan_has_no_spread() -> None:
     random = {"swap 30": True, "swap both": True, "all": True, "swap 10": True, "recode age": False}
     choice = choose(frame, [OVERLAP], {MATCHES: 500}, random=random)
     assert choice.interval is None
-    assert "with one repeat nobody can say" in choice.reason
+    assert "with one repeat it is not known whether" in choice.reason
     assert "with one repeat the spread of expected_matches is not known" in choice.reason
     careful = choose(frame, [OVERLAP], {MATCHES: 1200}, cautious=True, random=random)
     assert careful.plan == "recode age"

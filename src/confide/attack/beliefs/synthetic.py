@@ -1,4 +1,4 @@
-r"""What known values say of a record that holds none of them: beliefs about variables that were drawn anew.
+r"""What known values say of a record that holds none of them: beliefs about synthetic variables.
 
 The release tells nothing of such a variable by itself, but the target's own value goes with other things that the
 record shows: a kept tenure says much about a known property value. So the belief in a value y is a multinomial

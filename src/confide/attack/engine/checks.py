@@ -31,7 +31,7 @@ def check_attack(intruder: Intruder, release: Release, copies: bool) -> None:
     problems += _wrong_guesses(intruder, release)
     if release.plan is None and intruder.available != "naive":
         problems.append(
-            'The plan behind this release is not known, so only an intruder with available="naive" can be asked.'
+            'The plan behind this release is not known, so only an intruder with available="naive" can attack it.'
         )
     raise_all(problems)
     if not intruder.knows and not intruder.between:
@@ -77,5 +77,5 @@ def check_scene(scene: Scene, intruder: Intruder) -> None:
     ):
         raise InputError(
             'others="ignore" leaves a density beside the probability of absence, which cannot be compared. Use '
-            'others="sdl", or membership="certain".'
+            'others="informed", or membership="certain".'
         )

@@ -81,7 +81,7 @@ def _treatments(ready: Prepared) -> list[Treatment]:
         did = "not known" if case.blind else " then ".join(type(s).__name__ for s in steps) or "kept"
         sort = "taken as true" if case.altered(v) and naive else "uncertain" if way.random is not None else "certain"
         if "exact" in intruder.levels and case.compiled.sorts.get(v) == SYNTHETIC:
-            sort = "drawn anew"
+            sort = "synthetic"
         why = "needed by a step" if column.why == "named" and v not in named else column.why
         out.append(Treatment(v, known, column.kind, why, did, sort))
     return out

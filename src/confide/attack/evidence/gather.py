@@ -58,7 +58,7 @@ class Uncertain:
 
     @property
     def silent(self) -> bool:
-        """Known, but drawn anew in the release: it counts only for what it says of other variables."""
+        """Known, but synthetic in the release: it counts only for what it says of other variables."""
         return isinstance(self.like, Silent)
 
     @property
@@ -167,7 +167,7 @@ def _random_step(
         wrong = [v for v in seen if v in case.intruder.errors]
         if wrong:
             raise InputError(
-                f'errors: "{wrong[0]}" was drawn anew in the release, and mistakes about such a variable are not '
+                f'errors: "{wrong[0]}" is synthetic in the release, and mistakes about such a variable are not '
                 "understood; leave it out of errors, or out of knows."
             )
         uncertain += [Uncertain((v,), (True,), replace(evidence.likelihood, variable=v), None, view.met) for v in seen]
@@ -190,7 +190,7 @@ def _random_step(
                 mistakes[v] = mistake_matrix(case.intruder.errors[v], view.met(case.original)[v])
             else:
                 raise InputError(
-                    f'errors: mistakes about the perturbed number "{v}" are understood for added noise only.'
+                    f'errors: mistakes about the perturbed number "{v}" are supported for added noise only.'
                 )
     flags = tuple(v in known for v in in_play)
     uncertain.append(Uncertain(in_play, flags, like, like_a, view.met, regions, mistakes=mistakes))
@@ -202,7 +202,7 @@ def _truth_given_released(
     """A model of the true value given the released one: it needs no A, and is asked only about what is known."""
     for v in evidence.about:
         if v in limits:
-            raise InputError(f'between: the true "{v}" differs from the released one by itself; give a value of it.')
+            raise InputError(f'between: "{v}" carries error in the file, so an interval cannot be used; give a value.')
         if v in case.intruder.errors:
             raise InputError(
                 f'errors: the plan says already how the true "{v}" differs from the released one; add the error there.'
@@ -223,7 +223,7 @@ def _own_reading(
         if v in limits or v in case.intruder.errors:
             what = "between" if v in limits else "errors"
             raise InputError(
-                f'{what}: "{v}" was drawn anew, and this intruder compares it with the target\'s own value; give that '
+                f'{what}: "{v}" is synthetic, and this intruder compares it with the target\'s own value; give that '
                 'value, or ask at level "exact".'
             )
     others = None

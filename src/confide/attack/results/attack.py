@@ -40,7 +40,7 @@ class Treatment:
 class Attack(Result):
     """The posterior of every target, summarised per target (`units`) and per file (`summary`).
 
-    `units` has one row a target: `target` (its position), `candidates` (released rows that agree with all that is
+    `units` has one row per target: `target` (its position), `candidates` (released rows that agree with all that is
     certain), `p_true` (probability of its own record), `p_max` (largest probability), `n_max` (records that share
     it), `hit` (its own among them), `as_likely` (other candidates at least as probable as its own), `rank` (1 +
     records strictly above), `p_absent` (probability that it was not released), `status`. For a target that was not

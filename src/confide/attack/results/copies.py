@@ -66,7 +66,7 @@ class Averaged(Result):
         shown = self.summary().tail(1).to_dicts()[0]
         return (
             f"Averaged: {len(self.attacks)} attacks on copies whose rows are not linked ({self.linkable:.0%} of rows "
-            f"could be); {shown['expected_matches']:.1f} expected matches a copy on average. A summary: the copies "
+            f"could be); {shown['expected_matches']:.1f} expected matches per copy on average. A summary: the copies "
             "together tell more."
         )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from confide.attack.intruder import LEVEL_WORDS
 from confide.core.errors import InputError
 from confide.core.result import Result
 from confide.core.run.threads import progress_bar, thread_count
@@ -24,7 +25,7 @@ REASONED = ("sdl", "average")
 class Grid(Result):
     """What comes of every combination of levels for the parts C (available), B (unavailable) and A (others).
 
-    `frame` has one row a combination: the three levels, `coherent` (no part is left out that another needs, and all
+    `frame` has one row per combination: the three levels, `coherent` (no part is left out that another needs, and all
     parts that reason do so about the same plan), `claimed` (sum of the largest probabilities), `right` (expected
     matches), `unique_matches`, `p_true` (mean), `contradictions` (targets for whom no record is possible) and `note`,
     why a combination was refused. A naive intruder leaves B and A out, whatever is chosen for them.
@@ -45,9 +46,12 @@ class Grid(Result):
         lines = [f"{self.frame.height} combinations, {shown.height} of them coherent:"]
         lines.append(f"{'C':>8} {'B':>8} {'A':>8}  {'claimed':>10}  {'right':>10}")
         for r in shown.iter_rows(named=True):
-            names = " ".join(f"{r[part]:>8}" for part in ("available", "unavailable", "others"))
+            words = (LEVEL_WORDS[r[part]].partition(" (")[0] for part in ("available", "unavailable", "others"))
+            names = " ".join(f"{w:>8}" for w in words)
             found = "refused" if r["claimed"] is None else f"{r['claimed']:>10,.1f}  {r['right']:>10,.1f}"
             lines.append(f"{names}  {found}")
+        used = set(shown["available"])
+        lines += [words for level, words in LEVEL_WORDS.items() if level in used and level != "ignore"]
         return "\n".join(lines)
 
 

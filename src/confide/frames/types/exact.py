@@ -28,7 +28,7 @@ SHORT = (pl.Float32, pl.Float16)
 
 
 def exact(s: pl.Series) -> bool:
-    """Whether every value of a column of numbers or times is told apart and given back by float64.
+    """Whether float64 distinguishes every value of a column of numbers or times, and gives it back.
 
     >>> exact(pl.Series([2**53])), exact(pl.Series([2**53 + 1]))
     (True, False)
@@ -225,8 +225,8 @@ def _whole_back(s: pl.Series, dtype: pl.DataType) -> pl.Series:
     whole = s.round(0)
     if len(s) and float(whole.abs().max() or 0.0) > WHOLE:  # type: ignore[arg-type]
         raise InputError(
-            f'"{s.name}": altered values lie beyond 2^53, where whole numbers are no longer told apart. Divide the '
-            "column first, or alter it less."
+            f'"{s.name}": altered values lie beyond 2^53, where whole numbers can no longer be distinguished. Divide '
+            "the column first, or alter it less."
         )
     whole = whole.cast(pl.Int64)
     try:

@@ -16,8 +16,8 @@ from confide.core.result import Result
 class Calibration(Result):
     """`claimed`: sum of p_max over targets; `true`: expected right matches; `z`: their difference in standard errors.
 
-    `frame` has one row a bin of p_max: low, high, targets, claimed, true (means), error (of true), z. An intruder whose
-    claims exceed the truth is overconfident (z < 0); one who could do better than it claims has z > 0.
+    `frame` has one row per bin of p_max: low, high, targets, claimed, true (means), error (of true), z. An intruder
+    whose claims exceed the truth is overconfident (z < 0); one who could do better than it claims has z > 0.
     """
 
     claimed: float

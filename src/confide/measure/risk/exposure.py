@@ -55,7 +55,7 @@ def exposure(
     """Attack samples of a file by intruders who know more and more: one, two, ... of the variables in `knows`.
 
     Everybody in the file is a target; for each share that much of it is released, under the plan, and the intruder
-    reckons with people who are not released (`membership="in_file"`). Where the plan says how the truth differs from
+    allows for people who are not released (`membership="in_file"`). Where the plan says how the truth differs from
     the file (`MeasurementError`), targets are drawn by it; else they are the file's own values.
 
     >>> import confide as cf

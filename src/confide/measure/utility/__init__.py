@@ -1,1 +1,1 @@
-"""What analysts lose by a release: one class a measure, `utility` to ask several at once."""
+"""What analysts lose by a release: one class per measure, `utility` to ask several at once."""

@@ -67,8 +67,8 @@ class Found:
 class Stated:
     """What the measures of this package share. `label` replaces the name where one measure is asked for twice.
 
-    A measure computes with `of`, given one pair of files a copy: a release alone is one copy. `needs_link`: whether it
-    must know which released row belongs to which original one.
+    A measure computes with `of`, given one pair of files per copy: a release alone is one copy. `needs_link`: whether
+    it must know which released row belongs to which original one.
     """
 
     label: str | None = None

@@ -178,7 +178,7 @@ class Pair:
         if y.kind == "numeric" and not self.is_number(variable):
             raise InputError(
                 f'{where}: "{variable}" holds numbers in the original but {type_name(z.dtype)} in the release. Recode '
-                "the original in the same way; for a release made by a plan, utility() does this by itself."
+                "the original in the same way; for a release made by a plan, utility() does this automatically."
             )
         return y, self.after.like(variable, y)
 

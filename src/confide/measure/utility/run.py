@@ -23,7 +23,7 @@ def utility(
     release: Release | Copies, measures: Measure | str | Mapping[str, Any] | Iterable[Any] = DEFAULT, *,
     weight: str | None = None, weighted: bool = True, strict: bool = True,
 ) -> pl.DataFrame:  # fmt: skip
-    """What analysts lose by a release: one row a measure.
+    """What analysts lose by a release: one row per measure.
 
     `measures`: such as ``[Means("age"), RegressionOverlap("log(hh_income) ~ age")]``, or short names ("means"), or
     tables with the name under "measure" (as in study files). `weight` names the survey weight; None: the plan's own, if

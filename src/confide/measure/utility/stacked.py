@@ -1,4 +1,4 @@
-"""Original and released rows in one file, for a model that tells them apart."""
+"""Original and released rows in one file, for a model that distinguishes them."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from confide.protect.seam.likelihood import Columns, Likelihood
 
 @dataclass(frozen=True, eq=False)
 class Silent(Likelihood):
-    """The released value says nothing about the true one: it was drawn anew, without it.
+    """The released value says nothing about the true one: it is synthetic, drawn without it.
 
     Such a variable still counts where it is known, for what it says of others that are not. There are `n` records; the
     `variable` is named by who asks about one.

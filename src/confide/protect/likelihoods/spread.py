@@ -49,7 +49,7 @@ class Spread(Likelihood):
         cls, z: F64, there: Bools, variance: F64, values: Callable[[Records], F64], gap: float,
         weight: F64 | None = None,
     ) -> Spread:  # fmt: skip
-        """Around the target's own value, one known variance a record; `weight` stands before each density."""
+        """Around the target's own value, one known variance per record; `weight` stands before each density."""
         p = np.ones(len(z)) if weight is None else weight
         most, rule = (float(variance.max(initial=0.0)), 0.0), np.arange(len(z))
         known = cls(np.where(there, z, 0.0), there, rule, variance[:, None], p[:, None], most, values, None)

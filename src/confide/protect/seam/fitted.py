@@ -31,7 +31,7 @@ class Applied:
 
 
 KEPT, ALTERED, SYNTHETIC = "kept", "altered", "synthetic"
-"""What became of a variable: kept (or coarsened), altered from its own value, or drawn anew without it."""
+"""What became of a variable: kept (or coarsened), altered from its own value, or synthetic: drawn without it."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,7 @@ __all__ = ["calibration_chart", "risk_counts", "risk_distribution_chart", "save_
 
 
 def calibration_chart(calibration: Calibration) -> Any:
-    """Claimed probability against the share of right picks, one point a bin, with two standard errors.
+    """Claimed probability against the share of right picks, one point per bin, with two standard errors.
 
     A point on the diagonal is as right as it claims; below it the intruder is overconfident, above it too
     modest. Both axes are logarithmic where some claims are small. A bin without a right pick sits on the
@@ -108,7 +108,7 @@ def _calibration_tooltip() -> list[Any]:
 def strategies_chart(
     frame: pl.DataFrame, value: str = "expected_matches", title: str = "Expected right matches"
 ) -> Any:
-    """One row a strategy, one dot for each state of knowledge, on a logarithmic scale, with the numbers.
+    """One row per strategy, one dot for each state of knowledge, on a logarithmic scale, with the numbers.
 
     `frame` has the columns `strategy`, `knows` and the one named by `value`; strategies keep its order.
 
@@ -195,7 +195,7 @@ def risk_counts(
 def risk_distribution_chart(
     frame: pl.DataFrame, subtitle: str = "Number of targets in each range", title: str = "Who is at risk, by strategy"
 ) -> Any:
-    """How many targets have a largest probability in each range, one row a strategy; darker means more.
+    """How many targets have a largest probability in each range, one row per strategy; darker means more.
 
     `frame` is as `risk_counts` makes it: `strategy`, `bin`, `targets`.
 

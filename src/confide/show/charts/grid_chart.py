@@ -8,7 +8,7 @@ import polars as pl
 
 from confide.show.charts.drawing import INK, QUIET, aggregated, chart_title, styled
 
-WORDS = {"sdl": "sdl", "average": "average", "naive": "naive", "ignore": "left out"}
+WORDS = {"sdl": "informed", "average": "average", "naive": "naive", "ignore": "left out"}
 
 
 def grid_chart(frame: pl.DataFrame) -> Any:
@@ -57,6 +57,7 @@ def grid_chart(frame: pl.DataFrame) -> Any:
     subtitle = [
         "Large: targets whose own record is found, as expected; small: matches that the intruder claims.",
         "Pale, with a cross: parts that do not fit together. A naive choice for C leaves B and A out.",
+        "Informed: knows the plan, not the draws.",
     ]
     return styled(facets.properties(title=chart_title("What each choice of an intruder gets right", subtitle)))
 

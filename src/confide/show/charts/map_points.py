@@ -31,7 +31,7 @@ Row = dict[str, Any]
 def points_of(
     found: pl.DataFrame, frame: pl.DataFrame, across: RiskAxis, up: UtilityAxis, chosen: str | None = None
 ) -> pl.DataFrame:
-    """One row a candidate that can be drawn, sweeps in the order of their parameter; of very many only some."""
+    """One row per candidate that can be drawn, sweeps in the order of their parameter; of very many only some."""
     about = frame.group_by("plan", maintain_order=True).agg(pl.col("sweep", "setting", "value").first())
     known = found.filter(pl.col("note").is_null()).join(about, on="plan", how="left", maintain_order="left")
     known = thinned_plans(known, chosen)

@@ -1,4 +1,4 @@
-"""Charts with one row a plan: a number with its interval, targets by probability, groups of people.
+"""Charts with one row per plan: a number with its interval, targets by probability, groups of people.
 
 Each is drawn for a wide page, with names beside the rows, or for a narrow one, with names above them.
 """
@@ -28,7 +28,7 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross"
 def interval_chart(
     frame: pl.DataFrame, x_title: str, title: str = "", domain: Sequence[float] | None = None, narrow: bool = False
 ) -> Any:
-    """One row a plan: its number as a dot, the interval as a bar, and the number in words.
+    """One row per plan: its number as a dot, the interval as a bar, and the number in words.
 
     `frame` has `plan`, `at`, `low`, `high` and `shown` (the words); a plan without a number keeps its row.
 
@@ -105,7 +105,7 @@ def _names_above(column: str, data: pl.DataFrame, y: Any, limit: int, dy: int = 
 
 
 def targets_chart(frame: pl.DataFrame, title: str = "", narrow: bool = False) -> Any:
-    """How many targets have a largest probability in each range, one row a plan; darker means more.
+    """How many targets have a largest probability in each range, one row per plan; darker means more.
 
     `frame` has `plan`, `bin` (as "0.2 to 0.5"), `targets` (which makes the shade) and `shown` (the words).
 
@@ -166,7 +166,7 @@ def readable_ink(colour: str) -> str:
 
 
 def groups_chart(frame: pl.DataFrame, plans: Sequence[str], title: str = "", narrow: bool = False) -> Any:
-    """One row a group of people, one dot a plan: the share of the group that is over the threshold.
+    """One row per group of people, one dot per plan: the share of the group that is over the threshold.
 
     `frame` has `level`, `plan`, `share` and `shown` (the words); `plans` gives their order.
 

@@ -42,8 +42,8 @@ def points_chart(
     frame: pl.DataFrame, risk: str, measure: Measure, top: float, title: str = "", narrow: bool = False,
     chosen: str | None = None,
 ) -> Any:  # fmt: skip
-    """One point a plan between the same fixed ends as the R-U map: risk from 0 to `top`, that of "release everything",
-    utility from the worse end of the measure's range to its best.
+    """One point per plan between the same fixed ends as the R-U map: risk from 0 to `top`, that of "release
+    everything", utility from the worse end of the measure's range to its best.
 
     `frame` has the columns in `FIELDS`. Points of the frontier are filled and joined; a ring marks the choice.
 

@@ -57,7 +57,7 @@ def rank_chart(
 def _ranked(
     tables: Mapping[str, pl.DataFrame], beside: Mapping[str, pl.DataFrame] | None, beside_name: str
 ) -> pl.DataFrame:
-    """One row a scenario, source and rank."""
+    """One row per scenario, source and rank."""
     if not tables:
         raise InputError("There is no rank table to draw.")
     strange = [name for name in beside or {} if name not in tables]
@@ -75,7 +75,7 @@ def _ranked(
 
 
 def exposure_chart(frame: pl.DataFrame) -> Any:
-    """What knowledge and the share released do: people ranked first, and right matches, one line a share.
+    """What knowledge and the share released do: people ranked first, and right matches, one line per share.
 
     `frame` is that of `exposure`: `share`, `known`, `knows`, `first` and `expected` are drawn. On the left the share of
     *released* people whose own record ranks first; on the right the right matches among all people.

@@ -15,7 +15,7 @@ PERCENTILES = ("p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99")
 
 
 def claims_chart(frame: pl.DataFrame) -> Any:
-    """Matches claimed and matches right, one row an intruder, on a logarithmic scale, with the numbers.
+    """Matches claimed and matches right, one row per intruder, on a logarithmic scale, with the numbers.
 
     `frame` has `intruder`, `claimed` and `right`; intruders keep its order.
 
@@ -130,9 +130,9 @@ def _quantile_panel(points: pl.DataFrame, variable: str) -> Any:
 
 
 def correlations_chart(frame: pl.DataFrame) -> Any:
-    """Correlations of pairs of variables, one row a pair, one mark a file, with the numbers beside.
+    """Correlations of pairs of variables, one row per pair, one mark per file, with the numbers beside.
 
-    `frame` is as `huckett_tables.correlations` makes it: `pair`, and one column a file.
+    `frame` is as `huckett_tables.correlations` makes it: `pair`, and one column per file.
 
     >>> frame = pl.DataFrame({"pair": ["x, y"], "original": [0.4], "trees": [0.38]})
     >>> len(correlations_chart(frame).to_dict()["hconcat"])

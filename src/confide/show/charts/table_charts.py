@@ -190,7 +190,7 @@ def _tiles(data: pl.DataFrame, wide: int) -> tuple[pl.DataFrame, pl.DataFrame, f
 
 
 def scheme_map(frame: pl.DataFrame, title: str | None = None) -> Any:
-    """Risk against distortion, one point a scheme; `frame` as that of `confide.compare_schemes`.
+    """Risk against distortion, one point per scheme; `frame` as that of `confide.compare_schemes`.
 
     >>> import confide as cf
     >>> compared = cf.compare_schemes(cf.Table([2, 1, 3]), {"exact": cf.Exact(), "base 5": cf.RoundCells(5)}, known=2)

@@ -36,7 +36,9 @@ def distribution_figure(view: View) -> Figure | None:
     cells = {(p, b): text for p, b, _, text in rows}
     plans = list(dict.fromkeys(data["plan"]))
     top = "; ".join(f"{p}: {cells.get((p, bins[-1]), '0')}" for p in plans)
-    alt = f"Table of colours: targets by largest probability, one row a plan. In the highest range, {bins[-1]}: {top}."
+    alt = (
+        f"Table of colours: targets by largest probability, one row per plan. In the highest range, {bins[-1]}: {top}."
+    )
     caption = (
         f"Intruder {view.worst}. For each person the largest probability that the intruder gives to any released "
         "record; cells count people, darker means more."

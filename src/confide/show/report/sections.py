@@ -198,8 +198,8 @@ def _measures(view: View) -> list[dict[str, str]]:
 
 def _table_words(view: View) -> str:
     return (
-        "One row a plan. Each risk is that of the intruder who is worst by it: the one named second, or the one named "
-        "beside the number. Numbers are means over repeats, with 95% intervals in brackets. "
+        "One row per plan. Each risk is that of the intruder who is worst by it: the one named second, or the one "
+        "named beside the number. Numbers are means over repeats, with 95% intervals in brackets. "
         f"The frontier is that of {RISK_WORDS[view.risk]} against each utility."
     )
 

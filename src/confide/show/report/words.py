@@ -16,7 +16,8 @@ from confide.protect.plan import Plan
 from confide.protect.seam.mechanism import Mechanism
 
 LEVELS = {
-    "sdl": "reasons with the plan and its parameters", "average": "reasons with a guess at the plan",
+    "sdl": "reasons as an informed intruder (knows the plan, not the draws)",
+    "average": "reasons with a guess at the plan",
     "naive": "takes released values as true", "ignore": "does without",
     "exact": "reasons with all that follows from the plan",
 }  # fmt: skip
@@ -99,10 +100,10 @@ def _membership(who: Intruder, outside: bool) -> str:
     if of == "in_file":
         return "Knows that the target was surveyed, but not whether the record is released."
     if isinstance(of, Unsure) and of.weights is not None:
-        return f"Does not know whether the target is in the file; reckons with the survey weight {of.weights}."
+        return f"Does not know whether the target is in the file; uses the survey weight {of.weights}."
     if isinstance(of, Unsure) and of.total is not None and not outside:
-        return f"Does not know whether the target is in the file; reckons with a population of {of.total:,.0f}."
-    return "Does not know whether the target is in the file; reckons with a population."
+        return f"Does not know whether the target is in the file; assumes a population of {of.total:,.0f}."
+    return "Does not know whether the target is in the file; assumes a population."
 
 
 def measure_words(measure: Measure, outside: bool, columns: frozenset[str]) -> dict[str, str]:

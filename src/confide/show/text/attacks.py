@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from confide.attack.intruder import level_words
 from confide.core.visible import visible
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ def attack_text(attack: Attack, threshold: float = 0.2) -> str:
     """The printout of an attack: what was known and how it was treated, then the file's risk."""
     i = attack.intruder
     membership = i.membership if isinstance(i.membership, str) else repr(i.membership)
-    c, b, a = i.levels
+    c, b, a = level_words(i.levels)
     lines = [
         f"Attack on {attack.release.frame.height:,} released records, {attack.units.height:,} targets",
         f"membership {membership}; levels: available {c}, unavailable {b}, others {a}",
@@ -36,5 +37,5 @@ def speed_text(attack: Attack) -> str:
     if not total:
         return f"no pairs in {attack.seconds:.2f} s"
     skipped = max(0.0, 1 - visited / total)
-    speed = f"{total:,.0f} pairs in {attack.seconds:.2f} s ({total / attack.seconds:,.0f} a second)"
+    speed = f"{total:,.0f} pairs in {attack.seconds:.2f} s ({total / attack.seconds:,.0f} per second)"
     return f"{speed}; {skipped:.1%} merged or skipped"

@@ -1,4 +1,4 @@
-"""A study's result as a table for the terminal: one row a plan, the worst intruder's risk, every measure."""
+"""A study's result as a table for the terminal: one row per plan, the worst intruder's risk, every measure."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Piece:
 
 
 def pieces_of(study: Study, seed: int) -> list[Piece]:
-    """All pieces, repeat by repeat, so that every plan is met early. A plan without random steps is met once.
+    """All pieces, repeat by repeat, so that every plan comes early. A plan without random steps is carried out once.
 
     What no document can hold (functions, say) has keys of its own in each run: nobody can say whether it is the same.
     """

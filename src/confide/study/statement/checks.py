@@ -42,7 +42,7 @@ def named_problems(given: Any, what: str, classes: tuple[type[Any], ...]) -> lis
         return [f'{what} is a table of at least one {kinds} by name, as {what}={{"first": ...}}.']
     out = [f"{what}: names are text, and not empty." for k in given if not isinstance(k, str) or not k.strip()]
     out += [unwritable(k, what) for k in given if isinstance(k, str) and unwritable(k, what)]
-    out += [f'{what}: "{EVERYTHING}" is the name of the anchor; choose another.' for k in given if k == EVERYTHING]
+    out += [f'{what}: "{EVERYTHING}" is in every study; choose another name.' for k in given if k == EVERYTHING]
     return out + [
         f'{what}: "{k}" is {type(v).__name__}, not a {kinds}.' for k, v in given.items() if not isinstance(v, classes)
     ]
@@ -87,7 +87,7 @@ def intruder_problems(name: str, who: Intruder, frame: pl.DataFrame) -> list[str
     if not who.knows and not who.between:
         out.append(f"{where} knows nothing; name variables in knows.")
     if who.between:
-        out.append(f"{where}: interval knowledge needs a file of targets; attack the release by itself instead.")
+        out.append(f"{where}: interval knowledge needs a file of targets; attack the release directly instead.")
     of = who.membership
     if isinstance(of, Unsure) and of.weights is not None and of.weights not in frame.columns:
         out.append(f'{where}: there is no column "{of.weights}".{did_you_mean(of.weights, frame.columns)}')

@@ -117,7 +117,7 @@ def _tables(reader: Reader, doc: Mapping[str, Any], kind: str) -> list[tuple[str
             continue
         name = table.get("name")
         if not isinstance(name, str) or not name.strip():
-            reader.blame(where, '"name" is missing: results are told apart by it.')
+            reader.blame(where, '"name" is missing: it distinguishes the results.')
             continue
         out.append((name, table, f'{kind} "{name}"'))
     for name, count in Counter(n for n, _, _ in out).items():

@@ -28,7 +28,7 @@ POINTS = {
 def summarise_repeats(
     frame: pl.DataFrame, measures: Sequence[Measure], risks: Sequence[str], random: Mapping[str, bool] | None = None
 ) -> pl.DataFrame:
-    """One row a plan, intruder and risk, and one a plan and measure of utility (its intruder is null).
+    """One row per plan, intruder and risk, and one per plan and measure of utility (its intruder is null).
 
     `random` says which plans have random steps. `low` and `high` are Student's 95% interval of the mean over repeats:
     the mean itself for a plan without random steps, null for a random plan with one repeat. A repeat without a number

@@ -46,9 +46,8 @@ def reason_of(asked: Question, order: Sequence[int]) -> str:
     name, measure = asked.every.plans[best], asked.measure
     utility = asked.utility[best]
     risks = " and ".join(_risk_words(asked, best, risk) for risk in asked.limits)
-    held = (
-        f"{len(order)} of {many} plans meet the limits." if len(order) > 1 else f"It alone of {many} plans meets them."
-    )
+    alone = f"It is the only one of {many} plans that meets the limits."
+    held = f"{len(order)} of {many} plans meet the limits." if len(order) > 1 else alone
     parts = [
         f'"{name}" has {risks}; its {measure.name} of {shown(utility)} is the best within the limits.', held,
     ]  # fmt: skip
@@ -85,7 +84,7 @@ def _runner_up(asked: Question, best: int, second: int) -> str:
     gap = asked.every.paired(asked.values, best, second)
     text = f'Next comes "{name}" with {shown(b)}, {number(abs(gap.mean))} worse'
     if gap.low is None or gap.high is None:
-        return f"{text}; with one repeat nobody can say whether another draw would turn them round."
+        return f"{text}; with one repeat it is not known whether another draw would reverse the order."
     if gap.low == gap.high:
         return f"{text} in every repeat."
     clear = gap.low > 0 or gap.high < 0

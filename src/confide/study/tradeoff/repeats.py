@@ -77,7 +77,7 @@ class Repeats:
         """Read the rows. Where nobody says which plans are random, those with several repeats are taken to be."""
         lost = [c for c in ("plan", "intruder", "repeat") if c not in frame.columns]
         if lost or not frame.height:
-            raise InputError("The table of a study has one row a plan, intruder and repeat; this one does not.")
+            raise InputError("The table of a study has one row per plan, intruder and repeat; this one does not.")
         plans, who, repeats = (tuple(frame[c].unique(maintain_order=True)) for c in ("plan", "intruder", "repeat"))
         repeats = tuple(sorted(repeats))
         made = cls(frame, plans, who, repeats, np.zeros((0, 0), dtype=bool), np.zeros(0, dtype=bool))
@@ -114,7 +114,7 @@ class Repeats:
         return [interval(v, bool(r)) if ok else None for v, r, ok in zip(values, self.random, whole, strict=True)]
 
     def drawn_means(self, values: F64, draws: int) -> F64:
-        """Means over repeats drawn anew, the same repeats for all plans, shape (draws, p)."""
+        """Means over resampled repeats, the same repeats for all plans, shape (draws, p)."""
         many = len(self.repeats)
         counts = np.random.default_rng(SEED).multinomial(many, np.full(many, 1 / many), size=draws).astype(np.float64)
         finite = np.where(np.isfinite(values), values, 0.0)

@@ -1,4 +1,4 @@
-"""The attack on one table an area: everybody's probabilities, the paper's banded table, areas at risk."""
+"""The attack on one table per area: everybody's probabilities, the paper's banded table, areas at risk."""
 
 from __future__ import annotations
 

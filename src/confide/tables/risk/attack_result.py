@@ -55,7 +55,7 @@ def _cells(count: int) -> str:
 class TableAttack(Result):
     """What an intruder recovers from a published table. Private: certificates and cells are those of the true table.
 
-    `frame`: n, sap, standard_error, lower, upper, status, one row a number of known people. `method`: how it was
+    `frame`: n, sap, standard_error, lower, upper, status, one row per number of known people. `method`: how it was
     computed.
 
     >>> import confide as cf

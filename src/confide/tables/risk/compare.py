@@ -29,7 +29,7 @@ _OPTIONS = ("scheme", "margins", "cells", "totals")
 class SchemeComparison(Result):
     """Candidates side by side.
 
-    `frame`, one row a candidate: scheme (its name), n, sap (mean over areas and repeats), standard_error (over
+    `frame`, one row per candidate: scheme (its name), n, sap (mean over areas and repeats), standard_error (over
     repeats), worst (the area with the highest), at_risk (share of areas with SAP >= 0.1), distortion (mean absolute
     error of what is published; a hidden count is read as the middle of what can be stated of it), hidden (share of
     counts not shown), additive (whether published margins are the sums of published cells), frontier (no candidate
@@ -66,7 +66,7 @@ def compare_schemes(
     seed: int = 0,
     **options: Any,
 ) -> SchemeComparison:
-    """Publish a table, or one table an area, by each candidate and compare risk with distortion.
+    """Publish a table, or one table per area, by each candidate and compare risk with distortion.
 
     `candidates`: names with schemes, or with `{"scheme": ..., "margins": ..., "cells": ..., "totals": ...}` where they
     differ in more; `margins` is for those that name none. Random schemes are published `repeats` times with seeds of

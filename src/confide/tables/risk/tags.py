@@ -39,7 +39,7 @@ def tag(possible: Bools, cell: int, keys: Sequence[int]) -> str | None:
 
 
 def tagged(table: Table, recovered: Ints, possible: Bools, keys: Sequence[str] | None) -> pl.DataFrame:
-    """One row a recovered zero: cell, its levels, tag, given.
+    """One row per recovered zero: cell, its levels, tag, given.
 
     `keys`: what is known of the person (names of variables); None: the strongest tag, and the fewest keys for it.
     """

@@ -1,6 +1,6 @@
 """What a scheme must say: how it publishes counts, and what a published count tells somebody who knows the scheme.
 
-One file a scheme, both sides in it. Nothing that computes bounds or risks knows a scheme's name.
+One file per scheme, both sides in it. Nothing that computes bounds or risks knows a scheme's name.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class CellScheme(Protocol):
         """Whether draws are looked up by cell keys, so that a margin's draw is not independent of its cells'."""
 
     def apply(self, counts: Ints, draws: Floats) -> Ints:
-        """What is published for true counts of any shape; `draws` are uniform on [0, 1), one a count."""
+        """What is published for true counts of any shape; `draws` are uniform on [0, 1), one per count."""
 
     def interval(self, published: Ints) -> tuple[Ints, Ints]:
         """The smallest and the largest true count that each published value allows."""

@@ -24,7 +24,7 @@ LIMIT = 2**50
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """Arcs of the table's flow: first the cells, then the sums. `flow`, `lower`, `upper`: one a arc."""
+    """Arcs of the table's flow: first the cells, then the sums. `flow`, `lower`, `upper`: one per arc."""
 
     nodes: int
     tail: Ints

@@ -204,7 +204,8 @@ def test_absence_is_allowed_for():
     assert absent[~there].mean() > 0.8
     assert absent[there].mean() < 0.2
     claimed, true = result.calibration().claimed, result.calibration().true
-    assert abs(claimed / true - 1) < 0.06  # see docs/masks.md: as common among the absent as in the whole file
+    # See docs/explanation/microaggregation.md: as common among the absent as in the whole file.
+    assert abs(claimed / true - 1) < 0.06
 
 
 # -- the likelihood against its definition -------------------------------------------------------------------

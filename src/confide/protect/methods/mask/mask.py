@@ -46,7 +46,7 @@ class MatrixMask(Mechanism):
     `like` makes the matrices from another step and its stream of random numbers: ``MatrixMask.of(Swap(...))`` releases
     what the step releases. So do `Sample`, `Noise` and `Microaggregate`, and what a released value tells is what the
     step says. Other masks say it only where every value has one image that anybody can compute: A is None, B fixed and
-    invertible, C one fixed row. Else nobody has a likelihood, and only intruders who take values as true can be asked.
+    invertible, C one fixed row. Else there is no likelihood, and only intruders who take values as true can attack.
 
     >>> import confide as cf
     >>> mask = cf.MatrixMask(["wage_income", "other_income"], B=[[0.5, 0.5], [0.5, -0.5]])

@@ -212,7 +212,7 @@ def _column_problems(v: str, current: Column, noisy: bool) -> list[str]:
     if len(values) < 2:
         return [f"{where}: the file has {'no value' if not len(values) else 'one value only'} of it."]
     if np.ptp(values) == 0:
-        return [f"{where}: all values of the file are the same, so they tell nobody apart; leave the variable out."]
+        return [f"{where}: all values of the file are the same, so they distinguish nobody; leave the variable out."]
     zeros = int((values == 0).sum())
     if zeros and not noisy:
         return [

@@ -43,7 +43,7 @@ class Microaggregate(Mechanism):
     in the file comes first. k = 1 leaves every value as it is.
 
     The rows of a group are alike in these variables, so an intruder can at best name the group: a row of a group of n
-    has a probability of at most 1/n, unless other variables tell the rows apart. Which group a target of known values
+    has a probability of at most 1/n, unless other variables distinguish the rows. Which group a target of known values
     is in, is uncertain: see `group_choice` for the chance of each, learnt privately from the file.
 
     >>> import confide as cf

@@ -31,7 +31,7 @@ class Pram(Mechanism):
 
     Give `matrix` (rows: true category, columns: released category, both in the order of `levels`, or of the
     column's code list; rows sum to 1; or a mapping of mappings), or `retention`: with that probability a value is
-    kept, otherwise drawn anew from the file's distribution p,
+    kept, otherwise drawn from the file's distribution p,
 
     .. math:: P = \rho I + (1-\rho) 1 p^T,
 

@@ -16,7 +16,7 @@ from confide.protect.shared.category_codes import joint_codes, level_codes, rows
 
 @dataclass(frozen=True, eq=False)
 class FittedRetention(Fitted):
-    r"""A value is kept with probability `retention`, else drawn anew from the file's distribution `p`, shape (K,).
+    r"""A value is kept with probability `retention`, else drawn from the file's distribution `p`, shape (K,).
 
     The matrix :math:`P = \rho I + (1-\rho) 1 p^T` has K^2 entries but only two kinds: a released category b has the
     probability :math:`\rho + (1-\rho) p_b` where it is the true one, and :math:`(1-\rho) p_b` where it is not. The last

@@ -43,7 +43,7 @@ class Swap(Mechanism):
     `force` names records (positions, or a true-or-false column) that are always among those chosen: "judicious
     swapping". `candidates="unique"` with `keys` and `within` is the targeted policy: a record that is alone with
     its keys in its area exchanges, with probability `rate`, with a record of the same keys in another area.
-    `simulate=100` estimates L as print does, by swapping the released file again that often.
+    `simulate=100` estimates L as the paper does, by swapping the released file again that often.
 
     >>> import confide as cf
     >>> cf.Swap("race", rate=0.30).variables

@@ -1,4 +1,4 @@
-"""What methods share that draw one variable anew from a model of it given others."""
+"""What methods share that draw synthetic values of one variable from a model of it given others."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class FromOthers(Mechanism):
         return self
 
     def sort(self, sorts: Mapping[str, str]) -> str:  # noqa: ARG002
-        """Values are drawn anew: given what they were drawn from they do not depend on the true one."""
+        """Values are synthetic: given what they were drawn from they do not depend on the true one."""
         return SYNTHETIC
 
     def two_parts(self, original: Records, zeros: bool | None) -> tuple[Predictors, States, F64, F64]:
@@ -73,5 +73,5 @@ class FromOthers(Mechanism):
 
 
 def says_nothing(view: View, about: tuple[str, ...]) -> Evidence:
-    """Evidence of values that were drawn anew: none, by itself."""
+    """Evidence of synthetic values: none, by itself."""
     return Evidence(about, likelihood=Silent(view.released.n))

@@ -35,7 +35,7 @@ class NormalSynthesis(FromOthers):
     .. math:: \sigma^{*2} = \frac{\mathrm{RSS}}{\chi^2_{n-p}}, \qquad
         \beta^* \sim N(\hat\beta, \sigma^{*2} (X^T X)^{-1}), \qquad z_j \sim N(x_j^T \beta^*, \sigma^{*2})
 
-    Parameters are drawn once a copy: with ``copies=m`` each copy has its own, as the hierarchical model of Duncan and
+    Parameters are drawn once per copy: with ``copies=m`` each copy has its own, as the hierarchical model of Duncan and
     Keller-McNulty has it, and estimates from the copies can be combined (`combine`). Without `given` that is their
     model, :math:`\mu_i \sim N(\bar y, \alpha^2)`, with :math:`\alpha^2 = \sigma^2/n`, or what `alpha`, the standard
     deviation of the mean, says.
@@ -45,9 +45,9 @@ class NormalSynthesis(FromOthers):
     are drawn again, so a skewed variable on the scale of values loses its shape: use ranks. Zeros, missing values,
     answer codes and precision as in `QuantileRegression`.
 
-    At level "sdl" the intruder takes the value for normal around the target's own with the variance of a prediction,
-    :math:`\hat\sigma^2 (1 + x_j^T (X^T X)^{-1} x_j)`: what Huckett and Larsen suggest for other models. Level "exact"
-    knows that it does not depend on the target, given what it was drawn from.
+    At level "informed" the intruder takes the value for normal around the target's own with the variance of a
+    prediction, :math:`\hat\sigma^2 (1 + x_j^T (X^T X)^{-1} x_j)`: what Huckett and Larsen suggest for other models.
+    Level "exact" knows that it does not depend on the target, given what it was drawn from.
 
     >>> import confide as cf
     >>> cf.NormalSynthesis("hh_income", given=["sex", "age"], scale="ranks").needs

@@ -77,7 +77,7 @@ class Suppress:
         return False
 
     def settle(self, layout: Layout, counts: Ints, free: Bools, draws: Draws) -> Settled:  # noqa: ARG002
-        """Hide counts of a table of `counts` (m). The audit has one row a primary count; see `audit.audit`."""
+        """Hide counts of a table of `counts` (m). The audit has one row per primary count; see `audit.audit`."""
         true = layout.sums(counts)
         may = (layout.sums(free.astype(np.int64)) > 0) & (true >= self.least)
         primary = may & (true < self.below)

@@ -48,11 +48,11 @@ class HotDeck(Mechanism):
     makes numbers of codes. Categories among `match` count as indicators; a missing value is at
     the mean with an indicator of its own; directions in which the file does not vary are left out.
 
-    The intruder of Huckett and Larsen (level "sdl") takes the donor for the target: records whose rank lies within the
-    window of the target's (or of a rank predicted from match and within) are alike, others impossible. Level "exact"
-    knows that a donor found by drawn values is nobody in particular; where all `match` variables are kept, the donor of
-    a record whose match values nobody shares *is* that record, and the move alone protects it. An intruder may guess
-    "window".
+    The intruder of Huckett and Larsen (level "informed") takes the donor for the target: records whose rank lies within
+    the window of the target's (or of a rank predicted from match and within) are alike, others impossible. Level
+    "exact" knows that a donor found by synthetic values is nobody in particular. Where all `match` variables are kept,
+    the donor of a record whose match values nobody shares *is* that record, and the move alone protects it. An intruder
+    may guess "window".
 
     >>> import confide as cf
     >>> cf.HotDeck(["wage_income", "other_income"], match=["hh_income"], within=["sex"], window=50).needs
@@ -104,7 +104,7 @@ class HotDeck(Mechanism):
         return replace(self, window=guessed_window(released.n) if self.window else 0)
 
     def sort(self, sorts: Mapping[str, str]) -> str:
-        """Drawn anew, unless donors are found by values that are the record's own."""
+        """Synthetic, unless donors are found by values that are the record's own."""
         return SYNTHETIC if all(sorts.get(v, KEPT) == SYNTHETIC for v in self.match) else ALTERED
 
     def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _FittedHotDeck:  # noqa: ARG002
@@ -114,8 +114,8 @@ class HotDeck(Mechanism):
         predictors = Predictors.of(original, self.match, self.where, rare=0)
         if predictors.width > MOST_COLUMNS:
             raise InputError(
-                f"{self.where}: match makes {predictors.width - 1:,} columns, one a level of each category. Categories "
-                "with many levels belong in within."
+                f"{self.where}: match makes {predictors.width - 1:,} columns, one per level of each category. "
+                "Categories with many levels belong in within."
             )
         x = predictors.matrix(original, intercept=False)
         fitted = _FittedHotDeck(
@@ -300,8 +300,8 @@ class _FittedHotDeck(Fitted):
             return says_nothing(view, about)
         if sorts != {KEPT}:
             raise InputError(
-                f"{self.step.where}: the match variables are neither all kept nor all drawn anew, and what the values "
-                'then say has no closed form. Ask at level "sdl", or match on variables of one sort.'
+                f"{self.step.where}: the match variables are neither all kept nor all synthetic, and what the values "
+                'then say has no closed form. Ask at level "informed", or match on variables of one sort.'
             )
         group, of, _ = joint_codes(view.released, self.step.needs, lambda _: Chain())
         mine = of(self.file)
@@ -313,7 +313,7 @@ class _FittedHotDeck(Fitted):
     def _window(self, view: View, v: str, group: I64, size: I64) -> Window:
         """The window around the target's own rank, where nobody else could have been the donor.
 
-        Records with the same match values draw from the same donors, and their values do not tell them apart.
+        Records with the same match values draw from the same donors, and their values do not distinguish them.
         """
         moved = self.moved.get(v)
         if moved is None or moved.scale is None:

@@ -60,7 +60,7 @@ class QuantileRegression(FromOthers):
     indicator beside a number. `zeros`: whether zeros stand apart, as a first part (is it zero?) before the second (how
     much?); by default where they are at least 5 percent. Missing values and answer codes always stand apart.
 
-    The intruder of Huckett and Larsen (level "sdl") takes the released value for normal around the target's own,
+    The intruder of Huckett and Larsen (level "informed") takes the released value for normal around the target's own,
     with the standard error of a prediction,
 
     .. math:: \mathrm{sd}_j = \omega(\tau_j) \sqrt{x_j^T (X^T X)^{-1} x_j}, \qquad
@@ -142,7 +142,7 @@ class _FittedQuantiles(Fitted):
             return says_nothing(view, about)
         if view.released[v].kind != "numeric":
             raise InputError(
-                f'"{v}" was drawn as a number and then recoded, but the intruder in print compares numbers; ask at '
+                f'"{v}" was drawn as a number and then recoded, but the published intruder compares numbers; ask at '
                 'level "exact".'
             )
         caliper = view.guess("caliper", v, None)
