@@ -22,7 +22,7 @@ from confide.attack.engine.loops import carry_out
 from confide.attack.engine.prepare import prepare
 from confide.attack.results.again import prepared
 from confide.core.run.threads import thread_count
-from confide.protect.seam.evidence import Normal
+from confide.protect.likelihoods.normal import Normal
 
 KEYS = ["sex", "race", "marital", "age"]
 

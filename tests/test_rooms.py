@@ -18,8 +18,8 @@ MAY["cli"] |= {"demo", "tables", "theory"}
 UPWARD = "confide.core.upward"
 """The one place that may look upward, for methods such as `attack.chart()`."""
 
-NAMES = {"beliefs", "charts", "measures", "schemes"}
-"""Files at the top that pass public names on."""
+NAMES = {"beliefs", "charts", "extend", "measures", "schemes"}
+"""Files at the top that pass public names on. A method may be written against `extend`, which looks each name up late."""
 
 ANYWHERE = {"confide", "confide.precompile", UPWARD, *(f"confide.{name}" for name in NAMES)}
 """They look into every room: public names, compiling at installation, convenience methods."""
@@ -34,7 +34,7 @@ LAYERS = {
 """Inside a room: each may import from those before it, and everything else in the room from all of them."""
 
 LEFT: set[tuple[str, str]] = set()
-"""Imports that still go the wrong way. The list only becomes shorter."""
+"""Modules that still import the wrong way, with the room or layer. The list only becomes shorter."""
 
 
 def room(name: str) -> str:
@@ -50,6 +50,8 @@ def upward() -> set[tuple[str, str]]:
             continue
         for other in module.imports():
             there = room(other)
+            if there == "extend" and name.startswith("confide.protect.methods."):
+                continue
             if there not in ("", room(name), *MAY[room(name)]) and SPELLINGS.get(name) != other:
                 found.add((name, there))
     return found
@@ -85,13 +87,13 @@ def test_layers_inside_a_room(where: str) -> None:
         return layers.index(part) if part in layers else len(layers)
 
     wrong = {
-        (name, other)
+        (name, other.split(".")[2])
         for name, module in modules().items()
         if room(name) == where and name.count(".") > 1 and name != UPWARD
         for other in module.imports()
         if room(other) == where and height(other) > height(name)
     }
-    assert not wrong
+    assert wrong <= LEFT
 
 
 def methods() -> dict[str, str]:

@@ -406,7 +406,7 @@ class _Part:
     def _e(self, i, t):
         """Belief in each class given all that is known of the target (before dividing by its sum)."""
         pi = self.belief.pi_target(i)
-        return np.array([pi[k] * self._fits(k, t) * self._numbers(t, self._cell_t(i), k, self.belief.scene.numbers_t)
+        return np.array([pi[k] * self._fits(k, t) * self._numbers(t, self._cell_t(i), k, self.belief.scene.side.numbers_t)
                          * self._in_limits(k, self._cell_t(i)) for k in range(self.belief.k)])  # fmt: skip
 
     def _cell_t(self, i):
@@ -595,7 +595,8 @@ def compare(attack, targets=None, truth=None, tolerance=1e-9):
     assert len(units) == len(twin)
     for i, (fast, slow) in enumerate(zip(units, twin, strict=True)):
         for name in ("candidates", "n_max", "hit", "as_likely", "rank"):
-            assert fast[name] == slow[name], (i, name, fast, slow)
+            underflown = slow["candidates"] and slow["p_max"] == fast["p_max"] == 0.0  # the engine counts in logs
+            assert fast[name] == slow[name] or (underflown and name == "n_max"), (i, name, fast, slow)
         for name in ("p_true", "p_max", "p_absent"):
             assert (fast[name] is None) == (slow[name] is None), (i, name, fast, slow)
             if fast[name] is not None:

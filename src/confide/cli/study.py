@@ -92,10 +92,11 @@ def _free(out: Path, mine: str, texts: Mapping[str, str], overwrite: bool) -> Ou
 
 def _written(result: cf.StudyResult, choice: cf.Choice | None, out: Path, texts: Mapping[str, str]) -> list[Path]:
     from confide.show.report import save_report_folder
+    from confide.study.kept import save_tables
 
     for folder in (out, out / "charts", out / "outside"):
         remove_leftovers(folder)
-    files = [*result.save_tables(out, overwrite=True), *save_report_folder(result, out, choice, overwrite=True)]
+    files = [*save_tables(result, out, overwrite=True), *save_report_folder(result, out, choice, overwrite=True)]
     if choice is not None:
         files += _plan_file(result, choice, out / CHOSEN)
     for name, text in texts.items():

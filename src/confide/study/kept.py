@@ -13,6 +13,7 @@ import polars as pl
 from confide.attack.intruder import Intruder
 from confide.core.errors import InputError
 from confide.core.registry import known
+from confide.frames import private_folder, write
 from confide.measure.utility.measure import Measure
 from confide.measure.utility.registry import as_measure
 from confide.protect.plan import Plan
@@ -20,11 +21,19 @@ from confide.study.pieces.sealed import read_sealed, write_sealed
 from confide.study.result import Info, StudyResult
 from confide.study.statement.rule import Rule
 
-FILE = "result.json"
+FRAME, SUMMARY, FILE = "frame.parquet", "summary.csv", "result.json"
 WORK = "work"
 """Where `confide study` keeps it."""
 TYPES = {str(t): t for t in (pl.String, pl.Float64, pl.Int64, pl.Boolean)}
 TABLES = ("frame", "distribution", "groups", "details", "timings", "audit")
+
+
+def save_tables(result: StudyResult, place: Path, overwrite: bool = False) -> list[Path]:
+    """Write the frame and the summary, for their owner alone; a new folder is private as well."""
+    if not place.is_dir():
+        private_folder(place)
+    frame = write(result.frame, place / FRAME, overwrite=overwrite, private=True)
+    return [frame, write(result.summary(), place / SUMMARY, overwrite=overwrite, private=True)]
 
 
 def keep(result: StudyResult, folder: Path, overwrite: bool = True) -> Path:

@@ -14,7 +14,6 @@ from confide.attack.intruder import Intruder
 from confide.core.errors import InputError, did_you_mean
 from confide.core.result import PICTURES, Result
 from confide.core.upward import upward
-from confide.frames import atomic_write, private_folder
 from confide.frames.files import FORMATS
 from confide.measure.utility.measure import Measure
 from confide.protect.plan import Plan
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["EVERYTHING", "RISKS", "Info", "StudyResult"]
 
-FRAME, SUMMARY = "frame.parquet", "summary.csv"
 AUDIT = {
     "plan": pl.String, "measure": pl.String, "repeat": pl.Int64, "differ": pl.Int64, "effect": pl.Float64,
     "loss": pl.Float64, "carried": pl.Float64,
@@ -180,20 +178,9 @@ class StudyResult(Result):
         place = Path(folder).expanduser()
         if place.suffix.lower() in (*PICTURES, *FORMATS) and not place.is_dir():
             return [super().save(place, overwrite)]
-        from confide.study.kept import keep
+        from confide.study.kept import keep, save_tables
 
-        tables = self.save_tables(place, overwrite)
-        return [*tables, keep(self, place, overwrite)]
-
-    def save_tables(self, place: Path, overwrite: bool = False) -> list[Path]:
-        """Write `frame.parquet` and `summary.csv` into a folder."""
-        if not place.is_dir():
-            private_folder(place)
-        with atomic_write(place / FRAME, overwrite, private=True) as temporary:
-            self.frame.write_parquet(temporary)
-        with atomic_write(place / SUMMARY, overwrite, private=True) as temporary:
-            self.summary().write_csv(temporary)
-        return [place / FRAME, place / SUMMARY]
+        return [*save_tables(self, place, overwrite), keep(self, place, overwrite)]
 
     def __str__(self) -> str:
         return str(upward("study_text")(self))

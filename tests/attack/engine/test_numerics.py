@@ -9,7 +9,7 @@ from scipy.integrate import quad
 import confide as cf
 from confide.attack.engine.kernels import arithmetic
 from confide.measure.risk.calibration import calibrate
-from confide.protect.seam.evidence import log_cell
+from confide.protect.likelihoods.normal import log_cell
 
 
 @numba.njit

@@ -19,7 +19,7 @@ from confide.core.random.draws import Stream
 from confide.frames.columns import Records, encode_column
 from confide.protect.methods.pram.pram import Pram
 from confide.protect.methods.pram.retention import FittedRetention
-from confide.protect.seam.evidence import take
+from confide.protect.seam.likelihood import take
 from confide.protect.seam.mechanism import Chain, View
 
 LARGE = [2**60 + 2 * i + 1 for i in range(100)]

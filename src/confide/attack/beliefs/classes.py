@@ -10,7 +10,7 @@ import numpy as np
 from confide.attack.evidence.gather import Uncertain
 from confide.core.errors import InputError
 from confide.frames.columns import F64, I64, Bools, Column, Records, combine
-from confide.protect.seam.evidence import Columns, Likelihood
+from confide.protect.seam.likelihood import Columns, Likelihood
 from confide.protect.shared.category_codes import level_codes
 
 MOST = 3000

@@ -27,7 +27,8 @@ from scipy.spatial import cKDTree
 from confide.attack.beliefs.regressions import Fitted, NumberBelief
 from confide.frames.columns import F64, I64, Bools, Column
 from confide.frames.distinct import Distinct
-from confide.protect.seam.evidence import Likelihood, Normal
+from confide.protect.likelihoods.normal import Normal
+from confide.protect.seam.likelihood import Likelihood
 
 NEIGHBOURS, FARTHEST = 5, 3.0
 """A combination is blurred to its neighbour of this number, but no farther than so many standard deviations."""

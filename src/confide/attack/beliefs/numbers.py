@@ -17,7 +17,8 @@ from confide.attack.evidence.gather import Uncertain
 from confide.attack.intruder import Uniform
 from confide.core.errors import InputError
 from confide.frames.columns import F64, I64, Bools, Records
-from confide.protect.seam.evidence import Likelihood, Normal
+from confide.protect.likelihoods.normal import Normal
+from confide.protect.seam.likelihood import Likelihood
 
 MANY = 100
 """Numbers with more values than this are integrated over; everything else is a class."""

@@ -24,7 +24,7 @@ from confide.attack.evidence.gather import Knowledge, Uncertain
 from confide.attack.intruder import Uniform
 from confide.core.errors import InputError
 from confide.frames.columns import F64, I64, Records, codes_in
-from confide.protect.seam.evidence import Spread
+from confide.protect.likelihoods.spread import Spread
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,9 @@ from confide.attack.engine.kernels.arguments import JointNodes, JointNoise, Seen
 from confide.attack.engine.node_sums import PAIRS, as_targets, pieces
 from confide.attack.engine.room import node_room
 from confide.frames.columns import F64, I64
-from confide.protect.seam.evidence import Columns, Match, Normal, take
+from confide.protect.likelihoods.match import Match
+from confide.protect.likelihoods.normal import Normal
+from confide.protect.seam.likelihood import Columns, take
 
 if TYPE_CHECKING:
     from confide.attack.engine.scene import Number, Scene

@@ -14,8 +14,10 @@ from confide.attack.engine.scene import Scene
 from confide.attack.engine.spreads import MOST_NODES, KnownSpread, known_spreads
 from confide.frames.columns import I64, Bools
 from confide.frames.distinct import Distinct
+from confide.protect.likelihoods.match import Match
+from confide.protect.likelihoods.normal import Normal
+from confide.protect.likelihoods.table import Table
 from confide.protect.likelihoods.window import Window
-from confide.protect.seam.evidence import Match, Normal, Table
 from confide.protect.shared.category_codes import level_codes
 
 Loop = Literal["nearest", "plain", "noisy", "spread", "mixture", "any"]

@@ -22,7 +22,9 @@ from confide.attack.engine.spreads import spread_arrays
 from confide.attack.engine.target_side import log_belief, log_limits, log_normaliser, no_class_fits
 from confide.core.run.threads import run_pieces
 from confide.frames.columns import F64
-from confide.protect.seam.evidence import Match, Normal, Table
+from confide.protect.likelihoods.match import Match
+from confide.protect.likelihoods.normal import Normal
+from confide.protect.likelihoods.table import Table
 
 PIECE = 512
 """Distinct targets in one piece of work."""

@@ -12,7 +12,7 @@ from scipy.special import ndtr
 
 from confide.attack.beliefs.regressions import NumberBelief
 from confide.frames.columns import F64, I64, Records
-from confide.protect.seam.evidence import Columns, Likelihood, take
+from confide.protect.seam.likelihood import Columns, Likelihood, take
 
 if TYPE_CHECKING:
     from confide.attack.engine.scene import Number, Scene

@@ -13,8 +13,9 @@ from confide.attack.engine.kernels.arguments import Into
 from confide.attack.engine.node_sums import pieces
 from confide.attack.engine.posterior import log_block, log_pairs, unknown_of
 from confide.frames.columns import F64, I64
+from confide.protect.likelihoods.normal import Normal
 from confide.protect.likelihoods.window import Window
-from confide.protect.seam.evidence import Normal, take
+from confide.protect.seam.likelihood import take
 
 PLAIN = 500_000
 """Pairs times classes that are worked on together."""

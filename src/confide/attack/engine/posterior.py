@@ -20,7 +20,7 @@ from confide.attack.engine.record_side import log_unknown
 from confide.attack.engine.scene import Scene
 from confide.attack.engine.target_side import log_belief, log_limits, log_normaliser, log_numbers, no_class_fits
 from confide.frames.columns import F64, I64
-from confide.protect.seam.evidence import take
+from confide.protect.seam.likelihood import take
 
 
 def log_weights(scene: Scene, i: int) -> tuple[I64, dict[str, F64]]:
@@ -67,7 +67,7 @@ def log_known(scene: Scene, who: I64, which: I64) -> dict[str, F64]:
     """log C by variable, of aligned targets and records, for what multiplies in by itself and not through classes."""
     parts: dict[str, F64] = {}
     for at, (u, known, z) in enumerate(zip(scene.uncertain, scene.known_t, scene.records, strict=True)):
-        part = scene.parts_known[at]
+        part = scene.side.parts_known[at]
         if part is not None:
             like, target = part
             own = take(like.record, scene.rows[which])

@@ -11,7 +11,7 @@ import numpy as np
 from confide.attack.engine.fit import Fit, fit
 from confide.attack.engine.kernel_plan import Units
 from confide.attack.engine.membership import population_records, released_weights
-from confide.attack.engine.scene import Scene
+from confide.attack.engine.scene import Scene, TargetSide
 from confide.attack.evidence.case import Case, Merged, make_case, merged
 from confide.attack.evidence.copies import joined
 from confide.attack.evidence.gather import Knowledge, gather
@@ -45,7 +45,7 @@ class Prepared:
     of: I64 | None
     population: tuple[Records, F64] | None
     weights: F64 | None
-    fits: dict[bytes, tuple[Knowledge, Fit]] = field(default_factory=dict)
+    fits: dict[bytes, tuple[Knowledge, Fit, TargetSide]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"Prepared: {len(self.who.truth):,} targets, {len(self.own):,} units; {self.case!r}"
@@ -57,31 +57,34 @@ class Prepared:
     def scenes(self) -> Iterator[tuple[I64, Scene, Units]]:
         """One pattern of knowledge after another: positions of its units, the scene, and the units in it."""
         for rows, knows, between in self.who.patterns(tuple(self.intruder.knows)):
-            knowledge, fitted = self._fitted(rows, knows, between)
+            knowledge, fitted, side = self._fitted(rows, knows, between)
             place = np.full(self.who.records.n, -1, dtype=np.int64)
             place[rows] = np.arange(len(rows))
             mine = np.flatnonzero(place[self.units.target] >= 0)
             units = Units(place[self.units.target[mine]], self.units.own[mine], self.units.count[mine])
-            yield mine, Scene.place(self.case, knowledge, fitted, self.who.records.take(rows)), units
+            yield mine, Scene.place(self.case, knowledge, fitted, side), units
 
-    def scene_of(self, target: int) -> Scene:
-        """The scene of one target and the records of its block."""
+    def scene_of(self, target: int) -> tuple[Scene, int]:
+        """The records of one target's block in a scene, and the target's place there."""
         row = target if self.who.of is None else int(self.who.of[target])
         for rows, knows, between in self.who.patterns(tuple(self.intruder.knows)):
-            if row in rows:
-                knowledge, fitted = self._fitted(rows, knows, between)
-                alone = self.who.records.take(np.array([row]))
+            if len(at := np.flatnonzero(rows == row)):
+                knowledge, fitted, side = self._fitted(rows, knows, between)
                 block = np.flatnonzero(knowledge.eligible)
-                for c in knowledge.certain:
-                    block = block[c.released[block] == c.of(alone)[0]]
-                return Scene.place(self.case, knowledge, fitted, alone, block)
+                for c, labels in zip(knowledge.certain, side.labels, strict=True):
+                    block = block[c.released[block] == labels[at[0]]]
+                return Scene.place(self.case, knowledge, fitted, side, block), int(at[0])
         raise InputError(f"Nothing is known of target {target}.")
 
-    def _fitted(self, rows: I64, knows: tuple[str, ...], between: dict[str, Any]) -> tuple[Knowledge, Fit]:
+    def _fitted(
+        self, rows: I64, knows: tuple[str, ...], between: dict[str, tuple[float, float]]
+    ) -> tuple[Knowledge, Fit, TargetSide]:
         key = rows.tobytes()
         if key not in self.fits:
             knowledge = joined([gather(each, knows, between) for each in (self.case, *self.others)])
-            self.fits[key] = knowledge, fit(self.case, knowledge, self.who.records.take(rows), knows, between)
+            targets = self.who.records.take(rows)
+            fitted = fit(self.case, knowledge, targets, knows, between)
+            self.fits[key] = knowledge, fitted, TargetSide.of(knowledge, fitted, targets)
         return self.fits[key]
 
 

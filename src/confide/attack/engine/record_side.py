@@ -15,7 +15,9 @@ from confide.attack.engine.node_sums import log_sums
 from confide.attack.engine.room import node_room
 from confide.frames.columns import F64, I64, Records
 from confide.frames.distinct import Distinct
-from confide.protect.seam.evidence import Match, Normal, take
+from confide.protect.likelihoods.match import Match
+from confide.protect.likelihoods.normal import Normal
+from confide.protect.seam.likelihood import take
 
 if TYPE_CHECKING:
     from confide.attack.engine.scene import Number, Scene

@@ -18,7 +18,7 @@ from confide.attack.engine.record_side import log_m
 from confide.attack.evidence.case import Case
 from confide.attack.evidence.gather import Knowledge, Uncertain
 from confide.frames.columns import F64, I64, Bools, Records
-from confide.protect.seam.evidence import Columns, Likelihood, take
+from confide.protect.seam.likelihood import Columns, Likelihood, take
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,19 +56,46 @@ class Number:
 
 
 @dataclass(frozen=True, eq=False)
+class TargetSide:
+    """The targets of one pattern of knowledge as the formula needs them, whatever records they meet.
+
+    `labels`: their certain labels; `cell`; `known`: per step their side of its likelihood, None where it is not known.
+    `parts_known`: per step the likelihood of the known ones among numbers altered together, where some are not known.
+    """
+
+    targets: Records
+    labels: tuple[I64, ...]
+    cell: I64
+    known: tuple[Columns | None, ...]
+    parts_known: tuple[tuple[Likelihood, Columns] | None, ...]
+    numbers: tuple[Number, ...]
+    numbers_t: tuple[Number, ...]
+
+    @classmethod
+    def of(cls, knowledge: Knowledge, fit: Fit, targets: Records) -> TargetSide:
+        """Place targets among cells, and ask every likelihood for its side of them."""
+        steps, labels = knowledge.uncertain, tuple(c.of(targets) for c in knowledge.certain)
+        cell = fit.believed.cells.place(labels, targets.n) if fit.needs_belief else np.zeros(targets.n, dtype=np.int64)
+        return cls(
+            targets, labels, cell, tuple(u.like.target(u.met(targets)) if all(u.known) else None for u in steps),
+            tuple(_part_known(u, number, targets) for u, number in zip(steps, fit.numeric, strict=True)),
+            _numbers(steps, fit.believed.numbers, targets), _numbers(steps, fit.believed.numbers_t, targets),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
 class Scene:
-    """Some released rows and targets of one pattern of knowledge.
+    """Some released rows met with targets of one pattern of knowledge.
 
     `rows`: positions in `case.released` that are candidates at all; `released`, `records`, `records_a`, `block_r`,
-    `cell_r`, `log_m`, `count`: theirs (`count`: how many rows of the release each stands for). `block_t`, `cell_t`,
-    `known_t`: of the targets. `parts_known`: per step the likelihood of the known ones among numbers altered together,
-    where some are not known. `intervals`: known of variables that are certain.
+    `cell_r`, `log_m`, `count`: theirs (`count`: how many rows of the release each stands for). `block_t`: of the
+    targets, -1 where no record shares all labels. `intervals`: known of variables that are certain.
     """
 
     case: Case
     knowledge: Knowledge
     fit: Fit
-    targets: Records
+    side: TargetSide
     intervals: Mapping[str, tuple[float, float]]
     rows: I64
     released: Records
@@ -79,36 +106,23 @@ class Scene:
     block_t: I64
     n_blocks: int
     cell_r: I64
-    cell_t: I64
-    known_t: tuple[Columns | None, ...]
-    parts_known: tuple[tuple[Likelihood, Columns] | None, ...]
-    numbers: tuple[Number, ...]
-    numbers_t: tuple[Number, ...]
     log_m: F64
 
     @classmethod
-    def place(cls, case: Case, knowledge: Knowledge, fit: Fit, targets: Records, rows: I64 | None = None) -> Scene:
-        """Place rows of the release (None: all that can be candidates) and targets."""
+    def place(cls, case: Case, knowledge: Knowledge, fit: Fit, side: TargetSide, rows: I64 | None = None) -> Scene:
+        """Place rows of the release, None for all that can be candidates."""
         rows = np.flatnonzero(knowledge.eligible) if rows is None else rows
-        certain, steps, believed = knowledge.certain, knowledge.uncertain, fit.believed
-        labels_r, labels_t = [c.released[rows] for c in certain], [c.of(targets) for c in certain]
-        block_r, block_t, n_blocks = blocks(labels_r, labels_t, len(rows), targets.n)
+        labels = [c.released[rows] for c in knowledge.certain]
         cell_r = np.zeros(len(rows), dtype=np.int64)
-        cell_t = np.zeros(targets.n, dtype=np.int64)
         if fit.needs_belief:
             helpers = [z[rows] for z in helper_codes(case, knowledge.helpers)]
-            cell_r = believed.cells_r.place([*labels_r, *helpers], len(rows))
-            cell_t = believed.cells.place(labels_t, targets.n)
+            cell_r = fit.believed.cells_r.place([*labels, *helpers], len(rows))
         scene = cls(
-            case, knowledge, fit, targets, {v: p for v, p in fit.between.items() if v not in knowledge.limits},
-            rows, case.released.take(rows), tuple(take(u.like.record, rows) for u in steps),
-            tuple(None if u.like_a is None else take(u.like_a.record, rows) for u in steps),
+            case, knowledge, fit, side, {v: p for v, p in fit.between.items() if v not in knowledge.limits},
+            rows, case.released.take(rows), tuple(take(u.like.record, rows) for u in knowledge.uncertain),
+            tuple(None if u.like_a is None else take(u.like_a.record, rows) for u in knowledge.uncertain),
             np.ones(len(rows)) if case.count is None else case.count[rows],
-            block_r, block_t, n_blocks, cell_r, cell_t,
-            tuple(u.like.target(u.met(targets)) if all(u.known) else None for u in steps),
-            tuple(_part_known(u, number, targets) for u, number in zip(steps, fit.numeric, strict=True)),
-            _numbers(steps, believed.numbers, targets), _numbers(steps, believed.numbers_t, targets),
-            np.zeros(len(rows)),
+            *blocks(labels, side.labels, len(rows), side.targets.n), cell_r, np.zeros(len(rows)),
         )  # fmt: skip
         return scene._with_others()
 
@@ -129,6 +143,22 @@ class Scene:
     @property
     def uncertain(self) -> tuple[Uncertain, ...]:
         return self.knowledge.uncertain
+
+    @property
+    def targets(self) -> Records:
+        return self.side.targets
+
+    @property
+    def cell_t(self) -> I64:
+        return self.side.cell
+
+    @property
+    def known_t(self) -> tuple[Columns | None, ...]:
+        return self.side.known
+
+    @property
+    def numbers(self) -> tuple[Number, ...]:
+        return self.side.numbers
 
     @property
     def classes(self) -> Classes:

@@ -10,7 +10,8 @@ import numpy as np
 
 from confide.attack.engine.kernels.arguments import Errors
 from confide.frames.columns import I64
-from confide.protect.seam.evidence import Columns, Spread
+from confide.protect.likelihoods.spread import Spread
+from confide.protect.seam.likelihood import Columns
 
 if TYPE_CHECKING:
     from confide.attack.engine.scene import Scene

@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 from confide.attack.beliefs.synthetic import log_values
 from confide.attack.engine.record_side import log_mass
 from confide.frames.columns import F64, I64, Bools, Column
-from confide.protect.seam.evidence import take
+from confide.protect.seam.likelihood import take
 
 if TYPE_CHECKING:
     from confide.attack.engine.scene import Number, Scene
@@ -37,9 +37,9 @@ def log_normaliser(scene: Scene, t: I64) -> F64:
     if not scene.fit.helped:
         return np.zeros(len(t))
     cell = scene.cell_t[t]
-    known = log_numbers(scene, t, cell, scene.numbers_t, scene.fit.believed.correlation_t)
+    known = log_numbers(scene, t, cell, scene.side.numbers_t, scene.fit.believed.correlation_t)
     joint = log_agree(scene, t) + scene.fit.believed.log_pi[cell] + known
-    joint = joint + log_limits(scene, cell, scene.numbers_t)
+    joint = joint + log_limits(scene, cell, scene.side.numbers_t)
     total = logsumexp(joint, axis=1)
     return np.where(np.isfinite(total), total, 0.0)
 

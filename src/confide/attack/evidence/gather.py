@@ -15,7 +15,10 @@ from confide.attack.evidence.case import Case
 from confide.attack.evidence.mistakes import mistake_matrix, mistaken_value, wider
 from confide.core.errors import InputError
 from confide.frames.columns import F64, I64, Bools, Column, Records, codes_in
-from confide.protect.seam.evidence import Evidence, Labels, Likelihood, Normal, Silent
+from confide.protect.likelihoods.normal import Normal
+from confide.protect.likelihoods.silent import Silent
+from confide.protect.seam.evidence import Evidence, Labels
+from confide.protect.seam.likelihood import Likelihood
 from confide.protect.seam.mechanism import Chain, View
 
 

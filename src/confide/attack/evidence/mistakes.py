@@ -16,8 +16,9 @@ from scipy.special import logsumexp
 from confide.core.checks import finite, fraction, positive
 from confide.core.errors import InputError
 from confide.frames.columns import F64, I64, Column, Records, codes_in
-from confide.protect.likelihoods.normal import as_they_are
-from confide.protect.seam.evidence import Likelihood, Normal, Table, take
+from confide.protect.likelihoods.normal import Normal, as_they_are
+from confide.protect.likelihoods.table import Table
+from confide.protect.seam.likelihood import Likelihood, take
 from confide.protect.seam.mechanism import Chain, Fitted, Mechanism, View
 
 LARGEST = 5_000_000

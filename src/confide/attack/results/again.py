@@ -37,10 +37,11 @@ def prepared(attack: Attack) -> Prepared:
 class Candidates:
     """The candidates of one target: `rows` of the release, `parts` of their log weights by name, and probabilities `p`.
 
-    `at`: positions of the rows in the `scene`, where rows that are alike are one.
+    `target` and `at`: the target's and the rows' places in the `scene`, where rows that are alike are one.
     """
 
     scene: Scene
+    target: int
     at: I64
     rows: I64
     parts: dict[str, F64]
@@ -53,14 +54,16 @@ def candidates(attack: Attack, target: int) -> Candidates:
     if isinstance(target, bool) or not isinstance(target, (int, np.integer)) or not 0 <= target < n:
         raise InputError(f"target is a position from 0 to {n - 1}.")
     ready = prepared(attack)
-    scene = ready.scene_of(int(target))
-    at, parts = log_weights(scene, 0)
+    scene, place_of_target = ready.scene_of(int(target))
+    at, parts = log_weights(scene, place_of_target)
     place = np.full(scene.case.released.n, -1, dtype=np.int64)
     place[scene.rows[at]] = np.arange(len(at))
     every = place if ready.files.released.of is None else place[ready.files.released.of]
     rows = np.flatnonzero(every >= 0)
     parts = {name: part[every[rows]] for name, part in parts.items()}
-    return Candidates(scene, at[every[rows]], rows, parts, _probabilities(attack, int(target), parts, len(rows)))
+    return Candidates(
+        scene, place_of_target, at[every[rows]], rows, parts, _probabilities(attack, int(target), parts, len(rows))
+    )
 
 
 def _probabilities(attack: Attack, target: int, parts: dict[str, F64], n: int) -> F64:

@@ -13,7 +13,7 @@ from confide.attack.results.again import candidates
 from confide.core.errors import InputError
 from confide.core.random.seeds import checked_seed, stream
 from confide.frames.columns import F64, I64
-from confide.protect.seam.evidence import take
+from confide.protect.seam.likelihood import take
 
 if TYPE_CHECKING:
     from confide.attack.engine.scene import Scene
@@ -49,7 +49,7 @@ def _one(attack: Attack, target: int, draws: int, seed: int) -> tuple[float | No
     for at in items:
         parts.pop(" + ".join(scene.uncertain[at].variables))
     log_w = np.sum(list(parts.values()), axis=0) if parts else np.zeros(len(rows))
-    factors = [f for at in items for f in _factors(scene, at, rows, draws, seed)]
+    factors = [f for at in items for f in _factors(scene, at, found.target, rows, draws, seed)]
     means = [_log_mean(f) for f in factors]
     log_w = log_w + np.sum(means, axis=0)
     peak = float(log_w.max())
@@ -72,14 +72,14 @@ def _drawn_items(scene: Scene) -> list[int]:
     ]
 
 
-def _factors(scene: Scene, at: int, rows: I64, draws: int, seed: int) -> list[Draws]:
+def _factors(scene: Scene, at: int, i: int, rows: I64, draws: int, seed: int) -> list[Draws]:
     """For each independently drawn factor of a step: a function that yields blocks of log densities (draws, rows).
 
     Draws depend on the step's variables and the seed alone: every target meets the same ones.
     """
     u, t = scene.uncertain[at], scene.known_t[at]
     assert t is not None
-    own, z = take(t, np.zeros(len(rows), dtype=np.int64)), take(scene.records[at], rows)
+    own, z = take(t, np.full(len(rows), i)), take(scene.records[at], rows)
     size = max(min(CHUNK // len(rows), draws), 1)
 
     def blocks(k: int) -> Any:

@@ -36,7 +36,7 @@ def make_units(columns: dict[str, F64], own_row: I64, certain: bool) -> tuple[pl
         "n_max": np.where(alive, np.round(columns["n_max"]), 0).astype(np.int64), "hit": hit,
         "as_likely": np.round(columns["likely"]).astype(np.int64),
         "rank": (1 + np.round(columns["above"])).astype(np.int64), "p_absent": p_absent,
-        "status": pl.Series(STATUS, dtype=pl.Enum(STATUS)).gather(status),
+        "status": pl.Series(STATUS).gather(status),
     })  # fmt: skip
     mask = pl.Series(released)
     ranked = pl.Series(has_true)

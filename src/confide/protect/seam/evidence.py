@@ -18,17 +18,7 @@ from dataclasses import dataclass, field
 
 from confide.core.errors import InputError
 from confide.frames.columns import F64, I64, Records
-from confide.protect.likelihoods.match import Match as Match
-from confide.protect.likelihoods.normal import Normal as Normal
-from confide.protect.likelihoods.normal import log_cell as log_cell
-from confide.protect.likelihoods.normal import spread_at as spread_at
-from confide.protect.likelihoods.silent import Silent as Silent
-from confide.protect.likelihoods.spread import LOG_2PI as LOG_2PI
-from confide.protect.likelihoods.spread import Spread as Spread
-from confide.protect.likelihoods.table import Table as Table
-from confide.protect.seam.likelihood import Columns as Columns
-from confide.protect.seam.likelihood import Likelihood as Likelihood
-from confide.protect.seam.likelihood import take as take
+from confide.protect.seam.likelihood import Likelihood
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide.protect.seam.evidence import take
+from confide.protect.seam.likelihood import take
 from tests.helpers.measurement_twin import (
     BELIEFS,
     SEVERAL,

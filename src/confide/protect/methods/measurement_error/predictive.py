@@ -22,8 +22,8 @@ from scipy.stats import chi2, gamma, qmc
 from confide.core.checks import finite, positive
 from confide.core.errors import InputError
 from confide.frames.columns import F64
+from confide.protect.likelihoods.spread import LOG_2PI
 from confide.protect.methods.measurement_error.variances import Gamma, Variances
-from confide.protect.seam.evidence import LOG_2PI
 
 GRID = 257
 """Points at which the density is computed exactly; other values are interpolated by a cubic spline of its log."""
