@@ -19,11 +19,11 @@ CHARTS = {"chart", "map", "plot"}
 
 LEFT = {
     "Attack.given", "Attack.of.given", "Combined.adjusted", "Intruder.at.options", "Intruder.errors", "Intruder.guesses",
-    "Intruder.sweep.options", "MatrixMask.A", "MatrixMask.B", "MatrixMask.C", "Microaggregate.matrices.fitted",
-    "Noise.bounds", "Noise.correlation", "Noise.matrices.fitted", "Optimum.map.options", "Optimum.parameters",
+    "Intruder.sweep.options", "MatrixMask.A", "MatrixMask.B", "MatrixMask.C",
+    "Noise.bounds", "Noise.correlation", "Optimum.map.options", "Optimum.parameters",
     "Pram.levels", "Pram.matrix", "Published.attack.known", "Published.attack.options", "Published.scheme",
     "PublishedTables.attack.known", "PublishedTables.attack.options", "PublishedTables.scheme", "Recode.mapping",
-    "Release.record.return", "Sample.matrices.fitted", "Study.utility", "StudyResult.map.options", "Swap.matrices.fitted",
+    "Release.record.return", "Study.utility", "StudyResult.map.options",
     "Copies.data.return", "Sweep.__init__.parameters", "Sweep.at.setting", "Sweep.parameters", "Sweep.values.return",
     "Table.of.vault", "Table.publish.vault", "Tables.of.vault", "Tables.publish.vault", "combine_frames.estimator",
     "compare_schemes.candidates", "compare_schemes.options", "expected_sap.known", "optimise.utility",

@@ -595,7 +595,8 @@ def compare(attack, targets=None, truth=None, tolerance=1e-9):
     assert len(units) == len(twin)
     for i, (fast, slow) in enumerate(zip(units, twin, strict=True)):
         for name in ("candidates", "n_max", "hit", "as_likely", "rank"):
-            assert fast[name] == slow[name], (i, name, fast, slow)
+            underflown = slow["candidates"] and slow["p_max"] == fast["p_max"] == 0.0  # the engine counts in logs
+            assert fast[name] == slow[name] or (underflown and name == "n_max"), (i, name, fast, slow)
         for name in ("p_true", "p_max", "p_absent"):
             assert (fast[name] is None) == (slow[name] is None), (i, name, fast, slow)
             if fast[name] is not None:

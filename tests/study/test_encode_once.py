@@ -36,10 +36,9 @@ def test_pieces_of_a_study_share_the_original() -> None:
 
 def test_a_study_does_not_see_what_becomes_of_the_callers_frame() -> None:
     frame = HEADS.clone()
-    study = cf.Study(frame, {"swap": PLAN}, INTRUDERS, MEASURES, repeats=1, seed=1)
-    first = study.run(progress=False).frame
+    mine, theirs = (cf.Study(f, {"swap": PLAN}, INTRUDERS, MEASURES, repeats=1, seed=1) for f in (HEADS, frame))
     frame[0, "hh_income"] = 10**9
-    assert study.run(progress=False).frame.equals(first)
+    assert theirs.run(progress=False).frame.equals(mine.run(progress=False).frame)
 
 
 def test_a_file_that_several_share_gives_what_each_alone_gives() -> None:

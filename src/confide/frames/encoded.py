@@ -146,14 +146,16 @@ def gathered(names: Iterable[str], make: Callable[[str], Column], n: int) -> Rec
 def cut(column: Column, values: pl.Series) -> Column | None:
     """What encoding a series gives, from a column of the same rows and values: levels that no row has are left out.
 
-    None where only the series can tell: a type that has levels of its own, or whose precision is that of other rows.
+    None where only the series can tell: it is of another type, or of one whose precision depends on the rows.
 
     >>> pets = encode_column(pl.Series("pet", ["cat", "dog", "eel"]))
     >>> cut(pets.take(np.array([2, 0])), pl.Series("pet", ["eel", "cat"])).levels
     ('cat', 'eel')
     """
-    if column.dtype != values.dtype or isinstance(values.dtype, pl.Enum):
+    if column.dtype != values.dtype:
         return None
+    if isinstance(values.dtype, pl.Enum):
+        return replace(column, why="named") if column.levels == tuple(values.dtype.categories) else None
     if column.kind == "numeric":
         whole = values.dtype.is_integer() or values.dtype.is_temporal()
         if not whole and values.dtype != pl.Float64:

@@ -11,7 +11,8 @@ from confide.core.errors import InputError, raise_all
 from confide.core.random.origin import Origin
 from confide.frames.columns import I64, Column, Kind, Records
 from confide.protect.seam.coarsening import Chain, Coarsening
-from confide.protect.seam.mechanism import Fitted, Mechanism, View
+from confide.protect.seam.fitted import Fitted, View
+from confide.protect.seam.mechanism import Mechanism
 
 
 @dataclass(frozen=True, eq=False)

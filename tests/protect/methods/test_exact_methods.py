@@ -19,8 +19,9 @@ from confide.core.random.draws import Stream
 from confide.frames.columns import Records, encode_column
 from confide.protect.methods.pram.pram import Pram
 from confide.protect.methods.pram.retention import FittedRetention
+from confide.protect.seam.coarsening import Chain
+from confide.protect.seam.fitted import View
 from confide.protect.seam.likelihood import take
-from confide.protect.seam.mechanism import Chain, View
 
 LARGE = [2**60 + 2 * i + 1 for i in range(100)]
 NUMERIC: dict[str, Callable[[], Any]] = {

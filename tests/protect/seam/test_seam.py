@@ -1,5 +1,6 @@
 """The seam: a method that the engine has never heard of works, from one file, with a likelihood of its own."""
 
+import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -11,10 +12,13 @@ import pytest
 import confide as cf
 from confide.core.random.draws import Draws
 from confide.frames.columns import Records
+from confide.protect.seam.coarsening import Coarsening
 from confide.protect.seam.evidence import Evidence
+from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.likelihood import Likelihood
-from confide.protect.seam.mechanism import Applied, Fitted, Mechanism, Names, View
+from confide.protect.seam.mechanism import Mechanism, Names
 from confide.protect.shared.category_codes import level_codes
+from tests.helpers.source import modules
 
 
 @dataclass(frozen=True)
@@ -109,3 +113,29 @@ def test_a_model_of_the_true_value_given_the_released_one_needs_no_a() -> None:
     people = 1000 * mine.sum() / len(z)
     expected = w.max() / (w.sum() + people - mine.sum())
     assert attack.units["p_max"][3] == pytest.approx(expected, rel=1e-9)
+
+
+def test_nobody_probes_for_hooks() -> None:
+    """What may be asked of a method or a likelihood is in a base class: no `hasattr` and no `getattr` finds it."""
+    hooks = {n for base in (Mechanism, Fitted, Likelihood, Coarsening) for n in vars(base) if not n.startswith("_")}
+    for name, module in modules().items():
+        if name.split(".")[1:2] not in (["protect"], ["attack"], ["measure"], ["study"]):
+            continue
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("hasattr", "getattr") and len(node.args) > 1:
+                asked = node.args[1]
+                assert not (isinstance(asked, ast.Constant) and asked.value in hooks), (name, ast.unparse(node))
+
+
+def test_defaults_are_those_of_a_plain_random_step() -> None:
+    step = Flip("c", 0.2)
+    assert (step.needs, step.stream, list(step.parts()), step.secret) == ((), "Flip:c", [step], ())
+    assert (step.draws, step.selects, step.linear, step.by_order, step.share_chosen) == (True, False, False, True, None)
+    assert step.with_forced([1]) is None
+    assert step.with_share(0.5) is step
+    assert step.guess(cf.Plan([step]).encode(DATA)) is step
+    assert (step.nobody, step.models_truth, step.unfit(cf.Plan([step]).encode(DATA), None)) == ("", False, [])
+    with pytest.raises(cf.InputError, match="not known as a product of matrices"):
+        step.matrices(step, *[cf.Plan([step]).encode(DATA)] * 2, None)  # type: ignore[arg-type]
+    with pytest.raises(cf.InputError, match="Flip is not known as a matrix mask"):
+        cf.MatrixMask.of(step)

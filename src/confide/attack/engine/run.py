@@ -19,7 +19,7 @@ from confide.attack.results.attack import Attack, Treatment
 from confide.attack.results.units import make_units, spread_out
 from confide.core.run.threads import progress_bar, thread_count
 from confide.frames.columns import F64
-from confide.protect.seam.mechanism import SYNTHETIC
+from confide.protect.seam.fitted import SYNTHETIC
 
 if TYPE_CHECKING:
     from confide.protect.release import Release

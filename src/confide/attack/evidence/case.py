@@ -13,7 +13,8 @@ from confide.core.errors import InputError
 from confide.frames.columns import F64, Column, Records, alike
 from confide.frames.tally import Tally
 from confide.protect.compiled import Compiled
-from confide.protect.seam.mechanism import Chain, Fitted, View
+from confide.protect.seam.coarsening import Chain
+from confide.protect.seam.fitted import Fitted, View
 
 if TYPE_CHECKING:
     from confide.protect.release import Release

@@ -17,9 +17,10 @@ from confide.core.errors import InputError
 from confide.frames.columns import F64, I64, Bools, Column, Records, codes_in
 from confide.protect.likelihoods.normal import Normal
 from confide.protect.likelihoods.silent import Silent
+from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.evidence import Evidence, Labels
+from confide.protect.seam.fitted import View
 from confide.protect.seam.likelihood import Likelihood
-from confide.protect.seam.mechanism import Chain, View
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,8 +18,10 @@ from confide.core.errors import InputError
 from confide.frames.columns import F64, I64, Column, Records, codes_in
 from confide.protect.likelihoods.normal import Normal, as_they_are
 from confide.protect.likelihoods.table import Table
+from confide.protect.seam.coarsening import Chain
+from confide.protect.seam.fitted import Fitted, View
 from confide.protect.seam.likelihood import Likelihood, take
-from confide.protect.seam.mechanism import Chain, Fitted, Mechanism, View
+from confide.protect.seam.mechanism import Mechanism
 
 LARGEST = 5_000_000
 """Entries of the largest table of mistakes kept in memory."""

@@ -27,8 +27,8 @@ def logs(y: F64) -> F64:
     """The scale of logarithms: rising over negative and positive numbers, with 0 far from both.
 
     >>> import numpy as np
-    >>> np.diff(logs(np.array([-np.e, -1.0, 1.0, np.e]))).round(9)
-    array([   1., 1600.,    1.])
+    >>> np.diff(logs(np.array([-np.e, -1.0, 1.0, np.e]))).round(9).tolist()
+    [1.0, 1600.0, 1.0]
     """
     return np.asarray(np.sign(y) * (np.log(np.maximum(np.abs(y), 1e-300)) + APART))
 

@@ -15,7 +15,8 @@ from confide.frames.columns import F64, I64, Bools, Column, Kind, Records
 from confide.protect.likelihoods.window import Window
 from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.evidence import Evidence, Labels
-from confide.protect.seam.mechanism import Applied, Check, Fitted, Mechanism, Names, View, registered
+from confide.protect.seam.fitted import Applied, Fitted, View
+from confide.protect.seam.mechanism import Check, Mechanism, Names, registered
 from confide.protect.shared.moved_ranks import guessed_window, ranks_released, swapped_ranks, wrong_window
 from confide.protect.shared.rank_shares import RankScale, copy_share, exchange_share
 from confide.protect.shared.standing_apart import Apart

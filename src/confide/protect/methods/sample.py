@@ -12,8 +12,9 @@ from confide.core.random.draws import Draws
 from confide.frames.columns import Records
 from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.evidence import Evidence
+from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.matrices import Parts, selection
-from confide.protect.seam.mechanism import Applied, Fitted, Mechanism, View, registered
+from confide.protect.seam.mechanism import Mechanism, registered
 
 
 @registered

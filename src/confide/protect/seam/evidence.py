@@ -1,14 +1,8 @@
 """What a released value tells someone who knows the true one.
 
-Evidence has a certain part (a label that released and true value always share) and an uncertain part (a
-likelihood). Four likelihoods have compiled kernels: `Match`, `Table`, `Normal` and `Spread`; any other class with
-the same methods works too and is evaluated in chunks. `Silent` is the likelihood of what was drawn anew.
-
-Notation
---------
-t : what is known of the target, as columns of arrays (`Likelihood.target` makes it from true values)
-z : the released record's side, as columns of arrays (`Likelihood.record`)
-r : number of released records
+Evidence has a certain part (a label that released and true value always share) and an uncertain part (a likelihood).
+Four likelihoods have compiled kernels: `Match`, `Table`, `Normal` and `Spread`; any other works too and is evaluated in
+chunks. `Silent` is the likelihood of what was made without the true value.
 """
 
 from __future__ import annotations

@@ -19,14 +19,8 @@ from confide.core.random.draws import Draws
 from confide.core.registry import any_of
 from confide.core.registry import registered as registered
 from confide.frames.columns import Kind, Records
-from confide.protect.seam.coarsening import Chain as Chain
-from confide.protect.seam.coarsening import Coarsening
-from confide.protect.seam.fitted import ALTERED as ALTERED
-from confide.protect.seam.fitted import KEPT as KEPT
-from confide.protect.seam.fitted import SYNTHETIC as SYNTHETIC
-from confide.protect.seam.fitted import Applied as Applied
-from confide.protect.seam.fitted import Fitted as Fitted
-from confide.protect.seam.fitted import View as View
+from confide.protect.seam.coarsening import Chain, Coarsening
+from confide.protect.seam.fitted import ALTERED, Fitted
 from confide.protect.seam.matrices import Parts
 
 Check = Callable[[Any], str | None]
@@ -96,9 +90,16 @@ class Mechanism(ABC):
         return name
 
     @property
+    def what(self) -> Sequence[str]:
+        """The earlier name of `variables`."""
+        warnings.warn(f"{type(self).__name__}: what is now called variables.", DeprecationWarning, stacklevel=3)
+        return self.variables
+
+    @property
     def where(self) -> str:
         """The step, as errors name it."""
-        return f'{type(self).__name__}("{", ".join(self.variables)}")'
+        name = next(c.__name__ for c in type(self).__mro__ if not c.__name__.startswith("_"))
+        return f'{name}("{", ".join(self.variables)}")'
 
     @property
     def needs(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from confide.core.errors import InputError
 from confide.frames.columns import I64, Column, Records, codes_in, combine
-from confide.protect.seam.mechanism import Chain
+from confide.protect.seam.coarsening import Chain
 
 
 def level_codes(column: Column, reference: Column) -> tuple[I64, int]:

@@ -11,7 +11,7 @@ import numpy as np
 from confide.core.random.draws import Draws
 from confide.core.run.threads import one_blas_thread
 from confide.frames.columns import F64, I64, Bools, Column, codes_in
-from confide.protect.seam.mechanism import Chain
+from confide.protect.seam.coarsening import Chain
 from confide.protect.shared.predictors import Predictors
 
 MANY_ZEROS = 0.05

@@ -24,8 +24,9 @@ from confide.protect.methods.mask.checks import (
 )
 from confide.protect.seam.coarsening import Chain, Coarsening
 from confide.protect.seam.evidence import Evidence, Labels
+from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.matrices import Parts
-from confide.protect.seam.mechanism import Applied, Fitted, Mechanism, Names, View, registered
+from confide.protect.seam.mechanism import Mechanism, Names, registered
 
 
 @registered

@@ -19,7 +19,8 @@ from confide.protect.methods.measurement_error.predictive import Conjugate, File
 from confide.protect.methods.measurement_error.variances import Gamma, Learnt, Variances, prior_from_range
 from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.evidence import Evidence
-from confide.protect.seam.mechanism import Applied, Fitted, Mechanism, Names, View, registered
+from confide.protect.seam.fitted import Applied, Fitted, View
+from confide.protect.seam.mechanism import Mechanism, Names, registered
 
 ABSENT = ("student", "normal", "file", "joint")
 

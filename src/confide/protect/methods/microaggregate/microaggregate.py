@@ -19,8 +19,9 @@ from confide.protect.methods.microaggregate.group_means import Means, Shown, ave
 from confide.protect.methods.microaggregate.mdav import mdav
 from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.evidence import Evidence, Labels
+from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.matrices import Parts
-from confide.protect.seam.mechanism import Applied, Fitted, Mechanism, Names, View, registered
+from confide.protect.seam.mechanism import Mechanism, Names, registered
 from confide.protect.shared.category_codes import group_codes, joint_codes
 from confide.protect.shared.standing_apart import Apart
 

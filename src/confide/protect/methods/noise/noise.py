@@ -18,8 +18,9 @@ from confide.protect.likelihoods.normal import Normal
 from confide.protect.methods.noise.span import INSIDE, SPECIAL, Span
 from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.evidence import Evidence, Labels
+from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.matrices import Parts
-from confide.protect.seam.mechanism import Applied, Fitted, Mechanism, Names, View, registered
+from confide.protect.seam.mechanism import Mechanism, Names, registered
 
 
 @registered

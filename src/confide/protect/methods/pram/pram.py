@@ -16,7 +16,8 @@ from confide.protect.likelihoods.table import Table
 from confide.protect.methods.pram.retention import FittedRetention
 from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.evidence import Evidence
-from confide.protect.seam.mechanism import Applied, Fitted, Mechanism, Names, View, registered
+from confide.protect.seam.fitted import Applied, Fitted, View
+from confide.protect.seam.mechanism import Mechanism, Names, registered
 from confide.protect.shared.category_codes import level_codes
 
 MOST = 3_000

@@ -10,7 +10,7 @@ from confide.core.random.draws import Draws
 from confide.frames.columns import F64, I64, Column, Records
 from confide.protect.likelihoods.match import Match
 from confide.protect.seam.evidence import Evidence
-from confide.protect.seam.mechanism import Applied, Fitted, View
+from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.shared.category_codes import joint_codes, level_codes, rows_in
 
 

@@ -17,8 +17,9 @@ from confide.protect.likelihoods.table import Table
 from confide.protect.methods.swap.targeting import TargetedPolicy
 from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.evidence import Evidence
+from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.matrices import Parts, selection
-from confide.protect.seam.mechanism import Applied, Fitted, Mechanism, Names, View, registered
+from confide.protect.seam.mechanism import Mechanism, Names, registered
 from confide.protect.shared.category_codes import group_codes, joint_codes, rows_in
 
 MOST = 3_000

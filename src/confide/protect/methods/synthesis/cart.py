@@ -16,7 +16,8 @@ from confide.frames.columns import F64, I64, Records
 from confide.protect.methods.synthesis.from_others import FromOthers, says_nothing
 from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.evidence import Evidence
-from confide.protect.seam.mechanism import Applied, Fitted, Name, View, registered
+from confide.protect.seam.fitted import Applied, Fitted, View
+from confide.protect.seam.mechanism import Name, registered
 from confide.protect.shared.predictors import Predictors
 from confide.protect.shared.standing_apart import States
 

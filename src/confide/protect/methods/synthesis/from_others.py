@@ -10,7 +10,8 @@ from confide.core.errors import InputError
 from confide.frames.columns import F64, Column, Records
 from confide.protect.likelihoods.silent import Silent
 from confide.protect.seam.evidence import Evidence
-from confide.protect.seam.mechanism import SYNTHETIC, Mechanism, View
+from confide.protect.seam.fitted import SYNTHETIC, View
+from confide.protect.seam.mechanism import Mechanism
 from confide.protect.shared.predictors import Predictors
 from confide.protect.shared.standing_apart import States
 

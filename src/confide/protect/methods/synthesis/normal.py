@@ -18,7 +18,8 @@ from confide.protect.likelihoods.spread import LOG_2PI, Spread
 from confide.protect.methods.synthesis.from_others import FromOthers, says_nothing
 from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.evidence import Evidence
-from confide.protect.seam.mechanism import Applied, Fitted, Name, View, registered
+from confide.protect.seam.fitted import Applied, Fitted, View
+from confide.protect.seam.mechanism import Name, registered
 from confide.protect.shared.predictors import Predictors, enough_rows
 from confide.protect.shared.standing_apart import States
 

@@ -19,18 +19,8 @@ from confide.protect.methods.synthesis.from_others import says_nothing
 from confide.protect.methods.synthesis.hotdeck.donors import Whitening, cell_donors
 from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.evidence import Evidence
-from confide.protect.seam.mechanism import (
-    ALTERED,
-    KEPT,
-    SYNTHETIC,
-    Applied,
-    Check,
-    Fitted,
-    Mechanism,
-    Names,
-    View,
-    registered,
-)
+from confide.protect.seam.fitted import ALTERED, KEPT, SYNTHETIC, Applied, Fitted, View
+from confide.protect.seam.mechanism import Check, Mechanism, Names, registered
 from confide.protect.shared.category_codes import joint_codes
 from confide.protect.shared.moved_ranks import guessed_window, ranks_released, swapped_ranks, wrong_window
 from confide.protect.shared.predictors import Predictors

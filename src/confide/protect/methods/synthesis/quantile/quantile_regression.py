@@ -17,8 +17,9 @@ from confide.protect.methods.synthesis.from_others import FromOthers, says_nothi
 from confide.protect.methods.synthesis.quantile.fitted_process import Process
 from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.evidence import Evidence
+from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.likelihood import Columns, Likelihood
-from confide.protect.seam.mechanism import Applied, Check, Fitted, Name, View, registered
+from confide.protect.seam.mechanism import Check, Name, registered
 from confide.protect.shared.category_codes import joint_codes
 from confide.protect.shared.predictors import Predictors, enough_rows
 from confide.protect.shared.standing_apart import States

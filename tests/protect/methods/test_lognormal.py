@@ -1,5 +1,7 @@
 """Multiplicative lognormal noise: closed form, what is kept, rounding, later steps, calibration on its own scale."""
 
+import ast
+import inspect
 from typing import Any
 
 import numpy as np
@@ -111,6 +113,12 @@ def test_an_interval_is_compared_with_values_as_they_are() -> None:
     rows = few.with_row_index().filter(pl.col("hh_income").is_between(20_000, 40_000))["index"].to_list()
     who = cf.Intruder(knows=["sex", "race", "age"], between={"hh_income": ("low", "high")})
     assert abs(who.attack(release, targets, truth=rows).calibration().z) < 3
+
+
+def test_it_is_written_as_somebody_outside_would() -> None:
+    tree = ast.parse(inspect.getsource(inspect.getmodule(cf.LognormalNoise)))
+    taken = {n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
+    assert {m for m in taken if m.startswith("confide")} == {"confide.extend"}
 
 
 def test_a_plan_file_holds_it_and_a_part_of_a_file_gets_the_draws_of_the_whole() -> None:
