@@ -18,7 +18,7 @@ HEADS = cf.demo("heads").head(60)
 MISTAKES = {
     "a number for names": (lambda: cf.Plan(identifiers=3), "list of names"),
     "a set of names": (lambda: cf.Swap({"race", "sex"}, rate=0.1), "list of names"),
-    "a list for one name": (lambda: cf.Recode(["age"], width=5), "name of one column"),
+    "a list for one name": (lambda: cf.Recode(["age", "sex"], width=5), "name of one column"),
     "ranges as a list": (lambda: cf.Uniform(ranges=[[1, 2]]), "ranges must be a table"),
     "no path": (lambda: cf.read(["a.csv"]), "path must be text or a path, not a list"),
     "NUL in a path": (lambda: cf.write(HEADS, "a\0.csv"), "no file's name can hold"),
