@@ -17,7 +17,10 @@ import numpy as np
 import polars as pl
 
 import confide as cf
-from confide.attack.engine.compute import compute
+from confide.attack.engine.kernel_plan import KernelPlan
+from confide.attack.engine.loops import carry_out
+from confide.attack.engine.prepare import prepare
+from confide.attack.results.again import prepared
 from confide.core.run.threads import thread_count
 from confide.protect.likelihoods.normal import Normal
 
@@ -34,7 +37,7 @@ def noisy() -> list:
 
 def twin(attack, targets) -> float:
     """Seconds that plain NumPy takes for the same summaries, with part A given; the loop of the formula."""
-    scene = attack.scenes[0][1]
+    _, scene, _ = next(prepare(attack.intruder, attack.release, None, None, merge=False).scenes())
     order = np.argsort(scene.block_r, kind="stable")
     cuts = np.searchsorted(scene.block_r[order], np.arange(scene.n_blocks + 1))
     split = [order[cuts[b] : cuts[b + 1]] for b in range(scene.n_blocks)]
@@ -63,10 +66,11 @@ def twin(attack, targets) -> float:
 def pairs_seconds(attack, repeats: int = 3) -> float:
     """Seconds of the pair work alone, part A in place, best of a few."""
     best = np.inf
+    ready = [(KernelPlan.of(scene, units), units) for _, scene, units in prepared(attack).scenes()]
     for _ in range(repeats):
         began = time.perf_counter()
-        for rows, scene in attack.scenes:
-            compute(scene, attack.own_rows[rows], thread_count(None), lambda _: None)
+        for plan, units in ready:
+            carry_out(plan, units, thread_count(None), lambda _: None)
         best = min(best, time.perf_counter() - began)
     return best
 

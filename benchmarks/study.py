@@ -3,6 +3,9 @@
     python benchmarks/study.py            the whole file on all cores; parts of it on one, a few minutes
     python benchmarks/study.py --quick    only parts of it
 
+First, how often a column of one file is made into an array while one plan is met: by protecting, by attacking with each
+intruder, by measuring, and by the audit of the measures; and in a whole study of five repeats.
+
 On one thread pieces run one after another, so the seconds outside of protecting, attacking and measuring are what the
 study itself adds: stating, keeping pieces in a folder, putting tables together.
 """
@@ -12,12 +15,16 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 
 import confide as cf
 from confide.cli.demo import heads_study
+from confide.frames import columns
+from confide.measure.utility.traces import traces
 
 
 def timed(rows: int | None, threads: int | None, repeats: int) -> tuple[float, float]:
@@ -33,11 +40,52 @@ def timed(rows: int | None, threads: int | None, repeats: int) -> tuple[float, f
     return seconds, float(met.select("protect", "attack", "utility").sum_horizontal().sum())
 
 
+class Counted:
+    """How many encodings were made since it was last asked."""
+
+    def __init__(self) -> None:
+        self.many = 0
+        for name in ("_categorical", "to_floats"):
+            setattr(columns, name, self._noting(getattr(columns, name)))
+
+    def _noting(self, make: Callable[..., Any]) -> Callable[..., Any]:
+        def noted(*given: Any) -> Any:
+            self.many += 1
+            return make(*given)
+
+        return noted
+
+    def __call__(self) -> int:
+        found, self.many = self.many, 0
+        return found
+
+
+def encodings(rows: int = 5_000) -> None:
+    """Print who encodes how often."""
+    study, counted = replace(heads_study(), data=cf.demo("heads").head(rows)), Counted()
+    plan = list(study.plans.values())[-1]
+    assert isinstance(plan, cf.Plan)
+    release = plan.protect(study.data, seed=1)
+    found = [("protect", counted())]
+    for name, who in study.intruders.items():
+        who.attack(release, progress=False)
+        found.append((f"attack by the {name}", counted()))
+    cf.utility(release, study.measures)
+    found.append((f"{len(study.measures)} measures of utility", counted()))
+    traces(release, study.measures)
+    found.append(("their audit", counted()))
+    study.run(threads=1, progress=False)
+    found.append(("the study, 23 releases", counted()))
+    print("| step | columns encoded |\n| --- | --- |")
+    print("\n".join(f"| {what} | {many:,} |" for what, many in found), end="\n\n", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="leave the whole file on all cores out")
     quick = parser.parse_args().quick
     timed(500, 1, 1)  # compile
+    encodings()
     print("| rows | threads | repeats | study, s | pieces, s | added |")
     print("| --- | --- | --- | --- | --- | --- |")
     for rows in (6_000, 12_500, 25_000, None):

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from confide.core.registry import KINDS, shipped
 from tests.helpers.browser import launched, why_no_browser
 
 
@@ -18,6 +19,15 @@ def browser() -> Iterator[Any]:
         pytest.skip(f"no browser test: {missing}.")
     with launched() as running:
         yield running
+
+
+@pytest.fixture(autouse=True)
+def as_registered() -> Iterator[None]:
+    """What a test registers is gone after it."""
+    yield
+    for kind in KINDS.values():
+        for name in [n for n, cls in kind.classes.items() if not shipped(cls)]:
+            del kind.classes[name]
 
 
 @pytest.hookimpl(trylast=True)

@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide.attack.document import intruder_from_dict, intruder_to_dict, load_intruder
 from confide.attack.intruder import Uniform, Unsure
 from confide.core.errors import InputError
 from tests.helpers.places import EXAMPLES
@@ -34,9 +33,9 @@ INTRUDERS = {
 @pytest.mark.parametrize("name", INTRUDERS)
 def test_round_trip(name: str) -> None:
     who = INTRUDERS[name]
-    doc = intruder_to_dict(who)
-    again = intruder_from_dict(json.loads(json.dumps(doc)))
-    assert intruder_to_dict(again) == doc
+    doc = who.to_dict()
+    again = cf.Intruder.from_dict(json.loads(json.dumps(doc)))
+    assert again.to_dict() == doc
     for part in ("knows", "available", "unavailable", "others", "believes", "errors"):
         assert getattr(again, part) == getattr(who, part)
     assert {v: tuple(p) for v, p in again.between.items()} == dict(who.between)
@@ -48,14 +47,14 @@ def test_round_trip(name: str) -> None:
 
 
 def test_the_form_of_the_document() -> None:
-    assert intruder_to_dict(INTRUDERS["uniform"])["beliefs"] == {"uniform": {"income": [0, 1e6], "age": [0, 99]}}
-    assert intruder_to_dict(INTRUDERS["total"])["membership"] == {"total": 1e6}
-    assert intruder_to_dict(INTRUDERS["believes"])["believes"][0] == {
+    assert INTRUDERS["uniform"].to_dict()["beliefs"] == {"uniform": {"income": [0, 1e6], "age": [0, 99]}}
+    assert INTRUDERS["total"].to_dict()["membership"] == {"total": 1e6}
+    assert INTRUDERS["believes"].to_dict()["believes"][0] == {
         "method": "swap",
         "variable": "race",
         "rate": 0.1,
     }
-    short = intruder_from_dict({"knows": ["c"], "errors": {"c": {"method": "pram", "retention": 0.9}}})
+    short = cf.Intruder.from_dict({"knows": ["c"], "errors": {"c": {"method": "pram", "retention": 0.9}}})
     assert short.errors == {"c": cf.Pram("c", retention=0.9)}
 
 
@@ -65,16 +64,16 @@ def test_a_population_is_read_beside_the_document(tmp_path: Path, monkeypatch: p
     file = tmp_path / "deep" / "who.toml"
     file.write_text('[plan]\n[intruder]\nknows = "sex"\nmembership = { population = "../people.csv", count = "n" }\n')
     monkeypatch.chdir("/")
-    who = load_intruder(file)
+    who = cf.Intruder.load(file)
     assert isinstance(who.membership, Unsure)
     assert who.membership.population["n"].sum() == 7
     assert who.membership.count == "n"
     with pytest.raises(InputError, match="holds no data"):
-        intruder_to_dict(who)
-    assert intruder_to_dict(who, population="p.csv")["membership"] == {"population": "p.csv", "count": "n"}
+        who.to_dict()
+    assert who.to_dict(population="p.csv")["membership"] == {"population": "p.csv", "count": "n"}
     file.write_text('knows = "sex"\nmembership = { population = "none.csv" }\n')
     with pytest.raises(InputError, match=r"who.toml: membership: .*none.csv"):
-        load_intruder(file)
+        cf.Intruder.load(file)
 
 
 @pytest.mark.parametrize(
@@ -96,13 +95,13 @@ def test_a_population_is_read_beside_the_document(tmp_path: Path, monkeypatch: p
 )
 def test_what_is_wrong_and_where(doc: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError) as caught:
-        intruder_from_dict(doc)
+        cf.Intruder.from_dict(doc)
     assert said in str(caught.value)
 
 
 def test_everything_at_once() -> None:
     with pytest.raises(InputError) as caught:
-        intruder_from_dict({"know": "sex", "believes": [{"method": "swap", "rat": 1}], "others": 3}, source="a.toml")
+        cf.Intruder.from_dict({"know": "sex", "believes": [{"method": "swap", "rat": 1}], "others": 3}, source="a.toml")
     assert str(caught.value).count("a.toml: ") == 5
 
 
@@ -110,6 +109,6 @@ def test_the_example_runs() -> None:
     plan = cf.Plan([cf.Swap("race", rate=0.3), cf.Swap("marital", rate=0.3)], identifiers=["id"])
     release = plan.protect(cf.demo("heads").head(300), seed=1)
     for name in ("neighbour", "stranger"):
-        assert load_intruder(EXAMPLE, name).attack(release, progress=False).units.height == 300
+        assert cf.Intruder.load(EXAMPLE, name).attack(release, progress=False).units.height == 300
     with pytest.raises(InputError, match="pick one by its name: neighbour, stranger"):
-        load_intruder(EXAMPLE)
+        cf.Intruder.load(EXAMPLE)

@@ -117,10 +117,9 @@ def test_the_heat_map_holds_its_numbers(tmp_path):
 
 
 def test_documents_hold_guesses_and_steps():
-    from confide.attack.document import intruder_from_dict, intruder_to_dict
 
     who = cf.Intruder(knows=["sex"], guesses={"tau": 0.5, "window": {"wealth": 3}})
-    assert intruder_from_dict(intruder_to_dict(who)).guesses == who.guesses
+    assert cf.Intruder.from_dict(who.to_dict()).guesses == who.guesses
 
 
 def test_an_average_intruder_reads_recoded_predictors_as_released():

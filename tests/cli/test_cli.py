@@ -17,7 +17,6 @@ import pytest
 import confide as cf
 from confide.cli import demo as command
 from confide.cli import main as cli
-from confide.cli import protect as protect_command
 from confide.cli.main import main
 from tests.helpers.places import EXAMPLES
 
@@ -144,7 +143,7 @@ def test_the_examples_run(here: Path, capsys: pytest.CaptureFixture[str]) -> Non
         (f"{PROTECT} --private . --public-record r.json", "outside that of --public-record"),
         ("protect heads.csv --plan plan.toml --out who.toml", "exists and is not overwritten; give --force"),
         ("protect heads.csv --plan plan.toml --out heads.csv --force", "heads.csv is named twice"),
-        ("protect heads.csv --plan plan.toml --out public/a.xlsx", "must end in one of .csv"),
+        ("protect heads.csv --plan plan.toml --out public/a.xls", "must end in one of .csv"),
         ("protect heads.csv --plan plan.toml --out nowhere/a.csv", "there is no folder nowhere"),
         ("protect none.csv --plan plan.toml --out public/a.csv", "none.csv"),
         ("protect heads.csv --plan none.toml --out public/a.csv", "none.toml cannot be read: No such file"),
@@ -227,7 +226,7 @@ def test_all_files_or_none(here: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     def fail(*_: Any, **__: Any) -> None:
         raise RuntimeError("the data say 31")
 
-    monkeypatch.setattr(protect_command, "save_record", fail)
+    monkeypatch.setattr("confide.protect.record.save_record", fail)
     assert run(f"{PROTECT} --private vault") == 1
     err = capsys.readouterr().err
     assert "internal error, RuntimeError in cli/protect.py" in err
@@ -291,7 +290,7 @@ def test_interrupted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
     def stop(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(protect_command, "read", stop)
+    monkeypatch.setattr(cf, "read", stop)
     assert run(PROTECT) == 130
     assert capsys.readouterr().err.count("\n") == 1
 

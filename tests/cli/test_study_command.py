@@ -15,8 +15,6 @@ import pytest
 import confide as cf
 from confide.cli import demo as heads_study
 from confide.cli import main as cli
-from confide.cli import study as study_command
-from confide.protect.document import load_plan
 from papers.reiter.setup import informed, strategies
 
 STUDY = """
@@ -81,7 +79,7 @@ def test_a_study_leaves_tables_charts_and_two_reports(capsys: pytest.CaptureFixt
     assert {p.stat().st_mode & 0o777 for p in private} == {0o600, 0o700}
 
     plan = cf.Plan([cf.Recode("age", width=10)], identifiers=["id"])
-    assert load_plan(folder / "chosen-plan.json") == plan
+    assert cf.Plan.load(folder / "chosen-plan.json") == plan
 
     capsys.readouterr()
     assert run("study study.toml --out results --json") == 0
@@ -101,7 +99,7 @@ def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
             temporary.write_text("drawn")
         return [folder / "report.html"]
 
-    monkeypatch.setattr(study_command, "save_report_folder", write_nothing)
+    monkeypatch.setattr("confide.show.report.save_report_folder", write_nothing)
 
 
 @pytest.mark.usefixtures("here", "no_pictures")

@@ -11,7 +11,6 @@ import pytest
 import confide as cf
 from confide.core.arguments import fits, guarded
 from confide.core.errors import InputError
-from confide.protect.document import load_plan
 
 HEADS = cf.demo("heads").head(60)
 
@@ -22,7 +21,7 @@ MISTAKES = {
     "ranges as a list": (lambda: cf.Uniform(ranges=[[1, 2]]), "ranges must be a table"),
     "no path": (lambda: cf.read(["a.csv"]), "path must be text or a path, not a list"),
     "NUL in a path": (lambda: cf.write(HEADS, "a\0.csv"), "no file's name can hold"),
-    "half a letter in a path": (lambda: cf.replay("\ud800", HEADS), "cannot be the name of a file"),
+    "half a letter in a path": (lambda: cf.replay(HEADS, "\ud800"), "cannot be the name of a file"),
     "a long path": (lambda: cf.read("y" * 5000 + ".csv"), "cannot be the name of a file"),
     "more digits than a number has": (lambda: cf.Topcode("age", at=10**400), "more than 308 digits"),
     "a variable's schema as text": (lambda: cf.VariableSchema("a", value_labels="x"), "value_labels is a dict"),
@@ -73,10 +72,10 @@ def test_documents_nested_without_end_are_refused(tmp_path):
     for depth in (60, 5000, 200_000):
         path.write_text('{"steps": ' + "[" * depth + "]" * depth + "}")
         with pytest.raises(InputError, match="deep inside of each other"):
-            load_plan(path)
+            cf.Plan.load(path)
     path.write_text('{"weight": ' + "9" * 5000 + "}")
     with pytest.raises(InputError, match="too many digits"):
-        load_plan(path)
+        cf.Plan.load(path)
 
 
 def test_a_record_without_a_digest_is_damaged():
@@ -85,4 +84,4 @@ def test_a_record_without_a_digest_is_damaged():
         spoiled = json.loads(json.dumps(record))
         del part(spoiled)["sha256"]
         with pytest.raises(InputError, match="damaged"):
-            cf.replay(spoiled, HEADS)
+            cf.replay(HEADS, spoiled)

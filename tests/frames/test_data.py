@@ -151,7 +151,7 @@ class TestWithColumns:
         assert [made.schema.variable(v).missing for v in ("pay", "wage", "exact")] == [(9999,)] * 3
         suffixed = data.with_columns(pl.col("income", "sex").name.suffix("_old"))
         assert suffixed.schema.variable("income_old").missing == (9999,)
-        swapped = data.select(income="age", age="income")
+        swapped = cf.Data(people(), SCHEMA).select(income="age", age="income")
         assert [swapped.schema.variable(v).missing for v in ("income", "age")] == [(), (9999,)]
 
     def test_codes_made_null_and_columns_that_say_where_they_are(self, data: cf.Data) -> None:
@@ -177,8 +177,12 @@ class TestWithColumns:
 
     def test_ranges_and_text_codes(self) -> None:
         said = {"x": cf.VariableSchema("x", missing=((90, 99), -1)), "t": cf.VariableSchema("t", missing=("z",))}
-        data = cf.Data({"x": [1, 95, -1, None], "t": ["a", "z", "b", None]}, cf.Schema(said))
-        assert data.missing_to_null().to_polars().rows() == [(1, "a"), (None, None), (None, "b"), (None, None)]
+        letters = {"s": cf.VariableSchema("s", missing=("a", "b"))}  # of a Stata file: null in the data
+        columns = {"x": [1, 95, -1, None], "t": ["a", "z", "b", None], "s": [1, None, 3, 4]}
+        data = cf.Data(columns, cf.Schema({**said, **letters}))
+        nulled = data.missing_to_null().select("x", "t").to_polars()
+        assert nulled.rows() == [(1, "a"), (None, None), (None, "b"), (None, None)]
+        assert data.with_columns(pl.col("s") * 2)["s"].to_list() == [2, None, 6, 8]
         made = data.with_columns(pl.col("x").fill_null(0), y=pl.col("x").fill_null(0))
         assert (made.schema.variable("x").missing, made.schema.variable("y").missing) == (((90, 99), -1), (-1, 95))
 
@@ -202,6 +206,12 @@ class TestJoin:
         assert made.schema.variable("w").missing == (() if how in ("semi", "anti") else (-1,))
         key = made["key" if how == "right" else "id"].drop_nulls().to_list()
         assert key[:2] == {"inner": [3, 5], "right": [5, 3], "semi": [3, 5]}.get(how, [0, 1])
+
+    def test_records_that_share_a_key_stay_in_order(self, data: cf.Data) -> None:
+        many = cf.Data({"age": np.tile(np.arange(90), 3)[::-1], "w": range(270)})
+        made = data.join(many, on="age")
+        assert made["id"].is_sorted()
+        assert made.select("id", "w").equals(made.select("id", "w").sort("id", "w"))
 
     def test_a_key_that_means_two_things_is_refused(self) -> None:
         here = cf.Data({"region": [1, 2]}, cf.Schema({"region": self.REGION}))
@@ -283,7 +293,7 @@ def test_a_printout_names_labels_kinds_and_codes_and_no_value_of_the_data(data: 
     said = repr(
         cf.Data({"pay": [123456.5, 9999.0]}, cf.Schema({"pay": cf.VariableSchema("pay", "<Pay>", {}, (9999,))}))
     )
-    assert said.startswith("Data: 2 rows, 1 variables; user-missing codes in 1\n")
+    assert said.startswith("Data: 2 rows, 1 variable; user-missing codes in 1\n")
     assert "123456" not in said
     assert data.codebook().rows()[1:3] == [
         ("income", "Yearly income", "numeric", "9999 refused", "9999"),

@@ -75,7 +75,7 @@ def test_adopted_and_replayed(release: cf.Release) -> None:
     adopted = cf.Release.adopt(DATA, release.data, PLAN, release.link)
     assert isinstance(adopted.data, cf.Data)
     assert WHO.attack(adopted).units.equals(WHO.attack(release).units)
-    again = cf.replay(release.record(private=True), DATA)
+    again = cf.replay(DATA, release.record(private=True))
     assert again.data.equals(release.data)
     with pytest.raises(cf.InputError, match="the plan leaves them alone"):
         cf.Release.adopt(DATA, release.data.with_columns(pl.lit(3).alias("age")), PLAN, release.link)

@@ -172,7 +172,7 @@ def test_paths_that_cannot_be_read(tmp_path: Path) -> None:
         read(tmp_path)
     for name, shown in (("a.xls", '".xls"'), ("plain", "no suffix")):
         (tmp_path / name).write_text("x")
-        with pytest.raises(InputError, match=rf"has {shown}; the formats known are \.csv, .*\.sas7bdat\."):
+        with pytest.raises(InputError, match=rf"has {shown}; the formats known are \.csv, .*\.sas7bdat, \.xlsx\."):
             read(tmp_path / name)
 
 

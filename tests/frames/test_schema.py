@@ -78,6 +78,16 @@ def test_what_is_not_a_stored_schema_is_refused(stored: dict[str, object]) -> No
         schema_from_dict(stored)
 
 
+def test_codes_are_found_in_columns_of_any_numeric_type() -> None:
+    for dtype in (pl.UInt8, pl.Int64, pl.Float32, pl.Decimal(6, 1)):
+        found = FULL.coded(pl.Series("money", [1, 99, None], dtype=dtype))
+        assert found.to_list() == [False, True, False]
+    assert FULL.coded(pl.Series("money", [-7.0, float("nan"), 98.0])).to_list() == [True, False, False]
+    assert FULL.coded(pl.Series("code", ["x", "a", None])).to_list() == [True, False, False]
+    assert not FULL.coded(pl.Series("money", ["99"])).any()
+    assert not FULL.coded(pl.Series("money", ["99"], dtype=pl.Enum(["99"]))).any()
+
+
 def test_an_unknown_part_is_named() -> None:
     with pytest.raises(InputError, match=r'"labell" is not a part of a stored variable. Did you mean "label"'):
         schema_from_dict({"variables": [{"name": "a", "labell": "A"}]})

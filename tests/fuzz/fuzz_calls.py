@@ -175,7 +175,7 @@ def _others() -> dict[str, Call]:
         "write": Call(cf.write, {"frame": file, "path": "out.csv", "overwrite": True}),
         "write to SPSS": Call(cf.write, {"frame": file, "path": "out.sav", "overwrite": True}),
         "schema": Call(cf.schema, {"frame": file}),
-        "Data": Call(cf.Data, {"frame": people(), "schema": cf.Schema()}, lambda d, r: _protected(RANDOM_PLAN, r)),
+        "Data": Call(cf.Data, {"frame": people(), "schema": cf.Schema()}, lambda d, _: RANDOM_PLAN.protect(d, seed=1)),
         "Data.select": Call(cf.Data(people()).select, {}),
         "Data.head": Call(cf.Data(people()).head, {"n": 3}),
         "Data.sample": Call(cf.Data(people()).sample, {"n": 3, "seed": 1}),

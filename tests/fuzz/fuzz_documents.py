@@ -13,10 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import confide as cf
-from confide.attack.document import load_intruder
 from confide.cli.main import main
 from confide.core.errors import InputError
-from confide.protect.document import load_plan
 from tests.fuzz.fuzz_values import people
 
 PLAN = """
@@ -113,7 +111,7 @@ ODD_JSON: list[Any] = [
 def _originals() -> dict[str, bytes]:
     """Every document and data file as it should be."""
     folder = Path.cwd()
-    release = load_plan(_put("plan.toml", PLAN.encode())).protect(people(), seed=1)
+    release = cf.Plan.load(_put("plan.toml", PLAN.encode())).protect(people(), seed=1)
     made = {"plan.toml": PLAN.encode(), "intruder.toml": INTRUDER.encode(), "study.toml": STUDY.encode()}
     made |= {"record.json": json.dumps(release.record(private=True)).encode(), "counts.csv": COUNTS.encode()}
     made["plan.json"] = json.dumps(release.record(private=True)["plan"]).encode()
@@ -206,14 +204,14 @@ def _command(line: str) -> None:
 
 def _plan(path: Path, rng: random.Random) -> None:
     if rng.random() < 0.5:
-        load_plan(path).protect(people(), seed=1)
+        cf.Plan.load(path).protect(people(), seed=1)
     else:
         _command(f"protect people.csv --plan {path} --out public/a.csv --force")
 
 
 def _intruder(path: Path, rng: random.Random) -> None:
     if rng.random() < 0.3:
-        load_intruder(path, "neighbour")
+        cf.Intruder.load(path, "neighbour")
     else:
         _command(f"attack people.csv --plan plan.toml --seed 1 --intruder {path} --name neighbour")
 
@@ -224,7 +222,7 @@ def _study(path: Path, _: random.Random) -> None:
 
 def _record(path: Path, rng: random.Random) -> None:
     if rng.random() < 0.5:
-        cf.replay(path, people())
+        cf.replay(people(), path)
     else:
         vault = Path("vault")
         vault.mkdir(exist_ok=True)

@@ -16,6 +16,7 @@ import tempfile
 import traceback
 import warnings
 from contextlib import redirect_stderr, redirect_stdout
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def _alarm(*_: object) -> None:
 def one(kind: str, number: int, folder: Path) -> dict[str, Any]:
     """The answer to one case: "a result", "a sentence", "Python's own", or what is wrong with it."""
     rng = random.Random(f"{SEED} {kind} {number}")
-    source: Any = __import__(f"fuzz_{kind}")
+    source: Any = import_module(f"tests.fuzz.fuzz_{kind}")
     name = rng.choice(list(source.calls()))
     told, given = source.spoiled(name, rng)
     (folder / "last").write_text(f"{kind} {number}: {told}", errors="backslashreplace")

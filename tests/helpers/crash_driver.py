@@ -25,7 +25,7 @@ import threadpoolctl  # noqa: F401 - imported before any fork, as all that takes
 import confide.study.statement.document  # noqa: F401
 from confide.cli import study as study_command
 from confide.cli.main import main as cli
-from confide.core.documents.plain import methods
+from confide.core.registry import known
 from confide.show.charts import drawing
 from confide.show.report import page
 from confide.study import run
@@ -152,7 +152,7 @@ def check(got: int, wanted: int, what: str) -> None:
 def main(here: Path) -> None:
     (here / "people.csv").write_text("sex,age\n" + "f,31\nm,45\nf,52\nm,38\n" * 5)
     (here / "study.toml").write_text(STUDY)
-    methods()
+    known("method")
     cheap()
     check(forked(here / "whole"), 0, "the uninterrupted run")
     whole = left(here / "whole")

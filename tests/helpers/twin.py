@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import ndtr
 
 import confide as cf
+from tests.helpers.scenes import scenes
 
 TIE = 1e-9
 
@@ -243,10 +244,10 @@ class Belief:
         return x
 
     def pi_record(self, j):
-        return np.exp(self.scene.log_pi_r[self.scene.cells_r.of_records[j]])
+        return np.exp(self.scene.fit.believed.log_pi_r[self.scene.cell_r[j]])
 
     def pi_target(self, i):
-        return np.exp(self.scene.log_pi[self.scene.cells.of_targets[i]])
+        return np.exp(self.scene.fit.believed.log_pi[self.scene.cell_t[i]])
 
     def nodes(self, v, cell, k, whole=False):
         """Nodes and their probabilities; `whole`: every reference value, not thinned."""
@@ -283,7 +284,7 @@ class Twin:
 
     def run(self):
         out = [None] * len(self.targets)
-        for rows, scene in self.attack.scenes:
+        for rows, scene in scenes(self.attack):
             part = _Part(self, scene, self.targets[rows[0]])
             for i, t in enumerate(rows):
                 out[t] = part.target(i, self.targets[t], self.own.get(self.truth[t]))
@@ -306,7 +307,7 @@ class _Part:
         noisy = {v for v in self.ways if self.ways[v].random is not None}
         self.kept = [v for v in self.known if v not in noisy and v not in self.who.errors]
         self.steps = list(dict.fromkeys(self.ways[v].random for v in twin.y if v in noisy))
-        self.belief = Belief(scene, self.ways) if hasattr(scene, "log_pi") else None
+        self.belief = Belief(scene, self.ways) if scene.fit.needs_belief else None
         if self.c == "naive":
             return
         self._likelihoods()
@@ -369,7 +370,7 @@ class _Part:
         return like(y, j)
 
     def _cell(self, j):
-        return self.belief.scene.cells_r.of_records[self._place(j)]
+        return self.belief.scene.cell_r[self._place(j)]
 
     def _place(self, j):
         return int(np.flatnonzero(self.belief.scene.rows == j)[0])
@@ -405,11 +406,11 @@ class _Part:
     def _e(self, i, t):
         """Belief in each class given all that is known of the target (before dividing by its sum)."""
         pi = self.belief.pi_target(i)
-        return np.array([pi[k] * self._fits(k, t) * self._numbers(t, self._cell_t(i), k, self.belief.scene.numbers_t)
+        return np.array([pi[k] * self._fits(k, t) * self._numbers(t, self._cell_t(i), k, self.belief.scene.side.numbers_t)
                          * self._in_limits(k, self._cell_t(i)) for k in range(self.belief.k)])  # fmt: skip
 
     def _cell_t(self, i):
-        return self.belief.scene.cells.of_targets[i]
+        return self.belief.scene.cell_t[i]
 
     def _fits(self, k, t):
         return all(values[k] == self.ways[v].met(t[v]) for v, values in self.belief.values.items() if v in self.known)
@@ -594,7 +595,8 @@ def compare(attack, targets=None, truth=None, tolerance=1e-9):
     assert len(units) == len(twin)
     for i, (fast, slow) in enumerate(zip(units, twin, strict=True)):
         for name in ("candidates", "n_max", "hit", "as_likely", "rank"):
-            assert fast[name] == slow[name], (i, name, fast, slow)
+            underflown = slow["candidates"] and slow["p_max"] == fast["p_max"] == 0.0  # the engine counts in logs
+            assert fast[name] == slow[name] or (underflown and name == "n_max"), (i, name, fast, slow)
         for name in ("p_true", "p_max", "p_absent"):
             assert (fast[name] is None) == (slow[name] is None), (i, name, fast, slow)
             if fast[name] is not None:

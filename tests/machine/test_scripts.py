@@ -75,6 +75,41 @@ def test_an_environment_that_has_all_is_left_alone(tmp_path: Path) -> None:
     assert said[2] == "2: -m confide.precompile"
 
 
+@pytest.mark.parametrize(
+    ("given", "asked"),
+    [
+        ([], ["--cov --cov-report=", "-m coverage report --format=total"]),
+        (["--fast", "-x"], ["-m not slow -x"]),
+        (["tests/tables"], ["worksteal tests/tables"]),
+    ],
+)
+def test_the_lanes(given: list[str], asked: list[str], tmp_path: Path) -> None:
+    """All tests with coverage, the fast ones without, or what the arguments say."""
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / ".venv-test" / "bin").mkdir(parents=True)
+    shutil.copy(ROOT / "scripts" / "test", tmp_path / "scripts" / "test")
+    fake = tmp_path / ".venv-test" / "bin" / "python"
+    for path in (fake, tmp_path / "scripts" / "environment", tmp_path / "scripts" / "chromium"):
+        path.write_text('#!/bin/sh\necho "$(basename "$0") $*"\n')
+        path.chmod(0o755)
+    done = subprocess.run(
+        [tmp_path / "scripts" / "test", *given], capture_output=True, text=True, check=True, timeout=60
+    )
+    said = done.stdout.splitlines()
+    assert said[0] == "environment .venv-test dev"
+    assert ("chromium " in said) == ("--fast" not in given)
+    tested = next(i for i, line in enumerate(said) if "pytest" in line)
+    assert [" ".join(line.split()[1:]) for line in said[1:tested] if line.startswith("python")] == [
+        "-m ruff check .",
+        "-m ruff format --check .",
+        "-m mypy",
+    ]
+    told = [line for line in said[tested:] if line.startswith("python")]
+    assert len(told) == len(asked)
+    for line, end in zip(told, asked, strict=True):
+        assert line.endswith(end)
+
+
 @pytest.mark.parametrize("name", ["environment", "test", "docs", "demo", "bundle", "chromium"])
 def test_scripts_are_sound_for_bash(name: str) -> None:
     script = ROOT / "scripts" / name

@@ -70,7 +70,7 @@ def test_a_conditional_table_has_the_risk_of_its_row() -> None:
 
 
 def test_figure_2_is_figure_1_rounded_to_base_3() -> None:
-    published = figure_1().publish(cf.RoundCells(3), margins="all").frame()
+    published = figure_1().publish(cf.RoundCells(3), margins="all").frame
     assert published.filter(pl.col("margin") == "VAR1 x VAR2")["published"].to_list() == [0, 3, 0, 3, 0, 0, 3, 3, 0]
     margins = {m: published.filter(pl.col("margin") == m)["published"].to_list() for m in ("VAR1", "VAR2", "total")}
     # Print has 9, 6, 0 as the second margin: sums of published cells would be 6, 6, 0; the true sums are 8, 5, 0.
@@ -87,7 +87,7 @@ def test_the_person_in_a_d_recovers_a_zero_below_figure_4() -> None:
 def test_the_column_margin_and_the_total_are_recovered_exactly() -> None:
     """Below Figure 6: lower bounds of the VAR2 margin sum to 13, the upper bound of the total."""
     published = figure_1().publish(cf.RoundCells(3), margins="all")
-    stated = published.frame()
+    stated = published.frame
     columns = stated.filter(pl.col("margin") == "VAR2")
     assert columns["lower"].sum() == stated.filter(pl.col("margin") == "total")["upper"][0] == 13
     assert columns["lower"].to_list() == figure_1().margin(["VAR2"]).tolist()

@@ -11,9 +11,9 @@ import pytest
 from scipy import sparse
 
 import confide as cf
-from confide.core.documents.plain import methods
 from confide.core.random.digest import Digest
 from confide.core.random.origin import Origin
+from confide.core.registry import known
 from confide.protect.canonical import canonical
 from confide.protect.record import link_digest
 
@@ -63,7 +63,7 @@ def test_nothing_moves(name: str) -> None:
 
 def test_every_method_is_pinned() -> None:
     used = {type(s) for p in PLANS.values() for s in p.steps}
-    assert {c for c in methods().values() if not c.__name__.startswith("_")} <= used
+    assert {c for c in known("method").values() if not c.__name__.startswith("_")} <= used
 
 
 def test_spellings_do_not_matter() -> None:

@@ -17,7 +17,6 @@ import confide as cf
 from confide.core.errors import InputError
 from confide.core.random.origin import Origin
 from confide.frames.encoded import Encoded
-from confide.protect.document import plan_from_dict, plan_to_dict
 from confide.protect.make import make
 from confide.protect.replay import EARLIER
 
@@ -171,14 +170,14 @@ def test_the_public_record_names_no_rare_category_unless_the_codebook_is_public(
 def test_plans_carry_the_statement_and_check_it():
     for stated in (True, ("region",)):
         plan = cf.Plan([SAMPLE], public_codebook=stated)
-        assert plan_from_dict(json.loads(json.dumps(plan_to_dict(plan)))) == plan
+        assert cf.Plan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
     assert cf.Plan([SAMPLE], public_codebook=False) == cf.Plan([SAMPLE])
     with pytest.raises(InputError, match=r'public_codebook: there is no column "regoin"\. Did you mean "region"'):
         cf.Plan([SAMPLE], public_codebook="regoin").protect(ORIGINAL)
     with pytest.raises(InputError, match='public_codebook: "age" is not released'):
         cf.Plan([SAMPLE], drop="age", public_codebook=["age"])
     with pytest.raises(InputError, match="public_codebook"):
-        plan_from_dict({"public_codebook": 3})
+        cf.Plan.from_dict({"public_codebook": 3})
 
 
 ATTACKED = {
@@ -203,7 +202,7 @@ def test_attack_adopt_and_replay_agree_whether_or_not_all_categories_are_named(s
     assert_frame_equal(found, intruder.attack(full).units, abs_tol=1e-12)
     adopted = cf.Release.adopt(ORIGINAL, release.data, narrow, link=release.link)
     assert_frame_equal(found, intruder.attack(adopted).units, abs_tol=1e-12)
-    again = cf.replay(release.record(private=True), ORIGINAL)
+    again = cf.replay(ORIGINAL, release.record(private=True))
     assert again.data.equals(release.data)
     assert again.data.schema == release.data.schema
 
@@ -215,7 +214,7 @@ def test_records_of_releases_that_named_every_category_still_replay():
     old = release.record(private=True) | {"format": EARLIER}
     old["private"]["seed"] = old["private"].pop("draws")["seed"]
     del old["plan"]["public_codebook"]  # as it was written when every release did so
-    assert cf.replay(old, ORIGINAL).data.schema == ORIGINAL.schema
+    assert cf.replay(ORIGINAL, old).data.schema == ORIGINAL.schema
 
 
 def test_categories_inside_lists_and_structures():

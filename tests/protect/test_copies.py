@@ -54,7 +54,7 @@ def test_the_frame_comes_back_in_the_callers_type():
 @pytest.mark.parametrize("linked", [True, False])
 def test_a_copy_can_be_replayed(linked):
     copies = PLAN.protect(file(), seed=5, copies=3, linked=linked)
-    again = cf.replay(copies[2].record(private=True), file())
+    again = cf.replay(file(), copies[2].record(private=True))
     assert again.data.equals(copies[2].data)
     assert "copy" not in str(copies[2].record())  # the public record holds nothing of it
 

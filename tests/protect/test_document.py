@@ -13,10 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import confide as cf
-from confide.core.documents.plain import Reader, Writer, methods
+from confide.core.documents.plain import Reader, Writer
 from confide.core.errors import InputError
-from confide.protect.document import load_plan, plan_from_dict, plan_to_dict
-from confide.protect.seam.mechanism import REGISTRY
+from confide.core.registry import KINDS, known
 from tests.helpers.places import EXAMPLES
 
 NUMBER = st.integers(1, 10**6) | st.floats(0.01, 1e6)
@@ -71,29 +70,29 @@ def test_every_method_survives_a_round_trip(all_steps: list[Any], keep: st.DataO
         chosen, identifiers=["id"], weight=keep.draw(st.sampled_from([None, "weight"])),
         drop=["flag", *(v for v in ("secret",) if v not in names)],
     )  # fmt: skip
-    doc = plan_to_dict(plan)
-    assert plan_from_dict(doc) == plan
-    assert plan_from_dict(json.loads(json.dumps(doc, allow_nan=False))) == plan
-    again = plan_to_dict(plan_from_dict(doc))
+    doc = plan.to_dict()
+    assert cf.Plan.from_dict(doc) == plan
+    assert cf.Plan.from_dict(json.loads(json.dumps(doc, allow_nan=False))) == plan
+    again = cf.Plan.from_dict(doc).to_dict()
     assert again == doc  # also what `==` of a step leaves out, as the matrix of a Pram
 
 
 def test_only_what_differs_from_the_defaults_is_written() -> None:
     plan = cf.Plan([cf.Swap("race", rate=0.3, jointly=True), cf.Swap(["a", "b"], rate=0.1)])
-    assert plan_to_dict(plan) == {
+    assert plan.to_dict() == {
         "steps": [
             {"method": "swap", "variable": "race", "rate": 0.3},
             {"method": "swap", "variables": ["a", "b"], "rate": 0.1},
         ]
     }
-    assert plan_to_dict(cf.Plan()) == {}
-    assert plan_from_dict({}) == cf.Plan()
+    assert cf.Plan().to_dict() == {}
+    assert cf.Plan.from_dict({}) == cf.Plan()
 
 
 @pytest.mark.parametrize("key", ["variable", "variables", "what"])
 @pytest.mark.parametrize("names", ["age", ["age"]])
 def test_either_spelling_of_the_variables(key: str, names: Any) -> None:
-    plan = plan_from_dict({"steps": [
+    plan = cf.Plan.from_dict({"steps": [
         {"method": "recode", key: names, "width": 5}, {"method": "noise", key: names, "sd": 1},
     ]})  # fmt: skip
     assert plan == cf.Plan([cf.Recode("age", width=5), cf.Noise("age", sd=1)])
@@ -106,11 +105,11 @@ def test_toml_pairs_tables_and_no_limit(tmp_path: Path) -> None:
         '[[steps]]\nmethod = "recode"\nvariable = "b"\nmapping = { x = "z", "y y" = "z" }\n'
         '[[steps]]\nmethod = "noise"\nvariable = "c"\nsd = 1\nbounds = [-inf, 9]\n'
     )
-    plan = load_plan(file)
+    plan = cf.Plan.load(file)
     assert plan.steps[0].mapping == {1: 10, 2: 10}  # type: ignore[attr-defined]
     assert plan.steps[1].mapping == {"x": "z", "y y": "z"}  # type: ignore[attr-defined]
     assert plan.steps[2].bounds == (None, 9)  # type: ignore[attr-defined]
-    assert plan_to_dict(plan)["steps"][0]["mapping"] == [[1, 10], [2, 10]]
+    assert plan.to_dict()["steps"][0]["mapping"] == [[1, 10], [2, 10]]
 
 
 def test_everything_wrong_is_said_at_once(tmp_path: Path) -> None:
@@ -124,7 +123,7 @@ def test_everything_wrong_is_said_at_once(tmp_path: Path) -> None:
         '[[steps]]\nmethod = "recode"\nvariable = "c"\nmapping = [[1, 2], [1, 3], [2, 3]]\n'
     )
     with pytest.raises(InputError) as caught:
-        load_plan(file)
+        cf.Plan.load(file)
     said = str(caught.value)
     for sentence in (
         'plan.toml: unknown key "identifier". Did you mean "identifiers"?',
@@ -148,7 +147,7 @@ def test_everything_wrong_is_said_at_once(tmp_path: Path) -> None:
 def test_an_impossible_plan_is_refused_by_the_plan_itself() -> None:
     twice = [{"method": "swap", "variable": "race", "rate": 0.1}] * 2
     with pytest.raises(InputError, match="altered at random twice"):
-        plan_from_dict({"steps": twice})
+        cf.Plan.from_dict({"steps": twice})
 
 
 @pytest.mark.parametrize(
@@ -165,22 +164,22 @@ def test_an_impossible_plan_is_refused_by_the_plan_itself() -> None:
 )
 def test_documents_of_the_wrong_shape(doc: Any, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        plan_from_dict(doc)
+        cf.Plan.from_dict(doc)
 
 
 def test_sections_and_names() -> None:
     table = {"drop": ["x"]}
-    assert plan_from_dict({"plan": table, "intruder": {"knows": "a"}}) == cf.Plan(drop=["x"])
-    assert plan_from_dict({**table, "intruder": {"knows": "a"}}) == cf.Plan(drop=["x"])
+    assert cf.Plan.from_dict({"plan": table, "intruder": {"knows": "a"}}) == cf.Plan(drop=["x"])
+    assert cf.Plan.from_dict({**table, "intruder": {"knows": "a"}}) == cf.Plan(drop=["x"])
     several = {"plan": [{"name": "mild"}, {"name": "strong", **table}]}
-    assert plan_from_dict(several, name="strong") == cf.Plan(drop=["x"])
+    assert cf.Plan.from_dict(several, name="strong") == cf.Plan(drop=["x"])
     with pytest.raises(InputError, match=r'no plan named "stron"\. Did you mean "strong"\?'):
-        plan_from_dict(several, name="stron")
+        cf.Plan.from_dict(several, name="stron")
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="No such file"):
-        load_plan(tmp_path / "none.toml")
+        cf.Plan.load(tmp_path / "none.toml")
     cases = [
         ("a.toml", b"steps = [", "is not TOML"),
         ("a.json", b"{", "is not JSON"),
@@ -190,9 +189,9 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     for name, text, said in cases:
         (tmp_path / name).write_bytes(text)
         with pytest.raises(InputError, match=said):
-            load_plan(tmp_path / name)
+            cf.Plan.load(tmp_path / name)
     (tmp_path / "c.json").write_text("\ufeff" + json.dumps({"weight": "w"}), encoding="utf-8")
-    assert load_plan(tmp_path / "c.json").weight == "w"
+    assert cf.Plan.load(tmp_path / "c.json").weight == "w"
 
 
 @dataclass(frozen=True)
@@ -220,7 +219,7 @@ class Invented:
 
 
 def test_a_new_method_needs_no_edit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(REGISTRY, "invented", Invented)
+    monkeypatch.setitem(KINDS["method"].classes, "invented", Invented)
     step = Invented("x", Gamma(2, 3), most=None, only=Gamma(1), codes={1: "a"})
     doc = Writer().plain(step, Any, "steps[0]")
     assert doc == {
@@ -232,25 +231,25 @@ def test_a_new_method_needs_no_edit(monkeypatch: pytest.MonkeyPatch) -> None:
         "codes": [[1, "a"]],
     }
     reader = Reader()
-    assert reader.step(doc, "steps[0]") == step
+    assert reader.registered("method", doc, "steps[0]") == step
     assert not reader.problems
-    reader.step({**doc, "only": {"shap": 1}}, "steps[0]")
+    reader.registered("method", {**doc, "only": {"shap": 1}}, "steps[0]")
     assert reader.problems[0] == 'steps[0] (invented).only: unknown key "shap". Did you mean "shape"?'
 
 
 def test_what_has_no_place_in_a_document_is_refused() -> None:
     plan = cf.Plan([cf.Recode("a", mapping={"x": object()})])
     with pytest.raises(InputError, match=r"steps\[0\] \(recode\).mapping holds a value of type object"):
-        plan_to_dict(plan)
+        plan.to_dict()
 
 
 def test_all_methods_of_the_room_are_known() -> None:
-    assert {"recode", "topcode", "bottomcode", "round", "swap", "noise", "pram", "sample"} <= set(methods())
-    assert all(methods()[m].method == m for m in methods())
+    assert {"recode", "topcode", "bottomcode", "round", "swap", "noise", "pram", "sample"} <= set(known("method"))
+    assert all(known("method")[m].method == m for m in known("method"))
 
 
 def test_the_example_runs() -> None:
-    plan = load_plan(EXAMPLES / "plan.toml")
+    plan = cf.Plan.load(EXAMPLES / "plan.toml")
     release = plan.protect(cf.demo("heads").head(300), seed=1)
     assert release.data.width == 13
     assert set(release.data["tenure"].cast(str)) == {"owned", "rented"}

@@ -25,14 +25,14 @@ def check(name: str, folder: Path) -> None:
     """Replay a record, and a new record of what it gave."""
     record = RECORDS[name]
     assert record["format"] == "confide-record/1"
-    release = cf.replay(record, HEADS)  # it checks content and link itself
+    release = cf.replay(HEADS, record)  # it checks content and link itself
     assert "earlier version" in repr(release)
     if int(record["private"]["seed"]) < 2**96:
         with pytest.raises(cf.InputError, match="anybody can try out"):
             cf.write(release.data, folder / "public.csv")
     else:
         cf.write(release.data, folder / "public.csv")
-    again = cf.replay(release.record(private=True), HEADS)
+    again = cf.replay(HEADS, release.record(private=True))
     assert again.data.equals(release.data)
 
 
@@ -65,6 +65,6 @@ def test_another_seed_is_noticed() -> None:
     record = RECORDS["swap"]
     wrong = {**record, "private": {**record["private"], "seed": "8"}}
     with pytest.raises(cf.InputError, match=r"is not the one recorded.*processor is not recorded"):
-        cf.replay(wrong, HEADS)
+        cf.replay(HEADS, wrong)
     with pytest.raises(cf.InputError, match="damaged"):
-        cf.replay({**record, "private": {**record["private"], "seed": "no"}}, HEADS)
+        cf.replay(HEADS, {**record, "private": {**record["private"], "seed": "no"}})

@@ -51,7 +51,7 @@ def test_replay_through_a_file(tmp_path: Path) -> None:
     release = released()
     path = release.save_record(tmp_path / "record.json", private=True)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    again = cf.replay(path, HEADS)
+    again = cf.replay(HEADS, path)
     assert again.frame.equals(release.frame)
     assert np.array_equal(again.link, release.link)  # type: ignore[arg-type]
     assert again.seed == SEED
@@ -69,7 +69,7 @@ def test_a_private_record_stays_closed_when_replaced(tmp_path: Path) -> None:
 
 def test_replay_takes_any_frame_of_the_same_content() -> None:
     pandas_release = PLAN.protect(HEADS.to_pandas(), seed=5)
-    again = cf.replay(pandas_release.record(private=True), HEADS.to_pandas())
+    again = cf.replay(HEADS.to_pandas(), pandas_release.record(private=True))
     assert again.data.equals(pandas_release.data)
 
 
@@ -86,7 +86,7 @@ def test_replay_takes_any_frame_of_the_same_content() -> None:
 )
 def test_other_data_are_refused(other: pl.DataFrame) -> None:
     with pytest.raises(InputError, match="not the file the record was made from"):
-        cf.replay(released().record(private=True), other)
+        cf.replay(other, released().record(private=True))
 
 
 def test_a_result_that_differs_is_refused() -> None:
@@ -94,27 +94,27 @@ def test_a_result_that_differs_is_refused() -> None:
     drawn = {**record["private"]["draws"], "seed": "7"}
     wrong_seed = {**record, "private": {**record["private"], "draws": drawn}}
     with pytest.raises(InputError, match=r"is not the one recorded\.$"):
-        cf.replay(wrong_seed, HEADS)
+        cf.replay(HEADS, wrong_seed)
     older = {**wrong_seed, "versions": {**record["versions"], "numpy": "1.0"}}
     with pytest.raises(InputError, match=r"It was made with numpy 1\.0"):
-        cf.replay(older, HEADS)
+        cf.replay(HEADS, older)
     elsewhere = {**wrong_seed, "versions": {**record["versions"], "processor": "x86_64 Unheard"}}
     with pytest.raises(InputError, match=r"It was made with processor x86_64 Unheard \(here \w+"):
-        cf.replay(elsewhere, HEADS)
+        cf.replay(HEADS, elsewhere)
     other_content = {**record, "released": {**record["released"], "sha256": "0"}}
     with pytest.raises(InputError, match="is not the one recorded"):
-        cf.replay(other_content, HEADS)
+        cf.replay(HEADS, other_content)
     other_link = {**record, "private": {**record["private"], "link_sha256": "0"}}
     with pytest.raises(InputError, match="is not the one recorded"):
-        cf.replay(other_link, HEADS)
+        cf.replay(HEADS, other_link)
 
 
 def test_what_cannot_be_replayed() -> None:
     record = released().record(private=True)
     with pytest.raises(InputError, match="This record is public"):
-        cf.replay(released().record(), HEADS)
+        cf.replay(HEADS, released().record())
     with pytest.raises(InputError, match='"format" must be'):
-        cf.replay({**record, "format": "other/1"}, HEADS)
+        cf.replay(HEADS, {**record, "format": "other/1"})
     bad: Any
     for bad in (
         {},
@@ -138,7 +138,7 @@ def test_what_cannot_be_replayed() -> None:
         3,
     ):
         with pytest.raises(InputError, match="damaged"):
-            cf.replay({**record, "private": bad}, HEADS)
+            cf.replay(HEADS, {**record, "private": bad})
 
 
 def test_an_adopted_release_has_a_public_record_only() -> None:

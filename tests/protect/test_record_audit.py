@@ -61,7 +61,7 @@ def test_nothing_that_one_person_has_is_named(name: str) -> None:
     assert list(quoted(release))
     private = release.record(private=True)
     assert "withheld" not in private
-    assert cf.replay(json.loads(json.dumps(private)), people()).frame.equals(release.frame)
+    assert cf.replay(people(), json.loads(json.dumps(private))).frame.equals(release.frame)
 
 
 def test_what_many_people_have_is_told() -> None:

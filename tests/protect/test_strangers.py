@@ -275,7 +275,7 @@ def test_drafts_are_refused(tmp_path: Path, kind: str, how: dict[str, object]) -
     inside = cf.write(release.data, tmp_path / "draft.csv", draft=True)
     assert inside.stat().st_mode & 0o077 == 0
     release.save_record(tmp_path / "record.json", private=True)
-    again = cf.replay(tmp_path / "record.json", file)
+    again = cf.replay(file, tmp_path / "record.json")
     assert again.frame.equals(release.frame)
 
 
@@ -298,20 +298,20 @@ def test_replay_uses_the_vault(tmp_path: Path, vault: cf.Vault) -> None:
     release = NOISE.protect(file, seed=4, vault=vault)
     path = release.save_record(vault.folder / "record.json", private=True)
     assert vault.secret.hex() not in path.read_text()
-    assert cf.replay(path, file).data.equals(release.data)
+    assert cf.replay(file, path).data.equals(release.data)
     record = release.record(private=True)
-    assert cf.replay(record, file, vault=vault.folder).data.equals(release.data)
+    assert cf.replay(file, record, vault=vault.folder).data.equals(release.data)
     with pytest.raises(cf.InputError, match="Say which"):
-        cf.replay(record, file)
+        cf.replay(file, record)
     with pytest.raises(cf.InputError, match="holds no secret"):
-        cf.replay(record, file, vault=tmp_path / "other")
+        cf.replay(file, record, vault=tmp_path / "other")
     assert not (tmp_path / "other").exists()
     cf.Vault(tmp_path / "other")
     with pytest.raises(cf.InputError, match="is another vault"):
-        cf.replay(record, file, vault=tmp_path / "other")
+        cf.replay(file, record, vault=tmp_path / "other")
     copies = NOISE.protect(file, vault=vault, copies=3, linked=False)
     for copy in copies:
-        assert cf.replay(copy.record(private=True), file, vault=vault).data.equals(copy.data)
+        assert cf.replay(file, copy.record(private=True), vault=vault).data.equals(copy.data)
 
 
 def test_bad_input(tmp_path: Path) -> None:

@@ -87,13 +87,13 @@ def test_an_area_that_cannot_be_protected_is_named() -> None:
 def test_the_published_frame_has_a_column_a_variable() -> None:
     groups = {"age": {"broad": {"young": ["0", "1"], "old": ["2"]}}}
     table = cf.Table([[1, 2, 3], [4, 5, 6]], names=["sex", "age"], hierarchies=groups)
-    frame = table.publish(margins=[["sex"], ["broad"], []]).frame()
+    frame = table.publish(margins=[["sex"], ["broad"], []]).frame
     assert frame.filter(pl.col("margin") == "sex").select("sex", "age", "published").rows() == [
         ("0", None, 6), ("1", None, 15)
     ]  # fmt: skip
     assert frame.filter(pl.col("margin") == "broad")["age"].to_list() == ["young", "old"]
     assert frame.row(-1)[2:] == (None, None, 21, 21, 21)
-    many = cf.Tables([[1, 2], [3, 4]], areas=["a", "b"]).publish(cf.RoundCells(3), margins="total").frame()
+    many = cf.Tables([[1, 2], [3, 4]], areas=["a", "b"]).publish(cf.RoundCells(3), margins="total").frame
     assert many.columns == ["area", "margin", "entry", "v1", "published", "lower", "upper"]
     assert many["published"].to_list() == [0, 3, 3, 3, 3, 6]
 
@@ -102,7 +102,7 @@ def test_summed_totals_and_impossible_cells_state_what_is_known() -> None:
     published = cf.Table([2, 5, 0], structural=np.array([False, False, True])).publish(
         cf.RoundCells(3), margins="total", totals="summed"
     )
-    assert published.frame().select("published", "lower", "upper").rows() == [
+    assert published.frame.select("published", "lower", "upper").rows() == [
         (3, 2, 4), (6, 5, 7), (0, 0, 0), (9, 7, 11)
     ]  # fmt: skip
 

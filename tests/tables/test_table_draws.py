@@ -144,7 +144,7 @@ def people(n: int = 400) -> pl.DataFrame:
 
 def counts_of(frame: object, by: list[str], margins: Any = "none", **options: Any) -> dict[tuple[Any, ...], int]:
     """Published counts of a table by the levels of sex and age, whatever else was counted."""
-    seen = cf.Table.of(frame, by=by, **options).publish(KEYED, margins).frame()
+    seen = cf.Table.of(frame, by=by, **options).publish(KEYED, margins).frame
     for other in set(by) - {"sex", "age"}:
         seen = seen.filter(pl.col(other).is_null())
     return {r[:-1]: r[-1] for r in seen.select("sex", "age", "published").rows()}
@@ -248,14 +248,14 @@ def test_a_draft_says_so_and_is_not_written(vault: cf.Vault, tmp_path: Path, sch
     for draft in (table.publish(scheme, seed=1), tables.publish(scheme, seed=1), tables.publish(scheme, seed=1)[0]):
         assert repr(draft).endswith("; a draft, not for publication")
         with pytest.raises(InputError, match="draft"):
-            cf.write(draft.frame(), tmp_path / "out.csv")
+            cf.write(draft.frame, tmp_path / "out.csv")
         assert not (tmp_path / "out.csv").exists()
-    cf.write(table.publish(scheme, seed=1).frame(), tmp_path / "draft.csv", draft=True)
+    cf.write(table.publish(scheme, seed=1).frame, tmp_path / "draft.csv", draft=True)
     assert stat.S_IMODE((tmp_path / "draft.csv").stat().st_mode) == 0o600
     for public in (table.publish(scheme), table.publish(scheme, vault=vault, seed=1), tables.publish(scheme)):
         assert "draft" not in repr(public)
         assert public.refusal == ""
-        cf.write(public.frame(), tmp_path / "out.csv", overwrite=True)
+        cf.write(public.frame, tmp_path / "out.csv", overwrite=True)
 
 
 def test_what_draws_nothing_is_no_draft() -> None:
@@ -264,15 +264,15 @@ def test_what_draws_nothing_is_no_draft() -> None:
         published = table.publish(scheme, "total", seed=1)
         assert published.refusal == ""
         assert published.values.tolist() == table.publish(scheme, "total", seed=2).values.tolist()
-        assert not why_withheld(published.frame())
+        assert not why_withheld(published.frame)
 
 
 def test_beside_a_draft() -> None:
     table = cf.Table([[2, 1], [4, 5]])
     draft, fine = table.publish(RANDOM, seed=1), table.publish(margins="all", cells=False)
     for both in (draft.beside(fine), fine.beside(draft)):
-        assert why_withheld(both.frame())
-    assert not why_withheld(fine.beside(table.publish(RANDOM)).frame())
+        assert why_withheld(both.frame)
+    assert not why_withheld(fine.beside(table.publish(RANDOM)).frame)
 
 
 def test_nothing_of_the_secret_is_printed(vault: cf.Vault) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, overload
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import polars as pl
 
 from confide.core.checks import finite, names_of, positive
+from confide.core.documents.plain import Document, Reader
+from confide.core.documents.statement import Statement
 from confide.core.errors import InputError, did_you_mean, raise_all
 from confide.protect.plan import Plan
 from confide.protect.seam.mechanism import Mechanism
@@ -74,7 +77,7 @@ class Uniform:
 
 
 @dataclass(frozen=True, eq=False)
-class Intruder:
+class Intruder(Statement):
     r"""What somebody knows about a target, and how much of the plan.
 
     The identification probability of released record j is
@@ -109,16 +112,18 @@ class Intruder:
     """
 
     knows: str | Sequence[str] = ()
-    membership: str | Unsure = "certain"
-    available: str = "sdl"
-    unavailable: str = "sdl"
-    others: str = "sdl"
-    beliefs: str | Uniform = "original"
+    membership: str | Unsure = field(default="certain", metadata={"choices": ("certain", "in_file")})
+    available: str = field(default="sdl", metadata={"choices": LEVELS})
+    unavailable: str = field(default="sdl", metadata={"choices": LEVELS})
+    others: str = field(default="sdl", metadata={"choices": LEVELS})
+    beliefs: str | Uniform = field(default="original", metadata={"choices": ("original", "released")})
     believes: Sequence[Mechanism] = ()
     errors: Mapping[str, Any] = field(default_factory=dict)
     between: Mapping[str, Sequence[str]] = field(default_factory=dict)
     as_printed: bool = False
     guesses: Mapping[str, Any] = field(default_factory=dict)
+
+    _section: ClassVar[str] = "intruder"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "knows", names_of(self.knows, "knows") if self.knows else ())
@@ -173,6 +178,25 @@ class Intruder:
         b = "ignore" if self.unavailable == "naive" else self.unavailable
         a = "ignore" if self.others == "naive" else self.others
         return self.available, b, a
+
+    def to_dict(self, population: str | None = None) -> Document:
+        """It as text, numbers, lists and tables; only what differs from the defaults is there.
+
+        A document holds no data: save a frame of the population, and name its file in `population`.
+
+        >>> import confide as cf
+        >>> cf.Intruder(knows=["sex"], beliefs=cf.Uniform({"income": (0, 1e6)})).to_dict()
+        {'knows': ['sex'], 'beliefs': {'uniform': {'income': [0, 1000000.0]}}}
+        """
+        from confide.attack.document import with_file
+
+        return super(Intruder, with_file(self, population)).to_dict()
+
+    @classmethod
+    def _read(cls, reader: Reader, table: object, where: str, folder: Path) -> Intruder | None:
+        from confide.attack.document import build_intruder
+
+        return build_intruder(reader, table, where, folder)
 
     @overload
     def attack(

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from confide.attack.engine.grouping import Distinct
 from confide.attack.intruder import Intruder
 from confide.core.errors import InputError, did_you_mean, raise_all
 from confide.frames import to_polars
 from confide.frames.columns import F64, I64, Column, Records, encode_column
 from confide.frames.comparing import encode_like, in_unit
+from confide.frames.distinct import Distinct
 from confide.frames.door import array_of
+from confide.frames.tally import Tally
 
 if TYPE_CHECKING:
     from confide.protect.release import Release
@@ -26,15 +27,19 @@ UNKNOWN = -2
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """`records`: known values. `truth`: original row, -1: not there, -2: unknown. `low`, `high`: intervals."""
+    """`records`: known values, those that are alike once; `of`: each target's row among them, None for its own.
+
+    `truth`: each target's original row, -1: not there, -2: unknown. `low`, `high`: intervals, by row of `records`.
+    """
 
     records: Records
     truth: I64
-    low: Mapping[str, F64]
-    high: Mapping[str, F64]
+    low: Mapping[str, F64] = field(default_factory=dict)
+    high: Mapping[str, F64] = field(default_factory=dict)
+    of: I64 | None = None
 
     def patterns(self, knows: tuple[str, ...]) -> Iterator[tuple[I64, tuple[str, ...], dict[str, tuple[float, float]]]]:
-        """Targets that share what is known: their rows, the variables known as values, those known as intervals."""
+        """Rows that share what is known: their numbers, the variables known as values, those known as intervals."""
         n = self.records.n
         if not n:
             return
@@ -60,26 +65,35 @@ def default_rows(intruder: Intruder, release: Release) -> I64:
     return np.sort(release.link)
 
 
-def gather_targets(intruder: Intruder, release: Release, original: Records, targets: Any, truth: Any) -> Targets:
+def default_targets(intruder: Intruder, release: Release, original: Tally) -> Targets:
+    """The people of the original file, those of whom the same is known once."""
+    if intruder.between:
+        raise InputError("between names columns of targets=...; give the targets.")
+    rows = default_rows(intruder, release)
+    own = rows if release.link is not None else np.full(len(rows), UNKNOWN)
+    known = original.records.select(intruder.knows)
+    if original.of is None:
+        return Targets(known.take(rows), own)
+    found = Distinct.rows([c.values for c in known.values()], known.n)
+    return Targets(known.take(found.first), own, of=found.of[original.of[rows]])
+
+
+def gather_targets(intruder: Intruder, release: Release, original: Tally, targets: Any, truth: Any) -> Targets:
     """Targets as arrays of the same kinds as the original file."""
-    names = (*intruder.knows, *intruder.between)
     if targets is None:
         if truth is not None:
             raise InputError("truth goes with targets; the default targets know theirs.")
-        rows = default_rows(intruder, release)
-        if intruder.between:
-            raise InputError("between names columns of targets=...; give the targets.")
-        own = rows if release.link is not None else np.full(len(rows), UNKNOWN)
-        return Targets(original.select(names).take(rows), own, {}, {})
+        return default_targets(intruder, release, original)
+    model = original.records
     frame = to_polars(targets, "targets")
     wanted = [*intruder.knows, *(c for pair in intruder.between.values() for c in pair)]
     raise_all(
         f'targets: there is no column "{v}".{did_you_mean(v, frame.columns)}' for v in wanted if v not in frame.columns
     )
-    columns = [encode_like(frame.get_column(v), original[v]) for v in intruder.knows]
+    columns = [encode_like(frame.get_column(v), model[v]) for v in intruder.knows]
     low, high = {}, {}
     for v, (a, b) in intruder.between.items():
-        low[v], high[v] = (_limit(frame.get_column(c), original[v], end) for c, end in ((a, -np.inf), (b, np.inf)))
+        low[v], high[v] = (_limit(frame.get_column(c), model[v], end) for c, end in ((a, -np.inf), (b, np.inf)))
         if bool((low[v] > high[v]).any()):
             raise InputError(
                 f'between: {int((low[v] > high[v]).sum())} targets have a low end above the high end of "{v}".'

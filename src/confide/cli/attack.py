@@ -4,25 +4,54 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from confide.attack.document import load_intruder
-from confide.cli.common import RECORD, Told, check_suffix, seed_of, unwritable
+import confide as cf
+from confide.cli import common
+from confide.cli.common import Told
 from confide.core.errors import InputError, raise_all
-from confide.frames import atomic_write, read, write
-from confide.protect.document import load_plan
-from confide.protect.release import Release
-from confide.protect.replay import replay
-from confide.show.text.attacks import attack_text
+
+if TYPE_CHECKING:
+    from confide.cli.common import Commands
+
+EXAMPLE = """\
+  confide attack heads.csv --private vault --intruder intruder.toml
+  confide attack heads.csv --plan plan.toml --seed 1 --intruder intruder.toml
+  confide attack heads.csv --released other.csv --link link.csv row --intruder intruder.toml"""
+
+
+def add(commands: Commands) -> None:
+    """Its options."""
+    p = common.command(commands, "attack", "attack a release and say who could be recognised", EXAMPLE)
+    p.add_argument("data", type=Path, help=common.ORIGINAL)
+    p.add_argument("--intruder", type=Path, required=True, metavar="FILE", help="the intruder, in TOML or JSON")
+    p.add_argument("--name", help="which of several [[intruder]] tables")
+    vault = "the vault of protect, or one of the records in it"
+    p.add_argument("--private", "--vault", type=Path, metavar="DIR", help=vault)
+    common.add_plan(p, required=False)
+    common.add_seed(p)
+    p.add_argument("--released", type=Path, metavar="FILE", help="a release made by another tool")
+    link = "original row (from 0) of each row of --released"
+    p.add_argument("--link", nargs=2, metavar=("FILE", "COLUMN"), help=link)
+    p.add_argument("--targets", type=Path, metavar="FILE", help="who is attacked; default: everybody released")
+    p.add_argument("--threshold", type=float, default=0.2, help="count targets above this probability (0.2)")
+    p.add_argument("--out", type=Path, metavar="FILE", help="write one row per target; private")
+    p.add_argument("--threads", type=int, metavar="N", help="default: all cores; never changes a result")
+    p.add_argument("--force", action="store_true", help="replace an existing --out file")
+    common.add_use(p)
 
 
 def run(options: argparse.Namespace) -> Told:
     """Attack a release that is replayed, made now, or adopted."""
-    raise_all(unwritable(options, [options.out]))
+    from confide.show.text.attacks import attack_text
+
+    raise_all(common.unwritable(options, [options.out]))
     if options.out is not None:
-        check_suffix(options.out)
-    intruder = load_intruder(options.intruder, options.name)
+        common.check_suffix(options.out)
+    intruder = cf.Intruder.load(options.intruder, options.name)
     release = _release(options)
-    targets = None if options.targets is None else read(options.targets)
+    targets = None if options.targets is None else cf.read(options.targets)
     result = intruder.attack(release, targets, threads=options.threads)
     summary = result.summary(options.threshold)
     text = attack_text(result, options.threshold)
@@ -32,27 +61,27 @@ def run(options: argparse.Namespace) -> Told:
         "treatments": [asdict(t) for t in result.treatments],
     }
     if options.out is not None:
-        with atomic_write(options.out, overwrite=options.force, private=True) as temporary:
-            write(result.units, temporary, overwrite=True)
-        text += f"\n\nPrivate, one row a target with its true match, never to be published: {options.out}"
+        cf.write(result.units, options.out, overwrite=options.force, private=True)
+        text += f"\n\nPrivate, one row per target with its true match, never to be published: {options.out}"
         plain["units"] = str(options.out)
     return text, plain
 
 
-def _release(options: argparse.Namespace) -> Release:
+def _release(options: argparse.Namespace) -> cf.Release:
     _check_source(options)
-    data = read(options.data)
+    data = cf.read(options.data)
     if options.private is not None:
-        return replay(options.private if options.private.suffix == ".json" else options.private / RECORD, data)
-    plan = None if options.plan is None else load_plan(options.plan)
+        record = options.private if options.private.suffix == ".json" else options.private / common.RECORD
+        return cf.replay(data, record)
+    plan = None if options.plan is None else cf.Plan.load(options.plan)
     if options.released is not None:
         link = None
         if options.link is not None:
             file, column = options.link
-            link = read(file, columns=[column]).get_column(column).to_numpy()
-        return Release.adopt(data, read(options.released), plan, link)
+            link = cf.read(file, columns=[column]).get_column(column).to_numpy()
+        return cf.Release.adopt(data, cf.read(options.released), plan, link)
     assert plan is not None
-    return plan.protect(data, seed=seed_of(options))
+    return plan.protect(data, seed=common.seed_of(options))
 
 
 def _check_source(options: argparse.Namespace) -> None:

@@ -8,13 +8,23 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
+from confide.cli.common import Told, command
 
 if TYPE_CHECKING:
-    from confide.cli.common import Told
+    import polars as pl
+
+    from confide.cli.common import Commands
     from confide.study.statement.study import Study
 
 STUDY = "study.toml"
+
+
+def add(commands: Commands) -> None:
+    """Its options."""
+    about = "compare six releases of the shipped data, and leave a report"
+    p = command(commands, "demo", about, "  confide demo --out confide-demo")
+    p.add_argument("--out", type=Path, default=Path("confide-demo"), metavar="DIR", help="default: confide-demo")
+    p.add_argument("--force", action="store_true", help="replace files of an earlier run")
 
 
 def study_text() -> str:
@@ -28,9 +38,9 @@ def heads_study(**changes: Any) -> Study:
     >>> heads_study(repeats=2)
     Study: 51,016 rows; 6 plans, 2 intruders, 3 measures of utility, 2 repeats
     """
-    from confide.study.statement.document import study_from_dict
+    from confide.study.statement.study import Study
 
-    return study_from_dict({**tomllib.loads(study_text()), **changes}, STUDY)
+    return Study.from_dict({**tomllib.loads(study_text()), **changes}, STUDY)
 
 
 def run(options: argparse.Namespace) -> Told:

@@ -1,4 +1,4 @@
-"""What `confide protect` does: carry a plan out, write the public file, and keep what is private in the vault."""
+"""`confide protect`: carry a plan out, write the public file, and keep what is private in the vault."""
 
 from __future__ import annotations
 
@@ -7,19 +7,37 @@ import json
 import os
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-from confide.cli.common import RECORD, Told, check_suffix, in_the_way, seed_of, unwritable
+import confide as cf
+from confide.cli import common
+from confide.cli.common import Told
 from confide.core.errors import InputError, raise_all
+from confide.core.files.atomic import atomic_write
 from confide.core.random.vault import usual_vault
-from confide.frames import atomic_write, read, write
-from confide.frames.files import TEXT
-from confide.frames.formats.spreadsheet import formula_columns, formula_text
-from confide.protect.document import load_plan, plan_to_dict
-from confide.protect.record import content_digest, record_text, save_record
-from confide.protect.release import Release
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from confide.cli.common import Commands
+
+EXAMPLE = "  confide protect heads.csv --plan plan.toml --out public/heads.csv --private vault"
+
+
+def add(commands: Commands) -> None:
+    """Its options."""
+    p = common.command(commands, "protect", "carry a plan out on a file and write the public file", EXAMPLE)
+    p.add_argument("data", type=Path, help=common.ORIGINAL)
+    common.add_plan(p, required=True)
+    p.add_argument("--out", type=Path, required=True, metavar="FILE", help="the public file")
+    vault = "the vault: a private folder for the secret and the record; default: one in your home folder"
+    p.add_argument("--private", "--vault", type=Path, metavar="DIR", help=vault)
+    p.add_argument("--public-record", type=Path, metavar="FILE", help="a record, without secrets, to go with the data")
+    common.add_seed(p)
+    guard = "csv and tsv: an apostrophe before text that a spreadsheet would take for a formula"
+    p.add_argument("--spreadsheet", action="store_true", help=guard)
+    p.add_argument("--force", action="store_true", help="replace existing files")
+    common.add_use(p)
 
 
 def run(options: argparse.Namespace) -> Told:
@@ -28,14 +46,16 @@ def run(options: argparse.Namespace) -> Told:
     The same command goes on after one that was killed between its files: the public file comes last, and records that
     are there without it must be those of this very release.
     """
+    from confide.protect.record import content_digest, save_record
+
     vault = usual_vault() if options.private is None else options.private
-    named = None if options.private is None else vault / RECORD
+    named = None if options.private is None else vault / common.RECORD
     records = [p for p in (options.public_record, named) if p is not None]
     cut_short = not options.out.exists() and any(p.exists() for p in records)
     beside = apart(vault, {"--out": options.out, "--public-record": options.public_record}, named is not None)
     raise_all([*beside, *_unwritable(options, named, cut_short)])
     _check_form(options)
-    release = load_plan(options.plan).protect(read(options.data), seed=seed_of(options), vault=vault)
+    release = cf.Plan.load(options.plan).protect(cf.read(options.data), seed=common.seed_of(options), vault=vault)
     # One vault for all releases of a user who names none: their records go by content.
     secret = named or vault / f"{content_digest(release.frame)[:16]}.json"
     if cut_short and not options.force:
@@ -47,7 +67,7 @@ def run(options: argparse.Namespace) -> Told:
         def opened(path: Path, again: bool, private: bool = False) -> Path:
             return stack.enter_context(atomic_write(path, again, private))
 
-        write(release.data, opened(options.out, options.force), overwrite=True, spreadsheet=options.spreadsheet)
+        cf.write(release.data, opened(options.out, options.force), overwrite=True, spreadsheet=options.spreadsheet)
         if options.public_record is not None:
             save_record(release, opened(options.public_record, options.force or cut_short), overwrite=True)
         again = options.force or cut_short or named is None
@@ -58,26 +78,32 @@ def run(options: argparse.Namespace) -> Told:
 def _unwritable(options: argparse.Namespace, named: Path | None, cut_short: bool) -> list[str]:
     """What is in the way, met before any work."""
     public = [options.out, None if cut_short else options.public_record]
-    return [*unwritable(options, public), *([] if cut_short else in_the_way(named, options.force))]
+    return [*common.unwritable(options, public), *([] if cut_short else common.in_the_way(named, options.force))]
 
 
 def _check_form(options: argparse.Namespace) -> None:
-    check_suffix(options.out)
+    from confide.frames.files import TEXT
+
+    common.check_suffix(options.out)
     if options.spreadsheet and options.out.suffix.lower() not in TEXT:
         raise InputError(f"--spreadsheet goes with an --out that ends in {' or '.join(TEXT)}.")
 
 
-def _check_same(release: Release, public: Path | None, private: Path | None) -> None:
+def _check_same(release: cf.Release, public: Path | None, private: Path | None) -> None:
     """Records that are there without their public file must be those of this release."""
+    from confide.protect.record import record_text
+
     problems = []
     for path, secret in ((public, False), (private, True)):
         if path is not None and path.exists() and path.read_bytes() != record_text(release, secret).encode():
-            problems += in_the_way(path, force=False)
+            problems += common.in_the_way(path, force=False)
     raise_all(problems)
 
 
-def _keep_earlier(secret: Path, release: Release) -> None:
+def _keep_earlier(secret: Path, release: cf.Release) -> None:
     """The record of another release that is about to be replaced stays, under a name by its content."""
+    from confide.protect.record import content_digest
+
     digest = _released(secret) if secret.exists() else None
     if digest is not None and digest != content_digest(release.frame):
         with atomic_write(secret.with_name(f"{digest[:16]}.json"), overwrite=True, private=True) as temporary:
@@ -92,8 +118,10 @@ def _released(record: Path) -> str | None:
         return None
 
 
-def _earlier(vault: Path, release: Release) -> int:
+def _earlier(vault: Path, release: cf.Release) -> int:
     """How many other releases of this very file the vault has records of."""
+    from confide.protect.record import content_digest
+
     mine, others = content_digest(release.original), set()
     for path in vault.expanduser().glob("*.json"):
         with suppress(OSError, ValueError, KeyError, TypeError):
@@ -103,9 +131,12 @@ def _earlier(vault: Path, release: Release) -> int:
     return len(others - {content_digest(release.frame)})
 
 
-def _told(options: argparse.Namespace, release: Release, vault: Path, secret: Path) -> Told:
+def _told(options: argparse.Namespace, release: cf.Release, vault: Path, secret: Path) -> Told:
+    from confide.frames.files import TEXT
+    from confide.frames.formats.spreadsheet import formula_columns, formula_text
+
     assert release.plan is not None
-    steps, changed = plan_to_dict(release.plan).get("steps", []), _changed(release)
+    steps, changed = release.plan.to_dict().get("steps", []), _changed(release)
     formulas = len(formula_columns(release.frame)) if options.out.suffix.lower() in TEXT else 0
     plain = {
         "rows": release.frame.height,
@@ -140,7 +171,7 @@ def _told(options: argparse.Namespace, release: Release, vault: Path, secret: Pa
     return "\n".join(lines), plain
 
 
-def _cautions(release: Release, changed: dict[str, int]) -> list[str]:
+def _cautions(release: cf.Release, changed: dict[str, int]) -> list[str]:
     """What a reader should know who sees only this: what no step touched, and what tells everybody apart."""
     frame = release.frame
     kept = [v for v in frame.columns if v not in changed]
@@ -163,7 +194,7 @@ def _brief(value: Any) -> str:
     return f"{len(value)} entries" if isinstance(value, (list, dict)) and len(value) > 4 else str(value)
 
 
-def _changed(release: Release) -> dict[str, int]:
+def _changed(release: cf.Release) -> dict[str, int]:
     """For each variable that the plan alters, the released values that are not the original ones.
 
     Rows that belong to nobody have no original to compare with.
@@ -177,6 +208,8 @@ def _changed(release: Release) -> dict[str, int]:
 
 
 def _differing(a: pl.Series, b: pl.Series) -> int:
+    import polars as pl
+
     if a.dtype != b.dtype:
         a, b = a.cast(pl.String), b.cast(pl.String)
     return int(a.ne_missing(b).sum())

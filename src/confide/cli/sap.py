@@ -1,33 +1,25 @@
-"""What `confide sap` does: read counts or records, publish them by a scheme, attack the result."""
+"""`confide sap`: read counts or records, publish them by a scheme, attack the result."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-from confide.cli.common import Told, check_suffix, unwritable
+import confide as cf
+from confide.cli.common import Told, add_use, check_suffix, command, unwritable
 from confide.cli.protect import apart
+from confide.cli.schemes import add_schemes, scheme_of
 from confide.core.errors import InputError, raise_all
+from confide.core.files.atomic import atomic_write
 from confide.core.random.vault import usual_vault
-from confide.frames import atomic_write, read, write
-from confide.show.charts.drawing import check_picture
-from confide.tables.areas import Tables
-from confide.tables.drafts import marked
-from confide.tables.published import Published
-from confide.tables.published_areas import PublishedTables
-from confide.tables.risk.areas_attack import TablesAttack
-from confide.tables.risk.attack_result import TableAttack
-from confide.tables.schemes.cellkey.cellkey import CellKey
-from confide.tables.schemes.controlled import ControlledRounding
-from confide.tables.schemes.exact import Exact
-from confide.tables.schemes.rounding import RoundCells
-from confide.tables.schemes.scheme import Scheme
-from confide.tables.schemes.smallcounts import SmallCounts
-from confide.tables.schemes.suppress.suppress import Suppress
-from confide.tables.table import Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from confide.cli.common import Commands
+    from confide.tables.risk.areas_attack import TablesAttack
+    from confide.tables.schemes.scheme import Scheme
 
 ONE_OF_MANY = (
     "The scheme is random: this is one of the releases it may make. --seed N makes the same one again, a draft that is "
@@ -38,16 +30,53 @@ FROM_VAULT = (
     "with it the same command makes the same release again, and nobody can without it."
 )
 
+EXAMPLE = """\
+  confide sap counts.csv --round 5 --margins total --known 0:24
+  confide sap wards.csv --area ward --by sex,age --scheme round base=3 how=random --margins total --known 0:10
+  confide sap people.csv --records --by sex,age --suppress 5 --margins all --known 3"""
+
+
+def add(commands: Commands) -> None:
+    """Its options."""
+    p = command(commands, "sap", "publish a table of counts and say how likely a zero is recovered", EXAMPLE)
+    p.add_argument("data", type=Path, help="one row per combination with its count, or per person (--records)")
+    p.add_argument("--count", default="count", metavar="COLUMN", help="the column of counts (count)")
+    p.add_argument("--records", action="store_true", help="the file has one row per person; count them")
+    p.add_argument("--by", metavar="A,B", help="the variables of the table; default: all other columns")
+    p.add_argument("--area", metavar="COLUMN", help="one table per area")
+    add_schemes(p)
+    margins = "none, total, all, or lists such as 'sex;age,sex;total' (none)"
+    p.add_argument("--margins", default="none", metavar="WHICH", help=margins)
+    p.add_argument("--margins-only", action="store_true", help="publish margins without cells")
+    p.add_argument("--summed", action="store_true", help="margins are sums of the published cells")
+    who = p.add_mutually_exclusive_group()
+    who.add_argument("--known", metavar="N", help="people known: 5, 0:24 (both ends count) or 1,5,10; default 0:20")
+    who.add_argument("--people", type=Path, metavar="FILE", help="the people known, one row each")
+    p.add_argument("--fractions", action="store_true", help="exact fractions as well")
+    p.add_argument("--seed", type=int, metavar="N", help="of a random scheme; without a vault it makes a draft")
+    vault = "a private folder whose secret keys the draws; default with --published: the one in your home folder"
+    p.add_argument("--vault", type=Path, metavar="DIR", help=vault)
+    keys = "with --records and --cell-key: what identifies a person, so that the same people have the same noise"
+    p.add_argument("--key", metavar="A,B", help=keys)
+    p.add_argument("--out", type=Path, metavar="FILE", help="write the probabilities")
+    p.add_argument("--chart", type=Path, metavar="FILE", help="draw them: png, svg or html")
+    p.add_argument("--published", type=Path, metavar="FILE", help="write the published table, as the public sees it")
+    p.add_argument("--force", action="store_true", help="replace existing files")
+    add_use(p)
+
 
 def run(options: argparse.Namespace) -> Told:
     """Publish and attack; text for people, plain data for machines."""
+    from confide.show.charts.drawing import check_picture
+    from confide.tables.risk.areas_attack import TablesAttack
+
     raise_all(unwritable(options, [options.out, options.chart, options.published]))
     for path in (options.out, options.published):
         if path is not None:
             check_suffix(path)
     if options.chart is not None:
         check_picture(options.chart)
-    scheme = _scheme(options)
+    scheme = scheme_of(options)
     vault = _vault(options, scheme)
     margins = _margins(options.margins)
     table = _table(options, scheme, vault)
@@ -61,7 +90,7 @@ def run(options: argparse.Namespace) -> Told:
     )
     known = _known(options)
     more = {"fractions": True} if options.fractions else {}
-    attack: TableAttack | TablesAttack = published.attack(known, **more)
+    attack: cf.TableAttack | TablesAttack = published.attack(known, **more)
     text = f"{table!r}\n{published!r}\n\n{_result(attack)}"
     if scheme.random:
         text += f"\n\n{ONE_OF_MANY if vault is None else FROM_VAULT.format(vault)}"
@@ -81,7 +110,9 @@ def run(options: argparse.Namespace) -> Told:
     return text, plain
 
 
-def _result(attack: TableAttack | TablesAttack) -> str:
+def _result(attack: cf.TableAttack | TablesAttack) -> str:
+    from confide.tables.risk.areas_attack import TablesAttack
+
     if isinstance(attack, TablesAttack):
         head = "areas by the probability that a zero is recovered (SAP), for n people known"
         return f"{head}\n\n{plain_table(attack.bands())}"
@@ -112,24 +143,29 @@ def plain_table(frame: pl.DataFrame) -> str:
 
 
 def _write(
-    options: argparse.Namespace, attack: TableAttack | TablesAttack, published: Published | PublishedTables
+    options: argparse.Namespace,
+    attack: cf.TableAttack | TablesAttack,
+    published: cf.Published | cf.PublishedTables,
 ) -> None:
+    from confide.show.charts.drawing import save_chart
+    from confide.tables.drafts import marked
+
     if options.published is not None:  # for the public: what can be stated of it is not in it
-        seen = published.frame().drop("entry", "lower", "upper")
+        seen = published.frame.drop("entry", "lower", "upper")
         seen = _with_levels_shown(seen) if options.records else seen
         with atomic_write(options.published, overwrite=options.force) as temporary:
-            write(marked(seen, published.origin), temporary, overwrite=True)
+            cf.write(marked(seen, published.origin), temporary, overwrite=True)
     if options.chart is not None:
-        from confide.show.charts.drawing import save_chart
-
         save_chart(attack.chart(), options.chart, overwrite=options.force, private=True)
     if options.out is not None:
         with atomic_write(options.out, overwrite=options.force, private=True) as temporary:
-            write(attack.frame, temporary, overwrite=True)
+            cf.write(attack.frame, temporary, overwrite=True)
 
 
 def _with_levels_shown(seen: pl.DataFrame) -> pl.DataFrame:
     """Without levels of which nothing but zeros is published: records name them, so that somebody has them."""
+    import polars as pl
+
     for name in (n for n in seen.columns if n not in ("margin", "published", "mark")):
         shown = seen.filter(pl.col(name).is_not_null()).group_by(name).agg(pl.col("published").fill_null(0).sum())
         empty = shown.filter(pl.col("published") == 0)[name]
@@ -155,48 +191,23 @@ def _names(text: str | None) -> list[str] | None:
     return None if text is None else [v.strip() for v in text.split(",") if v.strip()]
 
 
-def _table(options: argparse.Namespace, scheme: Scheme, vault: Path | None) -> Table | Tables:
-    data = read(options.data)
+def _table(options: argparse.Namespace, scheme: Scheme, vault: Path | None) -> cf.Table | cf.Tables:
+    data = cf.read(options.data)
     by, key = _names(options.by), _names(options.key)
     if options.records:
         names = [c for c in data.columns if c not in (options.area, *(key or ()))] if by is None else by
         keys: dict[str, Any] = {"key": key, "vault": vault} if getattr(scheme, "keyed", False) else {}
         if options.area is None:
-            return Table.of(data, names, **keys)
-        return Tables.of(data, names, options.area, **keys)
+            return cf.Table.of(data, names, **keys)
+        return cf.Tables.of(data, names, options.area, **keys)
     if options.count not in data.columns:
         raise InputError(
             f'{options.data} has no column "{options.count}" of counts. Name it with --count COLUMN, '
-            "or give --records for a file with one row a person."
+            "or give --records for a file with one row per person."
         )
     if options.area is None:
-        return Table.from_counts(data, options.count, by)
-    return Tables.from_counts(data, options.area, options.count, by)
-
-
-def _scheme(options: argparse.Namespace) -> Scheme:
-    if options.marks is not None and options.suppress is None:
-        raise InputError("--marks goes with --suppress BELOW.")
-    if options.summed and options.margins == "none":
-        raise InputError("--summed is about margins; say which with --margins.")
-    if options.round is not None:
-        if options.ties is not None and (options.random or options.round % 2):
-            raise InputError("--ties is for an even base that is not rounded at random: others have no ties.")
-        return RoundCells(options.round, "random" if options.random else "conventional", options.ties or "up")
-    if options.random or options.ties is not None:
-        raise InputError("--random and --ties go with --round BASE.")
-    if options.controlled is not None:
-        return ControlledRounding(options.controlled)
-    if options.small is not None:
-        return SmallCounts(options.small)
-    if options.suppress is not None:
-        return Suppress(below=options.suppress, marks=options.marks or "apart")
-    if options.cell_key is not None:
-        largest, variance = options.cell_key
-        if largest != int(largest):
-            raise InputError("--cell-key takes the largest noise, a whole number, and its variance.")
-        return CellKey.of(int(largest), variance)
-    return Exact()
+        return cf.Table.from_counts(data, options.count, by)
+    return cf.Tables.from_counts(data, options.area, options.count, by)
 
 
 def _margins(text: str) -> Any:
@@ -208,7 +219,7 @@ def _margins(text: str) -> Any:
 
 def _known(options: argparse.Namespace) -> Any:
     if options.people is not None:
-        return read(options.people)
+        return cf.read(options.people)
     if options.known is None:
         return None
     try:

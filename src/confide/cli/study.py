@@ -3,52 +3,63 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from confide.cli.common import Told
+import confide as cf
+from confide.cli.common import Told, add_use, command
 from confide.core.errors import InputError
+from confide.core.files.atomic import atomic_write
 from confide.core.files.leftovers import remove_leftovers
-from confide.frames import atomic_write, private_folder
-from confide.protect.document import plan_to_dict
-from confide.show.report import save_report_folder
-from confide.show.text.studies import study_text
-from confide.study.pieces.keys import origin
-from confide.study.pieces.outputs import Outputs, finished, in_the_way
-from confide.study.pieces.store import Store
-from confide.study.result import FRAME, SUMMARY, StudyResult
-from confide.study.run import run_in
-from confide.study.statement.study import Study
-from confide.study.tradeoff.choice import Choice
+from confide.core.files.private import private_folder
+
+if TYPE_CHECKING:
+    from confide.cli.common import Commands
+    from confide.study.pieces.outputs import Outputs
 
 CHOSEN = "chosen-plan.json"
-NAMES = (FRAME, SUMMARY, "report.html", "outside", "charts", CHOSEN)
+NAMES = ("frame.parquet", "summary.csv", "report.html", "outside", "charts", CHOSEN)
 """What a study leaves in its folder."""
 
 WORK = "work"
 """Where finished pieces and the seed are: private."""
 
 
+def add(commands: Commands) -> None:
+    """Its options."""
+    about = "compare candidate releases by risk and utility, and leave a report"
+    p = command(commands, "study", about, "  confide study study.toml --out results")
+    p.add_argument("study", type=Path, metavar="FILE", help="data, plans, intruders and measures, in TOML or JSON")
+    p.add_argument("--out", type=Path, required=True, metavar="DIR", help="tables, charts and reports; private")
+    p.add_argument("--threads", type=int, metavar="N", help="default: all cores; never changes a result")
+    p.add_argument("--force", action="store_true", help="replace files of an earlier run")
+    add_use(p)
+
+
 def run(options: argparse.Namespace) -> Told:
     """Load, run, choose, write."""
-    study = Study.load(options.study)
+    study = cf.Study.load(options.study)
     result, choice, why, files = carried_out(study, options.out, options.force, options.threads)
     return told(result, choice, why, files, options.out)
 
 
 def carried_out(
-    study: Study, out: Path, overwrite: bool, threads: int | None = None, progress: bool | None = None,
+    study: cf.Study, out: Path, overwrite: bool, threads: int | None = None, progress: bool | None = None,
     beside: Mapping[str, str] | None = None,
-) -> tuple[StudyResult, Choice | None, str, list[Path]]:  # fmt: skip
+) -> tuple[cf.StudyResult, cf.Choice | None, str, list[Path]]:  # fmt: skip
     """Run a study in a folder and write everything it leaves, and `beside` it texts by the names of their files.
 
     Also the choice, or why there is none. Whatever interrupts it, the same call goes on: pieces that are finished are
     kept, and its own files are written again. Files that it did not write are refused unless `overwrite` is true.
     """
+    from confide.study.pieces.keys import origin
+    from confide.study.pieces.outputs import Outputs, finished
+    from confide.study.pieces.store import Store
+    from confide.study.run import run_in
+
     folder, texts, mine = out.expanduser(), dict(beside or {}), origin(study)
     _free(folder, mine, texts, overwrite)
     private_folder(folder)
@@ -67,6 +78,8 @@ def carried_out(
 
 def _free(out: Path, mine: str, texts: Mapping[str, str], overwrite: bool) -> Outputs | None:
     """What the last run in the folder noted; refused where files would be replaced that are not this study's."""
+    from confide.study.pieces.outputs import Outputs, in_the_way
+
     before = Outputs.noted(out / WORK)
     there = [] if overwrite else in_the_way(out, (*NAMES, *texts), mine, before)
     if there:
@@ -77,10 +90,13 @@ def _free(out: Path, mine: str, texts: Mapping[str, str], overwrite: bool) -> Ou
     return before
 
 
-def _written(result: StudyResult, choice: Choice | None, out: Path, texts: Mapping[str, str]) -> list[Path]:
+def _written(result: cf.StudyResult, choice: cf.Choice | None, out: Path, texts: Mapping[str, str]) -> list[Path]:
+    from confide.show.report import save_report_folder
+    from confide.study.kept import save_tables
+
     for folder in (out, out / "charts", out / "outside"):
         remove_leftovers(folder)
-    files = [*result.save(out, overwrite=True), *save_report_folder(result, out, choice, overwrite=True)]
+    files = [*save_tables(result, out, overwrite=True), *save_report_folder(result, out, choice, overwrite=True)]
     if choice is not None:
         files += _plan_file(result, choice, out / CHOSEN)
     for name, text in texts.items():
@@ -89,18 +105,18 @@ def _written(result: StudyResult, choice: Choice | None, out: Path, texts: Mappi
     return [*files, *(out / name for name in texts)]
 
 
-def _plan_file(result: StudyResult, choice: Choice, path: Path) -> list[Path]:
+def _plan_file(result: cf.StudyResult, choice: cf.Choice, path: Path) -> list[Path]:
     """The chosen plan as a document for `confide protect`; none for the anchor, or for what no document can hold."""
+    from confide.core.documents.files import write_document
+
     try:
-        plan = plan_to_dict(result.plans[choice.plan])
+        plan = result.plans[choice.plan].to_dict()
     except (KeyError, InputError):
         return []
-    with atomic_write(path, overwrite=True, private=True) as temporary:
-        temporary.write_text(json.dumps(plan, indent=2) + "\n", encoding="utf-8")
-    return [path]
+    return [write_document(plan, path, overwrite=True)]
 
 
-def chosen(result: StudyResult) -> tuple[Choice | None, str]:
+def chosen(result: cf.StudyResult) -> tuple[cf.Choice | None, str]:
     """The choice by the study's own rule; where no plan is within the limits, which comes nearest."""
     if result.rule is None:
         return None, "The study states no [choice], so none is made; the frontier is marked."
@@ -111,8 +127,10 @@ def chosen(result: StudyResult) -> tuple[Choice | None, str]:
     return choice, choice.reason
 
 
-def told(result: StudyResult, choice: Choice | None, why: str, files: list[Path], out: Path) -> Told:
+def told(result: cf.StudyResult, choice: cf.Choice | None, why: str, files: list[Path], out: Path) -> Told:
     """The text of the command, and the same for machines."""
+    from confide.show.text.studies import study_text
+
     shown = [f for f in files if f.parent.name != "charts"]
     pictures = len(files) - len(shown)
     lines = [study_text(result), "", why, "", "Files written:", *(f"  {f}" for f in shown)]
@@ -139,7 +157,7 @@ def _finite(plain: Any) -> Any:
     return str(plain) if isinstance(plain, float) and not math.isfinite(plain) else plain
 
 
-def _plain_choice(choice: Choice) -> dict[str, Any]:
+def _plain_choice(choice: cf.Choice) -> dict[str, Any]:
     return {
         "plan": choice.plan, "risks": dict(choice.risks), "limits": dict(choice.limits), "by": choice.by,
         "value": choice.value, "interval": choice.interval, "table": choice.table.to_dicts(),

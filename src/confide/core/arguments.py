@@ -12,25 +12,19 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+import sys
 import types
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from collections.abc import Callable, Iterable, Mapping, Set
+from importlib import import_module
+from typing import Any, get_origin, get_type_hints
 
-import numpy as np
-
-from confide.core.documents.hints import describe, kind_of, options
+from confide.core.documents.hints import describe, fits, kind_of, options
 from confide.core.errors import ConfideError, is_text, raise_all
 from confide.core.run import forked
 
-_NUMBERS: dict[Any, tuple[type, ...]] = {
-    float: (int, float, np.integer, np.floating),
-    int: (int, np.integer),
-    bool: (bool, np.bool_),
-}
-
 
 def guarded(public: Any) -> Any:
-    """A public function that tells of arguments that do not fit; of a class, its constructor and its methods.
+    """A public function that tells of arguments that do not fit; of a class its constructor and methods.
 
     >>> def double(size: float) -> float:
     ...     return len(size)
@@ -45,6 +39,14 @@ def guarded(public: Any) -> Any:
             if kind.__module__.startswith("confide.") and not getattr(kind, "_is_protocol", False):
                 _guard_class(kind)
     return public
+
+
+def guard_room(module: str) -> None:
+    """Guard all that a module offers to users."""
+    room = sys.modules[module]
+    for name, member in list(vars(room).items()):
+        if not name.startswith("_") and str(getattr(member, "__module__", "")).startswith("confide."):
+            setattr(room, name, guarded(member))
 
 
 def _guard_class(kind: type[Any]) -> None:
@@ -124,9 +126,8 @@ def _given(value: Any) -> str:
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     """Annotations of a function, also those that only a type checker imports; what cannot be found may be anything."""
-    import confide
-
-    names = {n: getattr(confide, n) for n in confide.__all__}
+    public = import_module("confide")
+    names = {n: getattr(public, n) for n in public.__all__}
     while True:
         try:
             return get_type_hints(function, localns=names)
@@ -134,55 +135,6 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
             names[str(unknown.name)] = Any
         except TypeError:
             return {}
-
-
-def fits(value: Any, hint: Any) -> bool:
-    """Whether a value may stand for an annotation; what is not known here may.
-
-    >>> fits([1, 2], Sequence[float]), fits("ab", Sequence[float]), fits(True, int), fits(np.int64(3), float | None)
-    (True, False, False, True)
-    """
-    choices = options(hint)
-    if isinstance(value, str) and any(get_origin(o) is os.PathLike for o in choices):
-        return "\0" not in value and is_text(value)
-    return any(_fits(value, o) for o in choices)
-
-
-def _fits(value: Any, option: Any) -> bool:
-    origin, inner = get_origin(option) or option, get_args(option)
-    if origin is Literal:
-        return isinstance(value, str) and value in inner
-    if origin in _NUMBERS:
-        return isinstance(value, _NUMBERS[origin]) and (origin is bool or not isinstance(value, (bool, np.bool_)))
-    if origin is str:
-        return isinstance(value, str) and (not value or is_text(value))
-    if origin is os.PathLike:
-        return isinstance(value, os.PathLike)
-    if origin is tuple and inner and inner[-1] is not Ellipsis:
-        return isinstance(value, (tuple, list)) and len(value) == len(inner) and all(map(fits, value, inner))
-    if origin in (Sequence, list, tuple, Iterable):
-        return _is_list(value, origin) and all(fits(v, inner[0] if inner else Any) for v in value)
-    if origin is Mapping or origin is dict:
-        values = value.values() if isinstance(value, Mapping) else ()
-        return isinstance(value, Mapping) and all(fits(v, inner[1] if inner else Any) for v in values)
-    if origin is Callable:
-        return callable(value)
-    if isinstance(origin, TypeVar) or not isinstance(origin, type) or origin is object:
-        return True
-    try:
-        return isinstance(value, origin)
-    except TypeError:
-        return True
-
-
-def _is_list(value: Any, origin: Any) -> bool:
-    if isinstance(value, (str, bytes, Mapping)):
-        return False
-    if isinstance(value, np.ndarray):
-        return value.ndim > 0
-    if origin is Iterable:
-        return isinstance(value, Iterable)
-    return isinstance(value, Sequence) or (hasattr(value, "__len__") and hasattr(value, "dtype"))
 
 
 def in_words(hint: Any) -> str:

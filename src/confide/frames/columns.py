@@ -66,6 +66,10 @@ class Column:
         """The same variable for the rows given."""
         return replace(self, values=self.values[rows])
 
+    def codebook(self) -> Column:
+        """The same variable with its distinct numbers as rows, or with its levels and no row: what codes refer to."""
+        return self.with_values(np.unique(self.values[~self.missing]) if self.kind == "numeric" else self.values[:0])
+
     def with_values(self, values: NDArray[Any]) -> Column:
         """The same variable with other values."""
         return replace(self, values=values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import cached_property
 from itertools import pairwise
 from threading import RLock
 from typing import Any, TypeVar
@@ -17,7 +18,7 @@ from confide.core.errors import InputError, raise_all
 from confide.frames.columns import I64, Column, Kind, Records, encode_column, inferred, precision, readable
 from confide.frames.comparing import encode_like, in_unit
 from confide.frames.door import to_polars
-from confide.frames.schema import Schema, attach, schema
+from confide.frames.schema import Schema, schema
 
 T = TypeVar("T")
 Seeds = Callable[[str, Kind], Column | None]
@@ -54,6 +55,11 @@ class Encoded:
     def __setstate__(self, state: tuple[pl.DataFrame, Schema]) -> None:
         self.__init__(*state)  # type: ignore[misc]
 
+    @cached_property
+    def types(self) -> Mapping[str, pl.DataType]:
+        """The type of each column."""
+        return dict(self.frame.schema)
+
     def remembered(self, key: Any, variables: Iterable[str], make: Callable[[], T]) -> T:
         """What `make` gave when it was first asked; it reads the variables named, and no others."""
         with self._lock:
@@ -89,14 +95,13 @@ class Encoded:
 
     def replaced(self, values: pl.Series) -> Encoded:
         """The same file with other values of one variable."""
-        found = Encoded(attach(self.frame.with_columns(values), schema(self.frame)), self.schema)
+        found = Encoded(self.frame.with_columns(values), self.schema)
         found._memory = {k: x for k, x in self._memory.copy().items() if values.name not in x[0]}
         return found
 
     def taken(self, rows: I64) -> Encoded:
         """Some of the rows."""
-        frame = attach(self.frame[rows], schema(self.frame))
-        return Encoded(frame, self.schema, lambda v, kind: self.column(v, kind).take(rows))
+        return Encoded(self.frame[rows], self.schema, lambda v, kind: self.column(v, kind).take(rows))
 
     def _of(self, name: str, s: pl.Series, seen: pl.Series, kind: Kind) -> Column:
         """What encoding a series gives, which may be the file's own or another form of it."""
@@ -141,14 +146,16 @@ def gathered(names: Iterable[str], make: Callable[[str], Column], n: int) -> Rec
 def cut(column: Column, values: pl.Series) -> Column | None:
     """What encoding a series gives, from a column of the same rows and values: levels that no row has are left out.
 
-    None where only the series can tell: a type that has levels of its own, or whose precision is that of other rows.
+    None where only the series can tell: it is of another type, or of one whose precision depends on the rows.
 
     >>> pets = encode_column(pl.Series("pet", ["cat", "dog", "eel"]))
     >>> cut(pets.take(np.array([2, 0])), pl.Series("pet", ["eel", "cat"])).levels
     ('cat', 'eel')
     """
-    if column.dtype != values.dtype or isinstance(values.dtype, pl.Enum):
+    if column.dtype != values.dtype:
         return None
+    if isinstance(values.dtype, pl.Enum):
+        return replace(column, why="named") if column.levels == tuple(values.dtype.categories) else None
     if column.kind == "numeric":
         whole = values.dtype.is_integer() or values.dtype.is_temporal()
         if not whole and values.dtype != pl.Float64:

@@ -7,6 +7,7 @@
 | `.arrow`, `.feather`, `.ipc` | yes | yes | none: polars writes no metadata into Arrow files |
 | `.sav`, `.zsav` (SPSS), `.dta` (Stata) | yes | yes | kept |
 | `.sas7bdat` (SAS) | yes | no | variable labels only: value labels live in another file |
+| `.xlsx` (Excel) | no | yes, with `confide[excel]` | none |
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from confide.core.errors import InputError, did_you_mean
 from confide.core.files.atomic import atomic_write
 from confide.frames.data import Data
 from confide.frames.door import to_polars
-from confide.frames.formats import csv_files, statistical
+from confide.frames.formats import csv_files, excel, statistical
 from confide.frames.marks import why_withheld
 from confide.frames.schema import Schema, attach, schema_from_dict, schema_to_dict
 from confide.frames.schema import schema as schema_of
@@ -41,6 +42,7 @@ FORMATS = {
     ".zsav": "SPSS",
     ".dta": "Stata",
     ".sas7bdat": "SAS",
+    ".xlsx": "Excel",
 }
 TEXT = (".csv", ".tsv")
 _METADATA = "confide.schema"
@@ -96,11 +98,13 @@ def write(
     overwrite: bool = False,
     draft: bool = False,
     spreadsheet: bool = False,
+    private: bool = False,
 ) -> Path:
     """Write a frame; the file appears whole or not at all. Returns its path.
 
     The data of a draft (a release made with a seed and without a vault) or of a release with shared draws is refused;
-    `draft=True` writes it for use inside the agency, readable by its owner alone.
+    `draft=True` writes it for use inside the agency. A draft, and any file with `private=True`, is readable by its
+    owner alone.
 
     `schema` gives labels and missing codes; by default those of a `Data`, or those attached to `frame`. Labels that no
     longer fit a column (text where there were codes) are dropped for that column. In SPSS and Stata files an Enum or
@@ -130,7 +134,7 @@ def write(
         raise InputError(f"spreadsheet=True goes with {' and '.join(TEXT)}; {FORMATS[suffix]} files hold no formulas.")
 
     try:
-        with atomic_write(path, overwrite, private=draft) as temporary:
+        with atomic_write(path, overwrite, draft or private) as temporary:
             _save(data, temporary, suffix, found, spreadsheet)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as cause:  # its words may quote a value
         why = f"a column cannot be held, or the disk is full ({type(cause).__name__})"
@@ -158,6 +162,8 @@ def _source(path: str | os.PathLike[str]) -> tuple[Path, str]:
     if source.is_dir():
         raise InputError(f"{path} is a folder; give one file.")
     suffix = _suffix(source)
+    if suffix == ".xlsx":
+        raise InputError("Excel files (.xlsx) can be written but not read; save the sheet as CSV.")
     if not os.access(source, os.R_OK):
         raise InputError(f"{path} may not be read: permission denied.")
     if source.stat().st_size == 0:
@@ -236,6 +242,8 @@ def _save(frame: pl.DataFrame, target: Path, suffix: str, found: Schema, spreads
     elif suffix == ".parquet":
         extra: Any = {_METADATA: json.dumps(schema_to_dict(found))} if found != Schema() else None
         frame.write_parquet(target, metadata=extra)
+    elif suffix == ".xlsx":
+        excel.save(frame, target)
     elif FORMATS[suffix] == "Arrow":
         rebuilt(frame).write_ipc(target, compression="zstd")
     else:

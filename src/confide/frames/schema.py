@@ -133,12 +133,15 @@ class Schema:
         >>> Schema({"age": VariableSchema("age", missing=(-1, (97, 99)))}).coded(pl.Series("age", [30, 98])).to_list()
         [False, True]
         """
-        text = values.dtype == pl.String
-        if not self.variable(values.name).missing or not (text or values.dtype.is_numeric()):
-            return pl.repeat(False, len(values), eager=True)
-        codes = [c for c in self.missing_codes(values.name, values) if isinstance(c, str) == text]
-        plain = values if text else values.cast(pl.Float64)
-        return plain.is_in(pl.Series(codes, dtype=plain.dtype)).fill_null(False)
+        declared = self.variable(values.name).missing
+        if values.dtype == pl.String:
+            return values.is_in([m for m in declared if isinstance(m, str)]).fill_null(False)
+        found = pl.repeat(False, len(values), eager=True)
+        for code in declared if values.dtype.is_numeric() else ():
+            if not isinstance(code, str):
+                low, high = code if isinstance(code, tuple) else (code, code)
+                found |= values.cast(pl.Float64).is_between(low, high).fill_null(False)
+        return found
 
     def missing_codes(self, name: str, values: Iterable[Any]) -> tuple[Code, ...]:
         """The codes of `name` that are declared missing: single codes, then values that fall in a range.

@@ -38,8 +38,8 @@ def left_behind(schema: Schema) -> str:
     labels, values = sum(bool(v.label) for v in said), sum(bool(v.value_labels) for v in said)
     coded = ", ".join(f'"{v.name}"' for v in said if v.missing)
     parts = [
-        f"labels of {labels} variables" if labels else "",
-        f"value labels of {values} variables" if values else "",
+        f"labels of {_many(labels)}" if labels else "",
+        f"value labels of {_many(values)}" if values else "",
         f"user-missing codes of {coded}, from then on values like any other" if coded else "",
     ]
     found = "; ".join(p for p in parts if p)
@@ -65,4 +65,8 @@ def _title(frame: pl.DataFrame, schema: Schema) -> str:
     label = f' "{schema.file_label}"' if schema.file_label else ""
     coded = sum(bool(v.missing) for v in schema.variables.values())
     codes = f"; user-missing codes in {coded}" if coded else ""
-    return visible(f"Data{label}: {frame.height:,} rows, {frame.width} variables{codes}")
+    return visible(f"Data{label}: {frame.height:,} rows, {_many(frame.width)}{codes}")
+
+
+def _many(n: int) -> str:
+    return f"{n} variable{'s' * (n != 1)}"

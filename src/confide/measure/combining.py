@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 from scipy.special import ndtri, stdtrit
 
 from confide.core.errors import InputError, did_you_mean, raise_all
+from confide.core.result import Result
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 RULES = ("partial", "full", "multiple")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Combined:
+class Combined(Result):
     """One estimate from m copies: numbers for one estimand, arrays for several.
 
     `variance` is the total variance T and `standard_error` its root; `low` and `high` bound the t interval on `df`
@@ -26,6 +27,7 @@ class Combined:
     `adjusted` is true where rule "full" had no positive variance and used its substitute.
     """
 
+    private: ClassVar[bool] = False
     estimate: float | Array
     variance: float | Array
     standard_error: float | Array

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from confide.frames.encoded import Encoded
 from confide.frames.schema import Code, Missing, Schema, VariableSchema
 
 MANY = 50
@@ -21,9 +22,7 @@ ALIKE = 0.8
 """The rank correlation of two orders that counts as one following the other."""
 
 
-def only_occurring(
-    frame: pl.DataFrame, public: Collection[str] = (), original: pl.DataFrame | None = None
-) -> pl.DataFrame:
+def only_occurring(frame: pl.DataFrame, public: Collection[str] = (), original: Encoded | None = None) -> pl.DataFrame:
     """Each Enum with the categories that occur, in their order; as they are in variables whose codebook is public.
 
     A long list that was made while the `original` was read is in the order of its records, and is sorted.
@@ -35,15 +34,15 @@ def only_occurring(
     >>> only_occurring(frame, ["region"])["region"].dtype.categories.to_list()
     ['north', 'east', 'south']
     """
-    whole = {} if original is None else {s.name: s for s in original}
-    return pl.DataFrame([s if s.name in public else s.cast(_kind(s, whole.get(s.name))) for s in frame])
+    return pl.DataFrame([s if s.name in public else s.cast(_kind(s, original)) for s in frame])
 
 
-def _kind(values: pl.Series, original: pl.Series | None) -> pl.DataType:
-    kind = _occurring(values)
-    if isinstance(kind, pl.Enum) and original is not None and follows_rows(original):
-        return pl.Enum(kind.categories.sort())
-    return kind
+def _kind(values: pl.Series, original: Encoded | None) -> pl.DataType:
+    kind, v = _occurring(values), values.name
+    if not isinstance(kind, pl.Enum) or original is None or v not in original.frame.columns:
+        return kind
+    told = original.remembered(("follows rows", v), [v], lambda: follows_rows(original.frame.get_column(v)))
+    return pl.Enum(kind.categories.sort()) if told else kind
 
 
 def follows_rows(values: pl.Series) -> bool:

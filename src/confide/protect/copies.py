@@ -7,8 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
+import polars as pl
 
 from confide.core.errors import InputError
+from confide.core.result import Public
+from confide.frames.marks import withhold
 from confide.protect.release import Release
 
 if TYPE_CHECKING:
@@ -19,7 +22,7 @@ MOST = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Copies(Sequence[Release]):
+class Copies(Sequence[Release], Public):
     """Several releases of one file, as multiple imputation makes them.
 
     `linked`: whether row i is the same person in every copy, so that an intruder can use all of them together.
@@ -72,6 +75,25 @@ class Copies(Sequence[Release]):
     def data(self) -> list[Any]:
         """The public frames."""
         return [r.data for r in self.releases]
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """All copies, one below the other: `copy`, from 1, and the columns of a copy."""
+        if "copy" in self.releases[0].public_variables:
+            raise InputError('A variable is named "copy", as the number of a copy would be: take the copies from data.')
+        every = [r.frame.select(pl.lit(i).alias("copy"), pl.all()) for i, r in enumerate(self.releases, 1)]
+        unlike = [c for c in every[0].columns if len({f.schema[c] for f in every}) > 1]
+        stacked = pl.concat([f.with_columns(pl.col(unlike).cast(pl.String)) for f in every])
+        return withhold(stacked, self.refusal) if self.refusal else stacked
+
+    @property
+    def refusal(self) -> str:
+        """Why the copies must not be published; empty where they may be."""
+        return self.releases[0].refusal
+
+    def summary(self) -> pl.DataFrame:
+        """The summary of each copy, one below the other; see `Release.summary`."""
+        return pl.concat(r.summary().select(pl.lit(i).alias("copy"), pl.all()) for i, r in enumerate(self.releases, 1))
 
     @property
     def plan(self) -> Plan | None:

@@ -83,8 +83,7 @@ def _release(
 
 def _seeds(file: Encoded, made: Mapping[str, Column], order: I64, link: I64 | None) -> Seeds:
     """Arrays that the released file was made of: categories that steps made, and values that they left alone."""
-    coded = {v: c for v, c in made.items() if c.kind == "categorical" and not isinstance(c.dtype, pl.Enum)}
-    touched, held = set(made), {v: narrow(c.take(order)) for v, c in coded.items()}
+    touched, held = set(made), {v: narrow(c.take(order)) for v, c in made.items() if c.kind == "categorical"}
 
     def seed(name: str, kind: Kind) -> Column | None:
         if name in touched:

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from typing import Any, Literal, overload
+from typing import Any, ClassVar, Literal, overload
 
 import polars as pl
 
 from confide.core.checks import names_of
+from confide.core.documents.statement import Statement
 from confide.core.errors import InputError, did_you_mean, raise_all
 from confide.core.random.vault import Vault
 from confide.frames import schema
@@ -24,7 +25,7 @@ from confide.protect.seam.mechanism import Mechanism, lacking
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Statement):
     """An ordered list of protection steps, with what is not released.
 
     `identifiers` and `drop` are left out of the release; identifiers also link outside targets to the truth.
@@ -46,6 +47,8 @@ class Plan:
     categorical: str | Sequence[str] = ()
     numeric: str | Sequence[str] = ()
     public_codebook: bool | str | Sequence[str] = ()
+
+    _section: ClassVar[str] = "plan"
 
     def __post_init__(self) -> None:
         steps = tuple(self.steps) if isinstance(self.steps, (list, tuple)) else (self.steps,)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confide.core.documents.plain import LEFT_OUT, SUBJECT
+from confide.core.documents.plain import LEFT_OUT
+from confide.core.documents.settings import SUBJECT
 from confide.protect.seam.mechanism import Mechanism
 
 if TYPE_CHECKING:

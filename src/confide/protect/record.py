@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-import confide
 from confide.core.documents.plain import Writer
 from confide.core.errors import InputError
+from confide.core.version import __version__
 from confide.frames import atomic_write
 from confide.frames.columns import I64
 from confide.protect.rare_statements import Trimmer
@@ -96,7 +96,7 @@ def versions() -> dict[str, str]:
 
     kinds = sorted({str(library["architecture"]) for library in threadpool_info() if library.get("architecture")})
     return {
-        "confide": confide.__version__,
+        "confide": __version__,
         "python": platform.python_version(),
         "numpy": np.__version__,
         "polars": pl.__version__,

@@ -14,6 +14,7 @@ import polars as pl
 
 from confide.core.errors import InputError, raise_all
 from confide.core.random.origin import Origin
+from confide.core.result import Public
 from confide.frames import Data, Schema, attach, give_back, schema, to_polars
 from confide.frames.columns import I64, Column, Kind, Records, codes_in, encode_column
 from confide.frames.comparing import same_numbers
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Release:
+class Release(Public):
     """The public data of a plan, beside what only the agency holds.
 
     `data`: public, shuffled rows, no identifiers, only categories that occur (unless the plan's `public_codebook` says
@@ -69,7 +70,7 @@ class Release:
         """A release that this program made."""
         held, named = before.schema, plan.open_codebooks(released.columns)
         original = attach(before.frame, held)
-        released = rebuilt(only_occurring(released, named, original))
+        released = rebuilt(only_occurring(released, named, before))
         bare = released.clone()
         if held.variables:
             open_part = schema_of_occurring(public_schema(plan, compiled, before, released), released, named)
@@ -188,6 +189,26 @@ class Release:
     def public_variables(self) -> tuple[str, ...]:
         """The released columns."""
         return tuple(self.frame.columns)
+
+    def summary(self) -> pl.DataFrame:
+        """One row per released variable: what was done to it, how many values it had and has, how many are missing.
+
+        >>> import confide as cf
+        >>> plan = cf.Plan([cf.Topcode("age", at=85)])
+        >>> plan.protect(cf.demo("heads").select("sex", "age"), seed=1).summary().rows()
+        [('sex', '', 2, 2, 0), ('age', 'Topcode', 82, 71, 0)]
+        """
+        parts = () if self.plan is None else self.plan.parts
+        schema = {"variable": pl.String, "steps": pl.String, "original": pl.Int64, "released": pl.Int64}
+        rows = []
+        for s in self.frame:
+            before = self.original.get_column(s.name).n_unique() if s.name in self.original.columns else None
+            steps = ", ".join(type(p).__name__ for p in parts if s.name in p.variables)
+            rows.append((s.name, steps, before, s.n_unique(), s.null_count()))
+        return pl.DataFrame(rows, schema={**schema, "missing": pl.Int64}, orient="row")
+
+    def _public(self) -> Any:
+        return self.data
 
     def __repr__(self) -> str:
         steps = 0 if self.plan is None else len(self.plan.steps)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from confide.core.documents.files import read_document
 from confide.core.errors import InputError
 from confide.core.random.origin import Origin, opened
 from confide.core.random.vault import BYTES, Vault, existing
 from confide.frames.encoded import Encoded
 from confide.protect.copies import MOST, Copies
-from confide.protect.document import plan_from_dict, read_document
 from confide.protect.make import described, make
+from confide.protect.plan import Plan
 from confide.protect.record import FORMAT, content_digest, link_digest, versions
 from confide.protect.release import Release
 
@@ -24,7 +26,7 @@ EARLIER = "confide-record/1"
 Place = str | os.PathLike[str]
 
 
-def replay(record: Mapping[str, Any] | Place, data: Any, vault: Vault | Place | None = None) -> Release:
+def replay(data: Any, record: Mapping[str, Any] | Place, vault: Vault | Place | None = None) -> Release:
     """Make a recorded release again from the original data, and check that it is the very same.
 
     `record` is a private record or its file. What was drawn from a vault needs that `vault`; a record that lies in its
@@ -35,13 +37,16 @@ def replay(record: Mapping[str, Any] | Place, data: Any, vault: Vault | Place | 
     >>> import confide as cf
     >>> plan = cf.Plan([cf.Swap("race", rate=0.3)], identifiers=["id"])
     >>> release = plan.protect(cf.demo("heads"))
-    >>> again = cf.replay(release.record(private=True), cf.demo("heads"))
+    >>> again = cf.replay(cf.demo("heads"), release.record(private=True))
     >>> again.data.equals(release.data), bool((again.link == release.link).all())
     (True, True)
-    >>> cf.replay(release.record(), cf.demo("heads"))
+    >>> cf.replay(cf.demo("heads"), release.record())
     Traceback (most recent call last):
     confide.InputError: This record is public: it does not say where draws came from. Replay the private one.
     """
+    if _is_record(data) and not _is_record(record):
+        warnings.warn("data come first: replay(data, record)", DeprecationWarning, stacklevel=3)
+        data, record = record, data
     found = record if isinstance(record, Mapping) else read_document(record)
     private = _checked(found)
     file = Encoded.of(data)
@@ -50,7 +55,7 @@ def replay(record: Mapping[str, Any] | Place, data: Any, vault: Vault | Place | 
         rows = private["original"]["rows"]
         how = "its values, names or types differ" if rows == frame.height else f"that had {rows} rows"
         raise InputError(f"This is not the file the record was made from: {how} (this has {frame.height} rows).")
-    plan = plan_from_dict(found["plan"], "record")
+    plan = Plan.from_dict(found["plan"], "record")
     if found["format"] == EARLIER:  # every category was named then
         plan = replace(plan, public_codebook=True)
     number, copies = None, None
@@ -63,6 +68,10 @@ def replay(record: Mapping[str, Any] | Place, data: Any, vault: Vault | Place | 
     assert isinstance(release, Release)
     _check_same(found, private, release)
     return release
+
+
+def _is_record(given: Any) -> bool:
+    return isinstance(given, (str, os.PathLike)) or (isinstance(given, Mapping) and "format" in given)
 
 
 def _origin(
@@ -83,7 +92,7 @@ def _origin(
     if drawn["from"] != "vault":
         return Origin.of(what, seed, secret=bytes.fromhex(drawn["secret"]) if "secret" in drawn else None)
     if vault is None and (beside is None or not existing(beside)):
-        raise InputError("This release was drawn from a vault. Say which: replay(record, data, vault=FOLDER).")
+        raise InputError("This release was drawn from a vault. Say which: replay(data, record, vault=FOLDER).")
     place = beside if vault is None else vault
     assert place is not None
     if not isinstance(place, Vault) and not existing(place):  # a new one would only be in the way of a copy

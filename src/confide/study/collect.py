@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from confide import __version__
+from confide.core.version import __version__
 from confide.study.evaluate import BINS, RISKS, Evaluated
 from confide.study.result import AUDIT, Info, StudyResult
 from confide.study.statement.checks import COLUMNS

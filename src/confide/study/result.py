@@ -12,7 +12,9 @@ import polars as pl
 
 from confide.attack.intruder import Intruder
 from confide.core.errors import InputError, did_you_mean
-from confide.frames import atomic_write, private_folder
+from confide.core.result import PICTURES, Result
+from confide.core.upward import upward
+from confide.frames.files import FORMATS
 from confide.measure.utility.measure import Measure
 from confide.protect.plan import Plan
 from confide.study.evaluate import RISKS, is_random
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["EVERYTHING", "RISKS", "Info", "StudyResult"]
 
-FRAME, SUMMARY = "frame.parquet", "summary.csv"
 AUDIT = {
     "plan": pl.String, "measure": pl.String, "repeat": pl.Int64, "differ": pl.Int64, "effect": pl.Float64,
     "loss": pl.Float64, "carried": pl.Float64,
@@ -47,7 +48,7 @@ class Info:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StudyResult:
+class StudyResult(Result):
     """What a study found.
 
     `frame`: one row a plan x intruder x repeat: `plan`, `sweep`, `setting`, `value`, `intruder`, `repeat`, the risks of
@@ -136,9 +137,8 @@ class StudyResult:
         self, risk: str = "expected_matches", utility: str | None = None, intruder: str | None = None, **options: Any
     ) -> Any:
         """The R-U map: risk against utility, between "release nothing" and "release everything"."""
-        from confide.show.charts.map_chart import map_chart
-
-        return map_chart(self.frame, risk, self.measure(utility), intruder=intruder, random=self.random, **options)
+        draw = upward("map_chart")
+        return draw(self.frame, risk, self.measure(utility), intruder=intruder, random=self.random, **options)
 
     def report(
         self, path: str | os.PathLike[str], *, outside: bool = False, choice: Choice | None = None,
@@ -148,25 +148,42 @@ class StudyResult:
 
         `outside`: a version in which no number, together with the release, tells about fewer than `fewest` people.
         """
-        from confide.show.report import write_report
+        write = upward("write_report")
+        return Path(write(self, path, outside=outside, choice=choice, overwrite=overwrite, fewest=fewest))
 
-        return write_report(self, path, outside=outside, choice=choice, overwrite=overwrite, fewest=fewest)
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> StudyResult:
+        """The result that `save`, `Study.run(folder)` or `confide study` left in a folder, without the data.
 
-    def save(self, folder: str | os.PathLike[str], overwrite: bool = False) -> list[Path]:
-        """Write `frame.parquet` and `summary.csv`, for their owner alone; a new folder is private as well."""
+        >>> import tempfile
+        >>> import confide as cf
+        >>> plans = {"coarse": cf.Plan([cf.Recode("age", width=10)], identifiers=["id"])}
+        >>> who = {"near": cf.Intruder(knows=["sex", "age"])}
+        >>> result = cf.Study(cf.demo("heads").head(300), plans, who, ["hellinger"]).run()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = result.save(f"{folder}/study")
+        ...     cf.StudyResult.load(f"{folder}/study").frame.equals(result.frame)
+        True
+        """
+        from confide.study.kept import kept
+
+        return kept(Path(folder).expanduser())
+
+    def save(self, folder: str | os.PathLike[str], overwrite: bool = False) -> list[Path]:  # type: ignore[override]
+        """Write the result into a folder, from which `load` brings it back; or into a file, a table or the map.
+
+        In a folder: `frame.parquet`, `summary.csv` and `result.json`, which holds the study's seed. All are for their
+        owner alone; a new folder is private as well.
+        """
         place = Path(folder).expanduser()
-        if not place.is_dir():
-            private_folder(place)
-        with atomic_write(place / FRAME, overwrite, private=True) as temporary:
-            self.frame.write_parquet(temporary)
-        with atomic_write(place / SUMMARY, overwrite, private=True) as temporary:
-            self.summary().write_csv(temporary)
-        return [place / FRAME, place / SUMMARY]
+        if place.suffix.lower() in (*PICTURES, *FORMATS) and not place.is_dir():
+            return [super().save(place, overwrite)]
+        from confide.study.kept import keep, save_tables
+
+        return [*save_tables(self, place, overwrite), keep(self, place, overwrite)]
 
     def __str__(self) -> str:
-        from confide.show.text.studies import study_text
-
-        return study_text(self)
+        return str(upward("study_text")(self))
 
     def __repr__(self) -> str:
         what = f"{len(self.plans)} plans, {len(self.intruders)} intruders, {len(self.measures)} measures of utility"

@@ -11,13 +11,14 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from confide import __version__
 from confide.core.errors import InputError, raise_all
 from confide.core.random.seeds import checked_seed, fresh_seed
 from confide.core.run.threads import calm, progress_bar, thread_count
+from confide.core.version import __version__
 from confide.study.collect import collected
 from confide.study.evaluate import Evaluated, evaluate
 from confide.study.groups import Groups
+from confide.study.kept import keep
 from confide.study.pieces.keys import Piece, fingerprint, pieces_of
 from confide.study.pieces.restored import restored
 from confide.study.pieces.store import Store
@@ -55,7 +56,10 @@ def run_in(
         for piece, evaluated in _worked(work, todo, cores, study.data.height):
             found[piece.key] = evaluated
             done(many[piece.key])
-    return collected(study, seed, [(p, found[p.key]) for p in pieces], time.perf_counter() - began)
+    result = collected(study, seed, [(p, found[p.key]) for p in pieces], time.perf_counter() - began)
+    if store is not None:
+        keep(result, store.folder)
+    return result
 
 
 def _missing(pieces: Sequence[Piece], found: Mapping[str, Evaluated]) -> list[Piece]:

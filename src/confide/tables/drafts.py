@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import polars as pl
 
 from confide.core.random.origin import Origin
@@ -18,7 +20,22 @@ def draft_text(origin: Origin | None) -> str:
     return f"; {origin.words}" if origin is not None and origin.refusal else ""
 
 
-def marked(frame: pl.DataFrame, origin: Origin | None) -> pl.DataFrame:
+class TidyFrame(pl.DataFrame):
+    """The frame of what is published; the old spelling `published.frame()` still gives it."""
+
+    def __call__(self) -> TidyFrame:
+        """The frame itself."""
+        warnings.warn("frame is no method any more: write published.frame", DeprecationWarning, stacklevel=3)
+        return self
+
+
+def marked(frame: pl.DataFrame, origin: Origin | None) -> TidyFrame:
     """The frame of a draft says so itself, so that confide does not write it."""
-    why = refusal_of(origin)
-    return withhold(frame, why) if why else frame
+    tidy, why = TidyFrame(frame), refusal_of(origin)
+    return withhold(tidy, why) if why else tidy
+
+
+def stated_by_margin(frame: pl.DataFrame) -> pl.DataFrame:
+    """One row per margin: how many counts, how many are hidden, how many can be stated exactly."""
+    hidden, exact = pl.col("published").is_null().sum(), (pl.col("lower") == pl.col("upper")).sum()
+    return frame.group_by("margin", maintain_order=True).agg(counts=pl.len(), hidden=hidden, exact=exact)

@@ -13,8 +13,9 @@ import polars as pl
 
 from confide.core.errors import InputError, raise_all
 from confide.core.random.origin import Origin
+from confide.core.result import Public
 from confide.tables.axes import Axes
-from confide.tables.drafts import draft_text, marked, refusal_of
+from confide.tables.drafts import TidyFrame, draft_text, marked, refusal_of, stated_by_margin
 from confide.tables.layout import UNBOUNDED, Bools, Ints, Layout, Part
 from confide.tables.table import Table, cell_frame
 
@@ -25,7 +26,7 @@ Constraint = tuple[Iterable[int], int, int]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Published:
+class Published(Public):
     """What `Table.publish` returns. Arrays are of length Q: one entry a published quantity, in the order of `layout`.
 
     `values` are published where `shown`; `lower` and `upper` are what somebody who knows the scheme can state of each
@@ -162,8 +163,9 @@ class Published:
         check_options(options, OPTIONS)
         return attack_table(self, known, **options)
 
-    def frame(self) -> pl.DataFrame:
-        """One row a published quantity: margin, entry, the level of each variable (null where it is summed over),
+    @property
+    def frame(self) -> TidyFrame:
+        """One row per published quantity: margin, entry, the level of each variable (null where it is summed over),
         published (null where hidden), lower and upper (what can be stated of it; null: no bound)."""
         names, entries = [], []
         levels: dict[str, list[str | None]] = {n: [] for n in self.table.names}
@@ -176,6 +178,15 @@ class Published:
             {"margin": names, "entry": entries, **levels}, schema_overrides=dict.fromkeys(levels, pl.String)
         )
         return marked(frame.with_columns(*stated(self.values, self.shown, self.lower, self.upper)), self.origin)
+
+    def summary(self) -> pl.DataFrame:
+        """One row per margin: counts, hidden (not shown), exact (what can be stated is one number).
+
+        >>> import confide as cf
+        >>> cf.Table([1, 5, 9]).publish(cf.RoundCells(5), margins="total").summary().rows()
+        [('v1', 3, 0, 0), ('total', 1, 0, 0)]
+        """
+        return stated_by_margin(self.frame)
 
     def __repr__(self) -> str:
         by = f", by {self.scheme}" if self.scheme else ""

@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from confide.core.random.origin import Origin
+from confide.core.result import Public
 from confide.core.run.threads import progress_bar
-from confide.tables.drafts import draft_text, marked, refusal_of
+from confide.tables.drafts import TidyFrame, draft_text, marked, refusal_of, stated_by_margin
 from confide.tables.layout import Bools, Ints, Layout
 from confide.tables.published import Published, parts_text, stated
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PublishedTables:
+class PublishedTables(Public):
     """What `Tables.publish` returns: as `Published`, with arrays of areas x Q."""
 
     tables: Tables
@@ -68,9 +69,10 @@ class PublishedTables:
         )
         return replace(one, sharp=self.sharp, origin=self.origin)
 
-    def frame(self) -> pl.DataFrame:
-        """All areas' published tables, one row a quantity: area, and the columns of `Published.frame`."""
-        one = self.at(0).frame().drop("published", "lower", "upper")
+    @property
+    def frame(self) -> TidyFrame:
+        """All areas' published tables, one row per quantity: area, and the columns of `Published.frame`."""
+        one = self.at(0).frame.drop("published", "lower", "upper")
         areas = np.repeat(np.array(self.tables.areas, dtype=object), one.height)
         frame = pl.concat([one] * len(self)).select(
             pl.Series("area", areas, dtype=pl.String),
@@ -101,6 +103,10 @@ class PublishedTables:
 
         check_options(options, OPTIONS)
         return attack_tables(self, known, **options)
+
+    def summary(self) -> pl.DataFrame:
+        """One row per margin, over all areas; as `Published.summary`."""
+        return stated_by_margin(self.frame)
 
     def __repr__(self) -> str:
         said = f"{parts_text(self.layout, self.tables.names)}, by {self.scheme}{draft_text(self.origin)}"

@@ -213,7 +213,7 @@ class Table:
         without a vault makes a draft, not for publication: anybody can try seeds out.
 
         >>> import confide as cf
-        >>> Table([2, 1, 3]).publish(cf.RoundCells(5), margins="total").frame()["published"].to_list()
+        >>> Table([2, 1, 3]).publish(cf.RoundCells(5), margins="total").frame["published"].to_list()
         [0, 0, 5, 5]
         """
         from confide.tables.publish import publish

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from confide.core.arguments import guard_room
 from confide.core.errors import InputError, did_you_mean
 from confide.theory.base import TheoryRelease
 from confide.theory.limits import best_rate, smallest_noise
@@ -114,3 +115,6 @@ def _with(release: TheoryRelease, name: str, value: Any) -> TheoryRelease:
         name in ("n", "copies", "size") and isinstance(value, float) and math.isfinite(value) and value == int(value)
     )
     return replace(release, **{name: int(value) if whole else value})  # type: ignore[type-var]
+
+
+guard_room(__name__)

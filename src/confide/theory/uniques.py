@@ -12,6 +12,7 @@ import polars as pl
 from scipy.spatial import KDTree
 
 from confide.core.errors import InputError, raise_all
+from confide.core.result import Result
 from confide.theory.base import is_number, rate_problems
 from confide.theory.simulation import Array, seed_problems
 
@@ -20,7 +21,7 @@ START, MOST_RATIO = 2.0**-12, 2.0**20
 
 
 @dataclass(frozen=True, eq=False)
-class UniquesNoise:
+class UniquesNoise(Result):
     """The smallest noise that leaves at most `limit` of the records linkable uniques.
 
     `ratio` is the noise's standard deviation over each variable's own, `noise_sd` the former, one a variable; `share`
@@ -39,6 +40,15 @@ class UniquesNoise:
     share: float
     standard_error: float
     tried: pl.DataFrame
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The same as `tried`."""
+        return self.tried
+
+    def summary(self) -> pl.DataFrame:
+        """The noise that was found, in one row: limit, ratio, share, standard_error."""
+        return pl.DataFrame([{k: getattr(self, k) for k in ("limit", "ratio", "share", "standard_error")}])
 
 
 def uniques_curve(values: Any, ratios: Iterable[float], *, seed: int = 0, repeats: int = 5) -> pl.DataFrame:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import confide as cf
+from tests.helpers.scenes import scenes
 
 HEADS = cf.demo("heads").head(3000)
 KEYS = ["sex", "race", "marital", "age"]
@@ -20,8 +21,8 @@ def test_one_variable_has_no_product_to_differ_by() -> None:
 def test_two_variables_multiply_their_dot_products() -> None:
     steps = [FIVES, cf.Swap("race", rate=0.3), cf.Swap("marital", rate=0.3)]
     release = cf.Plan(steps).protect(HEADS, seed=1)
-    scene = cf.Intruder(knows=KEYS, as_printed=True).attack(release).scenes[0][1]
-    pi, j = np.exp(scene.log_pi_r[scene.cells_r.of_records]), 7
+    scene = next(scenes(cf.Intruder(knows=KEYS, as_printed=True).attack(release)))[1]
+    pi, j = np.exp(scene.fit.believed.log_pi_r[scene.cell_r]), 7
     expected = 1.0
     for step, v in ((scene.uncertain[0], "race"), (scene.uncertain[1], "marital")):
         levels = scene.classes.codes[v]

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import confide as cf
+from tests.helpers.scenes import scenes
 from tests.helpers.synthetic_twin import (
     check,
     file_shares,
@@ -87,9 +88,9 @@ def test_rank_swap_leaves_zeros_alone(exchange):
     values = np.where(np.arange(30) % 3 == 0, 0.0, np.arange(30) // 2 * 5.0)
     release = swapped(values, 3, exchange)
     attack = attack_of(release, ["x"])
-    scene = attack.scenes[0][1]
-    cell = int(scene.cells.of_records[np.flatnonzero(numbers(release.frame, "x") != 0)[0]])
-    weights = np.exp(scene.log_pi[cell])
+    scene = next(scenes(attack))[1]
+    cell = int(scene.cell_r[np.flatnonzero(numbers(release.frame, "x") != 0)[0]])
+    weights = np.exp(scene.fit.believed.log_pi[cell])
     believed = sorted(set(values))
     check(attack, rank_logs(release, targets_of(attack), 3, exchange, shares=(believed, list(weights))))
     near(attack, rank_logs(release, targets_of(attack), 3, exchange, shares=file_shares(list(values), 0.0)), 0.02)

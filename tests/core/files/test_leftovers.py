@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -92,6 +93,24 @@ def test_a_file_removed_before_it_is_locked_is_made_again(tmp_path: Path, monkey
         assert path.exists()
         assert path == calls[1]
     assert names(tmp_path) == []
+
+
+def test_a_private_file_removed_before_its_mode_is_set_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened, calls = os.open, []
+
+    def raced(path: Path, *how: int) -> int:
+        calls.append(path)
+        handle = opened(path, *how)
+        if len(calls) == 1:
+            path.unlink()
+        return handle
+
+    monkeypatch.setattr(module.os, "open", raced)
+    with temporary_file(tmp_path, ".csv", private=True) as path:
+        assert path == calls[1]
+        assert path.stat().st_mode & 0o777 == 0o600
 
 
 def test_many_writers_and_removers_at_once(tmp_path: Path) -> None:

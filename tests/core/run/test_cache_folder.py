@@ -179,7 +179,7 @@ def test_a_damaged_or_unwritable_store_is_no_error(alone: Path) -> None:
     for file in kept.rglob("*.nb?"):
         file.write_bytes(b"damaged")
     assert run(NUMBA_CACHE_DIR=str(kept)).stdout.split() == ["2.0", str(kept), "0"]
-    gone = "import shutil; from confide.engine import compile as e; import cached_loop; shutil.rmtree(e.FOLDER)"
+    gone = "import shutil; from confide.core.run import compile as e; import tests.helpers.cached_loop; shutil.rmtree(e.FOLDER)"
     assert run(gone + LOOP, NUMBA_CACHE_DIR=str(kept)).stdout.split() == ["2.0", str(kept), "0"]
 
 

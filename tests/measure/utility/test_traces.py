@@ -12,8 +12,9 @@ import pytest
 
 import confide as cf
 import confide.measure.utility
+from confide.core.registry import known
 from confide.measure.utility.measure import Found, Measure
-from confide.measure.utility.registry import MEASURES, as_measure
+from confide.measure.utility.registry import as_measure
 from confide.measure.utility.traces import FEWEST, Trace, traces
 
 ROWS = 400
@@ -42,7 +43,7 @@ def trace(plan: cf.Plan, one: Measure, data: pl.DataFrame | None = None, **more:
     return traces(release, [one])[one.name][1]
 
 
-@pytest.mark.parametrize("key", MEASURES)
+@pytest.mark.parametrize("key", known("measure"))
 def test_a_topcode_that_touches_one_person_is_seen_in_every_measure(key: str) -> None:
     at = float(people()["income"].sort()[-2])
     assert trace(cf.Plan([cf.Topcode("income", at=at)]), measure(key)) == Trace(1, None)
@@ -54,13 +55,13 @@ def test_a_category_of_one_person_is_seen_where_it_is_merged(key: str) -> None:
     assert trace(plan, measure(key)).differ == 1
 
 
-@pytest.mark.parametrize("key", MEASURES)
+@pytest.mark.parametrize("key", known("measure"))
 def test_few_people_who_are_not_released_are_seen_in_every_measure(key: str) -> None:
     plan = cf.Plan([cf.Sample(fraction=1 - 3 / ROWS)])
     assert trace(plan, measure(key)) == Trace(3, None)
 
 
-@pytest.mark.parametrize("key", MEASURES)
+@pytest.mark.parametrize("key", known("measure"))
 def test_what_the_plan_leaves_alone_everybody_can_work_out(key: str) -> None:
     assert trace(cf.Plan(), measure(key)) == Trace(None)
     untouched = cf.Means("age")
@@ -139,7 +140,7 @@ def test_weights_count() -> None:
 
 def test_values_are_the_same_with_and_without_the_audit() -> None:
     release = cf.Plan([cf.Swap("town", rate=0.3), cf.Noise("income", sd=900.0)]).protect(people(), seed=3)
-    asked = [measure(k) for k in MEASURES]
+    asked = [measure(k) for k in known("measure")]
     plain = dict(cf.utility(release, asked).select("measure", "value").iter_rows())
     found = {k: v.value for k, (v, _) in traces(release, asked).items() if isinstance(v, Found)}
     assert found == plain

@@ -10,9 +10,10 @@ import pytest
 
 import confide as cf
 from confide.core.errors import InputError
+from confide.core.registry import known
 from confide.measure.utility.measure import Measure
 from confide.measure.utility.moments import Means
-from confide.measure.utility.registry import MEASURES, as_measure
+from confide.measure.utility.registry import as_measure
 from confide.measure.utility.run import utility
 
 SETTINGS = {
@@ -27,7 +28,7 @@ def heads(n=1500):
 
 
 def everything():
-    return [{"measure": name, **SETTINGS.get(name, {})} for name in MEASURES]
+    return [{"measure": name, **SETTINGS.get(name, {})} for name in known("measure")]
 
 
 @pytest.mark.parametrize("weighted", [True, False])
@@ -36,7 +37,7 @@ def test_an_unaltered_release_has_the_best_value_of_each(weighted):
     found = utility(release, everything(), weighted=weighted)
     assert found.columns == ["measure", "value", "direction", "best", "detail"]
     assert found["value"].to_numpy() == pytest.approx(found["best"].to_numpy(), abs=1e-6)
-    assert found["measure"].to_list() == ["pmse_ratio" if n == "propensity" else n for n in MEASURES]
+    assert found["measure"].to_list() == ["pmse_ratio" if n == "propensity" else n for n in known("measure")]
 
 
 def test_more_protection_costs_more():
@@ -51,7 +52,7 @@ def test_more_protection_costs_more():
 
 
 def test_every_measure_states_what_it_is():
-    for name, kind in MEASURES.items():
+    for name, kind in known("measure").items():
         measure = as_measure({"measure": name, **SETTINGS.get(name, {})})
         assert isinstance(measure, Measure)
         assert measure.direction in ("higher", "lower")

@@ -11,7 +11,6 @@ from scipy.stats import lognorm
 
 import confide as cf
 from confide.core.random.origin import Origin
-from confide.protect.document import plan_from_dict, plan_to_dict
 from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.fitted import View
 from confide.protect.seam.likelihood import take
@@ -124,10 +123,10 @@ def test_it_is_written_as_somebody_outside_would() -> None:
 
 def test_a_plan_file_holds_it_and_a_part_of_a_file_gets_the_draws_of_the_whole() -> None:
     plan = cf.Plan([cf.LognormalNoise(["hh_income", "age"], sd=0.1, unbiased=False)])
-    doc = plan_to_dict(plan)
+    doc = plan.to_dict()
     step = {"method": "lognormal_noise", "variables": ["hh_income", "age"], "sd": 0.1, "unbiased": False}
     assert doc == {"steps": [step]}
-    assert plan_from_dict(doc) == plan
+    assert cf.Plan.from_dict(doc) == plan
     part, records = fitted(cf.LognormalNoise("hh_income", sd=0.1), HEADS)
     draws = Origin.of(("test",), 3).draws("LognormalNoise:hh_income")
     rows = np.arange(records.n)[::-3]

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from confide.protect.document import plan_from_dict, plan_to_dict
 
 import confide as cf
 from confide.core.documents.plain import methods
 from confide.protect.canonical import canonical
-from confide.protect.document import plan_from_dict, plan_to_dict
 
 SEVERAL: dict[str, dict[str, Any]] = {
     "Swap": {"rate": 0.3}, "Pram": {"retention": 0.8}, "Noise": {"sd": 3}, "LognormalNoise": {"sd": 0.1},

@@ -15,7 +15,6 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide.protect.document import plan_to_dict
 from confide.show.report import report_charts, save_report_folder, write_report
 from confide.show.report.document import study_document
 from confide.show.report.figures import map_figures, slug, utility_figures
@@ -173,9 +172,7 @@ def test_the_document_states_the_same_study(tmp_path: Path) -> None:
     (tmp_path / "study.json").write_text(json.dumps(json.loads(text) | {"data": "file.csv"}), encoding="utf-8")
     again = cf.Study.load(tmp_path / "study.json")
     assert again.seed == result().info.seed
-    assert {c.name: plan_to_dict(c.plan) for c in again.candidates} == {
-        k: plan_to_dict(p) for k, p in result().plans.items()
-    }
+    assert {c.name: c.plan.to_dict() for c in again.candidates} == {k: p.to_dict() for k, p in result().plans.items()}
     assert [m.name for m in again.measures] == [m.name for m in result().measures]
     assert {k: w.knows for k, w in again.intruders.items()} == {k: w.knows for k, w in result().intruders.items()}
 

@@ -18,7 +18,8 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide.measure.utility.registry import MEASURES, as_measure
+from confide.core.registry import known
+from confide.measure.utility.registry import as_measure
 from confide.measure.utility.traces import Trace
 from confide.show.report.page import _picture, _spec
 from confide.show.report.sections import figure_sections, page_words
@@ -55,7 +56,7 @@ def studied(giant: float, town: str) -> StudyResult:
         "swap": cf.Plan([cf.Swap("sex", rate=0.4)]),
         "limits": cf.Sweep(lambda at: cf.Plan([cf.Topcode("income", at=at)]), at=[LIMIT, 2 * LIMIT, 3 * LIMIT]),
     }  # fmt: skip
-    asked = [as_measure({"measure": k, **NEEDS.get(k, {})}) for k in MEASURES]
+    asked = [as_measure({"measure": k, **NEEDS.get(k, {})}) for k in known("measure")]
     who = {"neighbour": cf.Intruder(knows=["sex", "age"]), "tax office": cf.Intruder(knows=["sex"])}
     return cf.Study(people(giant, town), plans, who, asked, repeats=2, seed=5).run(progress=False)
 
@@ -95,7 +96,7 @@ def test_figures_of_plans_that_touch_one_person_are_withheld_for_every_measure()
     outside, inside = (words(*FIRST, o)["table"] for o in (True, False))
     by_plan, exact = ({r[0]: dict(zip(t.header, r, strict=True)) for r in t.rows} for t in (outside, inside))
     told = [c for c in outside.header if c.endswith("is better)")]
-    assert len(told) == len(MEASURES)
+    assert len(told) == len(known("measure"))
     for plan in ("topcode of one", "limits [at=400000]"):
         for column in told:
             assert by_plan[plan][column] == "withheld", (plan, column)
@@ -120,7 +121,7 @@ def test_no_chart_has_a_place_for_what_is_withheld() -> None:
                 seen += 1
                 assert [row.get(k) for k in ("at", "low", "high", "y", "y_low", "y_high")] == [None] * 6, name
                 assert row.get("shown", "withheld").endswith("withheld")
-    assert seen >= len(MEASURES)
+    assert seen >= len(known("measure"))
     assert [n for n in charts if n.startswith("sweep-limits")] == ["sweep-limits-expected-right-matches"]
 
 

@@ -15,7 +15,6 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import confide as cf
-from confide.protect.document import plan_to_dict
 from confide.show.report import page, save_report_folder, write_report
 from confide.show.report.document import study_document
 from confide.show.report.people_figures import group_figures
@@ -129,9 +128,7 @@ def test_the_document_gives_the_same_study_and_the_same_numbers(tmp_path: Path) 
     file = tmp_path / "study.json"
     file.write_text(text.replace("file.csv", "file.parquet"), encoding="utf-8")
     again = cf.Study.load(file)
-    assert {c.name: plan_to_dict(c.plan) for c in again.candidates} == {
-        k: plan_to_dict(p) for k, p in many.plans.items()
-    }
+    assert {c.name: c.plan.to_dict() for c in again.candidates} == {k: p.to_dict() for k, p in many.plans.items()}
     assert again.measures == many.measures
     assert again.choice == many.rule
     assert again.copies == {"swap [rate=0.3]": 2, "swap [rate=0.9]": 2, "ages": 3}

@@ -48,16 +48,16 @@ def test_killed_and_restarted_it_gives_the_same_frame(tmp_path: Path) -> None:
     process = subprocess.Popen([sys.executable, "-c", code])
     pieces = tmp_path / PIECES
     for _ in range(3000):
-        if pieces.is_dir() and len(list(pieces.glob("*.json"))) >= 3:
+        if pieces.is_dir() and len(list(pieces.glob("[!.]*.json"))) >= 3:
             break
         assert process.poll() is None
         time.sleep(0.02)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
-    kept = {p.name: p.stat().st_mtime_ns for p in pieces.glob("*.json")}
+    kept = {p.name: p.stat().st_mtime_ns for p in pieces.glob("[!.]*.json")}
     assert 3 <= len(kept) < 25
     assert_same(study(repeats=12).run(tmp_path), study(repeats=12).run())
-    now = {p.name: p.stat().st_mtime_ns for p in pieces.glob("*.json")}
+    now = {p.name: p.stat().st_mtime_ns for p in pieces.glob("[!.]*.json")}
     assert all(now[name] == when for name, when in kept.items())
 
 

@@ -38,7 +38,7 @@ def found(**more: object) -> cf.Optimum:
         "seed": 3,
         "rounds": 2,
     }
-    return cf.optimise(space, HEADS, **{**given, **more})  # type: ignore[arg-type]
+    return cf.optimise(HEADS, space, **{**given, **more})  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +102,7 @@ def test_settings_that_six_digits_do_not_tell_apart_are_refined() -> None:
         return noisy(width - 999_990)
 
     space = cf.Sweep(made, width=cf.Range(1e6, 1.00002e6, steps=2))
-    best = cf.optimise(space, HEADS, intruders=WHO, utility=["variances"], max_risk={MATCHES: 1e6}, repeats=1, seed=1,
+    best = cf.optimise(HEADS, space, intruders=WHO, utility=["variances"], max_risk={MATCHES: 1e6}, repeats=1, seed=1,
                        rounds=4)  # fmt: skip
     assert best.searched["width"].to_list() == [1e6, 1.00002e6, 1.00001e6, 1000005.0, 1000002.5, 1000001.25]
     assert best.frame["plan"].n_unique() == 7
@@ -155,7 +155,7 @@ def test_the_upper_end_of_every_intruder_is_warned_of(monkeypatch: pytest.Monkey
 
 def test_whole_numbers_stay_whole_and_lists_are_kept() -> None:
     space = cf.Sweep(banded, width=cf.Range(2, 22, steps=3), how=["none", "swap"])
-    best = cf.optimise(space, HEADS, intruders=WHO, utility=["total_variation"], max_risk={MATCHES: 30}, repeats=1,
+    best = cf.optimise(HEADS, space, intruders=WHO, utility=["total_variation"], max_risk={MATCHES: 30}, repeats=1,
                        seed=1, rounds=1)  # fmt: skip
     assert best.searched["width"].dtype == pl.Int64
     assert set(best.searched["how"]) == {"none", "swap"}
@@ -216,9 +216,9 @@ def test_mistakes_get_a_sentence(more: dict, words: str) -> None:
 def test_a_parameter_with_the_name_of_a_column_is_refused(name: str) -> None:
     space = cf.Sweep(lambda **given: noisy(given[name]), **{name: [1.0, 2.0]})
     with pytest.raises(InputError, match=f'The parameter "{name}" of the sweep has the name of a column'):
-        cf.optimise(space, HEADS, intruders=WHO, utility=["variances"], max_risk={MATCHES: 45}, seed=1)
+        cf.optimise(HEADS, space, intruders=WHO, utility=["variances"], max_risk={MATCHES: 45}, seed=1)
 
 
 def test_a_plan_in_place_of_a_sweep_is_refused() -> None:
     with pytest.raises(InputError, match="optimise searches a Sweep"):
-        cf.optimise(noisy(1.0), HEADS, intruders=WHO, utility=["means"], max_risk={MATCHES: 1})  # type: ignore[arg-type]
+        cf.optimise(HEADS, noisy(1.0), intruders=WHO, utility=["means"], max_risk={MATCHES: 1})  # type: ignore[arg-type]

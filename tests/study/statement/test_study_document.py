@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide.study.statement.document import study_from_dict
 
 GOOD = """
 title = "Swaps"
@@ -132,9 +131,9 @@ def test_not_a_study_at_all(folder: Path) -> None:
     with pytest.raises(cf.InputError, match="cannot be read"):
         cf.Study.load(folder / "none.toml")
     with pytest.raises(cf.InputError, match=r"plan\[0\]: must be a table"):
-        study_from_dict({"data": "demo:elites", "plan": ["swap"], "intruder": [{"name": "a", "knows": ["age"]}]})
+        cf.Study.from_dict({"data": "demo:elites", "plan": ["swap"], "intruder": [{"name": "a", "knows": ["age"]}]})
     with pytest.raises(cf.InputError, match="release: must be a table"):
-        study_from_dict(
+        cf.Study.from_dict(
             {"data": "demo:elites", "release": 3, "plan": {"name": "p"}, "intruder": {"name": "a", "knows": ["age"]}}
         )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from confide.attack.engine.evidence import Uncertain
+from confide.attack.evidence.gather import Uncertain
 from confide.core.errors import InputError
 from confide.frames.columns import F64, I64, Bools, Column, Records, combine
 from confide.protect.seam.likelihood import Columns, Likelihood
@@ -19,30 +19,24 @@ MOST = 3000
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """`of_reference`: each reference row's class. `frames[i]`: the K classes as values of step i's variables.
+    """`frames[i]`: the K classes as values of step i's variables.
 
     `codes[v]`: the K classes' codes of variable v, among the values of `columns[v]`; `regions[v]`: their labels of an
     unknown noisy number v.
     """
 
-    size: int
-    of_reference: I64
+    size: int = 1
     frames: Mapping[int, Records] = field(default_factory=dict)
     codes: Mapping[str, I64] = field(default_factory=dict)
     columns: Mapping[str, Column] = field(default_factory=dict)
     regions: Mapping[str, I64] = field(default_factory=dict)
 
     @classmethod
-    def none(cls) -> Classes:
-        """Nothing to average over."""
-        return cls(1, np.zeros(0, dtype=np.int64))
-
-    @classmethod
     def build(
         cls, uncertain: Sequence[Uncertain], numeric: Sequence[bool], met: Sequence[Records], n: int,
         regions: Sequence[Mapping[str, I64]],
-    ) -> Classes:  # fmt: skip
-        """The joint categories that occur in the reference file."""
+    ) -> tuple[Classes, I64]:  # fmt: skip
+        """The joint categories that occur in the reference file, and each of its rows' class."""
         names, parts, sizes, columns = [], [], [], {}
         for u, is_number, records in zip(uncertain, numeric, met, strict=True):
             if is_number or (u.direct and u.like_a is None):
@@ -52,7 +46,7 @@ class Classes:
                 names.append(v)
                 parts.append(codes)
                 sizes.append(size)
-                columns[v] = records[v]
+                columns[v] = records[v].codebook()
         wheres = {}
         for labels in regions:
             for v, codes in labels.items():
@@ -60,7 +54,7 @@ class Classes:
                 parts.append(codes)
                 sizes.append(int(codes.max(initial=0)) + 1)
         if not parts:
-            return cls(1, np.zeros(n, dtype=np.int64))
+            return cls(), np.zeros(n, dtype=np.int64)
         _, first, of = np.unique(combine(parts, sizes), return_index=True, return_inverse=True)
         if len(first) > MOST:
             raise InputError(
@@ -72,17 +66,12 @@ class Classes:
         for i, (u, is_number, records) in enumerate(zip(uncertain, numeric, met, strict=True)):
             if not is_number and all(v in columns for v in u.variables):
                 frames[i] = Records([records[v].take(first.astype(np.int64)) for v in u.variables])
-        return cls(
-            len(first), of.astype(np.int64), frames, picked, columns, {v: parts[at][first] for v, at in wheres.items()}
-        )
+        labels = {v: parts[at][first] for v, at in wheres.items()}
+        return cls(len(first), frames, picked, columns, labels), of.astype(np.int64)
 
     def target(self, like: Likelihood, i: int) -> Columns:
         """The K classes in the form in which step i's likelihood takes true values."""
         return like.target(self.frames[i])
-
-    def region_of(self, v: str) -> int | None:
-        """0 where an unknown number's label is a class variable, else None."""
-        return 0 if v in self.regions else None
 
     def log_agree(self, u: Uncertain, targets: Records, rows: I64) -> F64:
         """log Pr(what is known of step u's variables given the class), for the targets given, shape (rows, K).

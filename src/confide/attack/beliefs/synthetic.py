@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import ndtri
 
-from confide.attack.beliefs.regressions import Cells, log_class_probabilities
+from confide.attack.beliefs.regressions import log_class_probabilities
 from confide.frames.columns import F64, I64
 
 BINS = 24
@@ -33,25 +33,24 @@ PENALTY = 0.1
 @dataclass(frozen=True, eq=False)
 class BinnedBelief:
     """`cuts`: lower ends of the bins but the first; `log_p`: (cells, K, bins) log probabilities; `u`: the middles of
-    bins as normal scores. `rows`, `score`: the reference rows it was fitted on and their scores."""
+    bins as normal scores."""
 
     cuts: F64
     log_p: F64
     u: F64
-    rows: I64
-    score: F64
 
     @classmethod
-    def fit(cls, cells: Cells, classes: I64, k: int, y: F64, rows: I64) -> BinnedBelief:
-        """Fit on the reference rows given, whose values are y."""
+    def fit(
+        cls, design: sp.csr_matrix, cell: I64, classes: I64, k: int, y: F64, rows: I64
+    ) -> tuple[BinnedBelief, tuple[I64, F64]]:
+        """Fit on the reference rows given, whose values are y; and those rows with their scores."""
         cuts = _cuts(y)
         bins = np.searchsorted(cuts, y, side="right")
-        n_cells = cells.design.shape[0]
-        pairs = Cells(_with_classes(cells.design, k), cells.of_reference[rows] * k + classes[rows], *_nobody())
-        log_p = log_class_probabilities(pairs, bins, len(cuts) + 1, PENALTY).reshape(n_cells, k, -1)
+        each, own = _with_classes(design, k), cell[rows] * k + classes[rows]
+        log_p = log_class_probabilities(each, own, bins, len(cuts) + 1, PENALTY).reshape(design.shape[0], k, -1)
         p = np.exp(log_p)
         u = ndtri(np.clip(np.cumsum(p, axis=2) - 0.5 * p, 1e-6, 1 - 1e-6))
-        return cls(cuts, log_p, u, rows, u[cells.of_reference[rows], classes[rows], bins])
+        return cls(cuts, log_p, u), (rows, u[cell[rows], classes[rows], bins])
 
     def at(self, y: F64, cell: I64) -> tuple[F64, F64]:
         """log Pr of each value's bin given cell and class, and its normal score, both of shape (n, K)."""
@@ -59,17 +58,25 @@ class BinnedBelief:
         return self.log_p[cell, :, bins], self.u[cell, :, bins]
 
 
-def log_values(parts: Sequence[tuple[BinnedBelief, F64]], cell: I64) -> F64:
-    """log Pr of all known values together given cell and class, shape (n, K)."""
+def correlation(scores: Sequence[tuple[I64, F64]]) -> F64 | None:
+    """R of the scores that several beliefs gave to reference rows; None where there is nothing to correlate."""
+    if len(scores) < 2:
+        return None
+    rows = scores[0][0]
+    for mine, _ in scores[1:]:
+        rows = np.intersect1d(rows, mine, assume_unique=True)
+    if len(rows) < 3:
+        return None
+    both = np.stack([score[np.searchsorted(mine, rows)] for mine, score in scores])
+    return np.asarray(0.999 * np.corrcoef(both) + 0.001 * np.eye(len(scores)))
+
+
+def log_values(parts: Sequence[tuple[BinnedBelief, F64]], cell: I64, r: F64 | None) -> F64:
+    """log Pr of all known values together given cell and class, shape (n, K); `r` as `correlation` gave it."""
     found = [belief.at(y, cell) for belief, y in parts]
     out = np.asarray(np.sum([log_p for log_p, _ in found], axis=0))
-    rows = parts[0][0].rows
-    for belief, _ in parts[1:]:
-        rows = np.intersect1d(rows, belief.rows, assume_unique=True)
-    if len(parts) < 2 or len(rows) < 3:
+    if r is None:
         return out
-    scores = np.stack([b.score[np.searchsorted(b.rows, rows)] for b, _ in parts])
-    r = 0.999 * np.corrcoef(scores) + 0.001 * np.eye(len(parts))
     u = np.stack([score for _, score in found])
     excess = np.linalg.inv(r) - np.eye(len(parts))
     return np.asarray(out - 0.5 * np.einsum("ink,ij,jnk->nk", u, excess, u) - 0.5 * np.linalg.slogdet(r)[1])
@@ -91,8 +98,3 @@ def _with_classes(design: sp.csr_matrix, k: int) -> sp.csr_matrix:
     if k == 1:
         return design
     return sp.hstack([sp.kron(design, np.ones((k, 1))), sp.kron(np.ones((n, 1)), sp.eye(k))]).tocsr()
-
-
-def _nobody() -> tuple[I64, I64]:
-    none = np.zeros(0, dtype=np.int64)
-    return none, none

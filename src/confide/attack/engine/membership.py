@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confide.attack.engine.evidence import meets
-from confide.attack.engine.grouping import blocks
+from confide.attack.engine.blocks import blocks
 from confide.attack.engine.scene import Scene
+from confide.attack.evidence.gather import meets
 from confide.attack.intruder import Intruder, Unsure
 from confide.core.errors import InputError, raise_all
 from confide.frames import to_polars
-from confide.frames.columns import F64, Records, encode_column
+from confide.frames.columns import F64, I64, Records, encode_column
 from confide.frames.comparing import encode_like
 
 if TYPE_CHECKING:
@@ -55,28 +55,36 @@ def population_records(who: Unsure, original: Records, names: tuple[str, ...]) -
     return Records(columns, n=frame.height), count
 
 
-def people_in_blocks(scene: Scene, intruder: Intruder, release: Release, extra: Any) -> F64 | None:
+def people_in_blocks(
+    scene: Scene, release: Release, extra: tuple[Records, F64] | None, weights: F64 | None
+) -> F64 | None:
     """N_t of each block, at least the number of its records; None for certain membership.
 
-    `extra`: what `population_records` gave, where it is asked for.
+    `extra`: what `population_records` gave; `weights`: what `released_weights` gave, where either is asked for.
     """
-    who = intruder.membership
+    who = scene.case.intruder.membership
     if who == "certain":
         return None
-    n_t = np.bincount(scene.block_r, minlength=scene.n_blocks).astype(float)
-    if who == "in_file":
-        big = _counted(scene, scene.case.original, None)
+    n_t = np.bincount(scene.block_r, weights=scene.count, minlength=scene.n_blocks)
+    if extra is not None:
+        big = _counted(scene, *extra)
+    elif weights is not None:
+        big = np.bincount(scene.block_r, weights=weights[scene.rows], minlength=scene.n_blocks).astype(float)
+    elif isinstance(who, Unsure):
+        assert who.total is not None
+        big = who.total * n_t / release.frame.height
     else:
-        assert isinstance(who, Unsure)
-        if who.weights is not None:
-            weights = encode_column(release.frame.get_column(who.weights), "numeric").values
-            big = np.bincount(scene.block_r, weights=weights[scene.rows], minlength=scene.n_blocks).astype(float)
-        elif who.population is not None:
-            big = _counted(scene, *extra)
-        else:
-            assert who.total is not None
-            big = who.total * n_t / release.frame.height
+        big = _counted(scene, scene.case.original, scene.case.original_count)
     return np.asarray(np.maximum(big, n_t))
+
+
+def released_weights(intruder: Intruder, release: Release, of: I64 | None) -> F64 | None:
+    """The released survey weight of each (distinct) released row, where the intruder counts people by it."""
+    who = intruder.membership
+    if not isinstance(who, Unsure) or who.weights is None:
+        return None
+    weights = encode_column(release.frame.get_column(who.weights), "numeric").values
+    return np.asarray(weights if of is None else np.bincount(of, weights=weights), dtype=float)
 
 
 def _counted(scene: Scene, people: Records, count: F64 | None) -> F64:

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confide.attack.beliefs.sums import pieces
 from confide.attack.engine import kernels
-from confide.attack.engine.posterior import log_block, log_pairs
-from confide.attack.engine.record_side import log_unknown
-from confide.attack.engine.room import tops
+from confide.attack.engine.kernel_plan import KernelPlan
+from confide.attack.engine.kernels.arguments import Into
+from confide.attack.engine.node_sums import pieces
+from confide.attack.engine.posterior import log_block, log_pairs, unknown_of
 from confide.frames.columns import F64, I64
 from confide.protect.likelihoods.normal import Normal
 from confide.protect.likelihoods.window import Window
 from confide.protect.seam.likelihood import take
-
-if TYPE_CHECKING:
-    from confide.attack.engine.compute import Run
 
 PLAIN = 500_000
 """Pairs times classes that are worked on together."""
@@ -27,84 +23,94 @@ MIXED = 4_000_000
 """Entries of the largest class-by-record table held at once."""
 
 
-def plain_loops(run: Run) -> Callable[[int, int], None]:
+def plain_loops(plan: KernelPlan, into: Into) -> Callable[[int, int], float]:
     """What does the work for targets first..last-1."""
-    near = in_reach(run)
-    return partial(plainly, run) if near is None else near
+    near = in_reach(plan, into)
+    return partial(plainly, plan, into) if near is None else near
 
 
-def plainly(run: Run, first: int, last: int) -> None:
-    """The formula itself, several distinct targets of a block together."""
-    s, t = run.scene, first
+def plainly(plan: KernelPlan, into: Into, first: int, last: int) -> float:
+    """The formula itself, several distinct targets of a block together; the pairs visited."""
+    s, t, visited = plan.scene, first, 0.0
+    block, rows, unknown = -1, np.zeros(0, dtype=np.int64), None
     while t < last:
-        b = int(run.block_t[t])
-        place, end = int(run.offsets[b]), int(run.offsets[b + 1])
-        rows = run.records.first[place:end]
+        b = int(plan.block_t[t])
+        place, end = int(plan.offsets[b]), int(plan.offsets[b + 1])
+        if b != block:
+            block, rows = b, plan.records.first[place:end]
+            unknown = unknown_of(s, rows)
         many = max(PLAIN // max(len(rows) * s.classes.size, 1), 1)
-        upto = min(int(np.searchsorted(run.block_t, b, side="right")), last, t + many)
-        parts = log_block(s, run.first[t:upto], rows) if len(rows) else {}
+        upto = min(int(np.searchsorted(plan.block_t, b, side="right")), last, t + many)
+        parts = log_block(s, plan.first[t:upto], rows, unknown) if len(rows) else {}
         weights = np.zeros((upto - t, len(rows)))
         for part in parts.values():
             weights += part
-        scratch, space = np.empty(len(rows)), tops(run.top)
         for i in range(t, upto):
-            mine = slice(run.true_start[i], run.true_start[i + 1])
-            kernels.finish(
-                weights[i - t], run.records.count[place:end], place, run.true_at[mine], scratch, space,
-                run.out[i], run.truth[mine],
-            )  # fmt: skip
-        run.visited += len(rows) * (upto - t)
+            _finish(plan, into, i, weights[i - t], place, end)
+        visited += len(rows) * (upto - t)
         t = upto
+    return visited
 
 
-def in_reach(run: Run) -> Callable[[int, int], None] | None:
+def _finish(plan: KernelPlan, into: Into, i: int, weights: F64, start: int, stop: int) -> None:
+    """Summaries of distinct target i, given the weights of records start..stop-1."""
+    mine = slice(plan.own.start[i], plan.own.start[i + 1])
+    true = plan.own.at[mine]
+    true = np.where((true >= start) & (true < stop), true, -1)
+    kernels.finish(
+        weights, plan.records.count[start:stop], start, true, np.empty(len(weights)), np.empty_like(into.tops),
+        into.out[i], into.truth[mine],
+    )  # fmt: skip
+
+
+def in_reach(plan: KernelPlan, into: Into) -> Callable[[int, int], float] | None:
     """Where a known number was moved by ranks, only records within its reach; None where that does not apply."""
-    s = run.scene
+    s = plan.scene
     windows = [(i, u.like) for i, u in enumerate(s.uncertain) if isinstance(u.like, Window) and all(u.known)]
     others = [u for u in s.uncertain if isinstance(u.like, Normal) and all(u.known)]
-    if not windows or windows[0][1].tells is not None or run.spreads or others or s.knowledge.nearest:
+    if not windows or windows[0][1].tells is not None or plan.spreads or others or s.knowledge.nearest:
         return None
-    if s.mixture and len(run.records) * s.classes.size > MIXED:
+    if s.fit.mixture and len(plan.records) * s.classes.size > MIXED:
         return None
-    at, like = windows[0]
-    rows, t = s.rows[run.records.first], s.known_t[at]
-    assert t is not None
-    # One rising scale for all blocks; records that were not moved are reached by all.
-    moved, span = like.inside[rows], like.n + 2 * like.reach + 2
-    low = run.block_r * span + np.where(moved, like.low[rows], 0)
-    high = run.block_r * span + np.where(moved, like.high[rows], like.n)
-    own, base = take(t, run.first), run.block_t * span
-    start = np.searchsorted(np.maximum.accumulate(high), base + own["low"] - like.reach, side="left")
-    stop = np.searchsorted(low, base + own["high"] + like.reach, side="right")
-    begin, end = run.offsets[run.block_t], run.offsets[run.block_t + 1]
-    start = np.where(own["inside"], np.maximum(start, begin), begin)
-    stop = np.maximum(np.where(own["inside"], np.minimum(stop, end), end), start)
-    unknown = log_unknown(s, run.records.first) if s.mixture else None
+    start, stop = _reached(plan, *windows[0])
+    unknown = unknown_of(s, plan.records.first)
 
-    def work(first: int, last: int) -> None:
-        for a, b in pieces((stop - start)[first:last], max(PLAIN // s.classes.size, 1)):
-            _of_pairs(run, first + a, first + b, start, stop, unknown)
+    def work(first: int, last: int) -> float:
+        return sum(
+            _of_pairs(plan, into, first + a, first + b, start, stop, unknown)
+            for a, b in pieces((stop - start)[first:last], max(PLAIN // s.classes.size, 1))
+        )
 
     return work
 
 
-def _of_pairs(run: Run, first: int, last: int, start: I64, stop: I64, unknown: F64 | None) -> None:
-    """Targets first..last-1 with the records start..stop-1 of each."""
+def _reached(plan: KernelPlan, at: int, like: Window) -> tuple[I64, I64]:
+    """The records start..stop-1 that each distinct target can have become."""
+    t = plan.scene.known_t[at]
+    assert t is not None
+    # One rising scale for all blocks; records that were not moved are reached by all.
+    rows, span = plan.record_rows, like.n + 2 * like.reach + 2
+    moved = like.inside[rows]
+    low = plan.block_r * span + np.where(moved, like.low[rows], 0)
+    high = plan.block_r * span + np.where(moved, like.high[rows], like.n)
+    own, base = take(t, plan.first), plan.block_t * span
+    start = np.searchsorted(np.maximum.accumulate(high), base + own["low"] - like.reach, side="left")
+    stop = np.searchsorted(low, base + own["high"] + like.reach, side="right")
+    begin, end = plan.offsets[plan.block_t], plan.offsets[plan.block_t + 1]
+    start = np.where(own["inside"], np.maximum(start, begin), begin)
+    return start, np.maximum(np.where(own["inside"], np.minimum(stop, end), end), start)
+
+
+def _of_pairs(plan: KernelPlan, into: Into, first: int, last: int, start: I64, stop: I64, unknown: F64 | None) -> float:
+    """Targets first..last-1 with the records start..stop-1 of each; the pairs visited."""
     count = (stop - start)[first:last]
     ends = np.cumsum(count)
     which = np.arange(int(ends[-1])) - np.repeat(ends - count - start[first:last], count)
     who = np.repeat(np.arange(last - first), count)
     weights = np.zeros(len(who))
-    for part in log_pairs(run.scene, run.first[first:last], run.records.first, who, which, unknown).values():
+    for part in log_pairs(plan.scene, plan.first[first:last], plan.records.first, who, which, unknown).values():
         weights += part
-    scratch, space = np.empty(int(count.max(initial=0))), tops(run.top)
     for i in range(first, last):
-        mine = slice(run.true_start[i], run.true_start[i + 1])
-        true = run.true_at[mine]
-        true = np.where((true >= start[i]) & (true < stop[i]), true, -1)
         w = weights[ends[i - first] - count[i - first] : ends[i - first]]
-        kernels.finish(
-            w, run.records.count[start[i] : stop[i]], start[i], true, scratch[: len(w)], space, run.out[i],
-            run.truth[mine],
-        )  # fmt: skip
-    run.visited += float(ends[-1])
+        _finish(plan, into, i, w, int(start[i]), int(stop[i]))
+    return float(ends[-1])

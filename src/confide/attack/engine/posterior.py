@@ -28,19 +28,28 @@ def log_weights(scene: Scene, i: int) -> tuple[I64, dict[str, F64]]:
     rows = scene.members(int(scene.block_t[i]))
     if not len(rows):
         return rows, {}
-    return rows, {name: part[0] for name, part in log_block(scene, np.array([i]), rows).items()}
+    return rows, {
+        name: part[0] for name, part in log_block(scene, np.array([i]), rows, unknown_of(scene, rows)).items()
+    }
 
 
-def log_block(scene: Scene, t: I64, rows: I64) -> dict[str, F64]:
-    """The logs of C (by variable), B and A for targets of one block and records of it, each of shape (len(t), rows)."""
+def log_block(scene: Scene, t: I64, rows: I64, unknown: F64 | None) -> dict[str, F64]:
+    """The logs of C (by variable), B and A for targets of one block and records of it, each of shape (len(t), rows).
+
+    `unknown`: `unknown_of` the rows.
+    """
     shape = (len(t), len(rows))
     who, which = np.repeat(np.arange(len(t)), len(rows)), np.tile(np.arange(len(rows)), len(t))
     parts: dict[str, F64] = {}
     if scene.knowledge.nearest:
         parts["nearest"] = log_nearest(scene, t, rows)
-    unknown = _unknown_of_block(scene, int(scene.block_t[t[0]]), rows) if scene.mixture else None
     parts |= {name: part.reshape(shape) for name, part in log_pairs(scene, t, rows, who, which, unknown).items()}
     return parts
+
+
+def unknown_of(scene: Scene, rows: I64) -> F64 | None:
+    """`log_unknown` of records where unknown classes are averaged over, else None."""
+    return log_unknown(scene, rows) if scene.fit.mixture else None
 
 
 def log_pairs(scene: Scene, t: I64, rows: I64, who: I64, which: I64, unknown: F64 | None) -> dict[str, F64]:
@@ -58,14 +67,14 @@ def log_known(scene: Scene, who: I64, which: I64) -> dict[str, F64]:
     """log C by variable, of aligned targets and records, for what multiplies in by itself and not through classes."""
     parts: dict[str, F64] = {}
     for at, (u, known, z) in enumerate(zip(scene.uncertain, scene.known_t, scene.records, strict=True)):
-        part = scene.parts_known[at]
+        part = scene.side.parts_known[at]
         if part is not None:
             like, target = part
             own = take(like.record, scene.rows[which])
             parts[" + ".join(u.variables_known)] = like.log(take(target, who), own)
         elif u.silent:
             continue
-        elif known is not None and (scene.numeric[at] or u.direct or not scene.mixture):
+        elif known is not None and (scene.fit.numeric[at] or u.direct or not scene.fit.mixture):
             parts[" + ".join(u.variables)] = u.like.log(take(known, who), take(z, which))
     return parts
 
@@ -73,29 +82,18 @@ def log_known(scene: Scene, who: I64, which: I64) -> dict[str, F64]:
 def log_mixture(scene: Scene, t: I64, rows: I64, who: I64, which: I64, unknown: F64) -> F64:
     """log sum_k e_k(t) L_kj (times Pr(k, known numbers given record j's cell) with helpers), of aligned pairs."""
     joint = log_belief(scene, t)[who] + unknown[which]
-    if scene.helped:
-        cell = scene.cells_r.of_records[rows]
-        joint = joint + (scene.log_pi_r[cell] + log_limits(scene, cell, scene.numbers))[which]
-        joint = joint + log_numbers(scene, t[who], cell[which], scene.numbers)
+    if scene.fit.helped:
+        cell = scene.cell_r[rows]
+        joint = joint + (scene.fit.believed.log_pi_r[cell] + log_limits(scene, cell, scene.numbers))[which]
+        joint = joint + log_numbers(scene, t[who], cell[which], scene.numbers, scene.fit.believed.correlation)
     out = np.asarray(logsumexp(joint, axis=1) - log_normaliser(scene, t)[who])
     for at in np.flatnonzero(no_class_fits(scene, t)):
         # Belief in the unknown ones alone, likelihoods at the target's own known values.
         mine = np.flatnonzero(who == at)
         own = rows[which[mine]]
-        cell = scene.cells_r.of_records[own] if scene.helped else np.repeat(scene.cells.of_targets[t[at]], len(own))
-        out[mine] = logsumexp(scene.log_pi_r[cell] + log_unknown(scene, own, target=int(t[at])), axis=1)
+        cell = scene.cell_r[own] if scene.fit.helped else np.repeat(scene.cell_t[t[at]], len(own))
+        out[mine] = logsumexp(scene.fit.believed.log_pi_r[cell] + log_unknown(scene, own, target=int(t[at])), axis=1)
     return out
-
-
-def _unknown_of_block(scene: Scene, block: int, rows: I64) -> F64:
-    """`log_unknown` of a block's records, remembered: targets come block by block."""
-    key = (block, rows.tobytes())
-    found = scene.remembered.get(key)
-    if found is None:
-        if len(scene.remembered) >= 8:
-            scene.remembered.clear()
-        found = scene.remembered[key] = log_unknown(scene, rows)
-    return found
 
 
 def log_nearest(scene: Scene, t: I64, rows: I64) -> F64:
@@ -103,7 +101,7 @@ def log_nearest(scene: Scene, t: I64, rows: I64) -> F64:
     distance = np.zeros((len(t), len(rows)))
     for v in scene.knowledge.nearest:
         z = scene.released[v].values
-        scale = float(np.nanstd(scene.case.released[v].values)) or 1.0
+        scale = scene.fit.scales[v]
         gap = np.abs(z[rows] - scene.targets[v].values[t][:, None]) / scale
         distance += np.where(np.isnan(gap), np.inf, gap) ** 2
     near = np.sqrt(distance)

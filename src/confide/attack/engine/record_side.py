@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import logsumexp, ndtr
 
-from confide.attack.beliefs.joint_numbers import log_joint
-from confide.attack.beliefs.sums import log_sums
+from confide.attack.beliefs.joint_numbers import known_together
 from confide.attack.engine import kernels
-from confide.attack.engine.grouping import Distinct
+from confide.attack.engine.joint_sums import log_joint
+from confide.attack.engine.kernels.arguments import Nodes
+from confide.attack.engine.node_sums import log_sums
 from confide.attack.engine.room import node_room
-from confide.frames.columns import F64, I64, Bools, Records
+from confide.frames.columns import F64, I64, Records
+from confide.frames.distinct import Distinct
 from confide.protect.likelihoods.match import Match
 from confide.protect.likelihoods.normal import Normal
 from confide.protect.seam.likelihood import take
@@ -36,7 +38,7 @@ def log_classes(scene: Scene, rows: I64, for_a: bool, only: int | None = None, t
         record = scene.records_a[i] if for_a else scene.records[i]
         if like is None or record is None or only not in (None, i):
             continue
-        if not scene.numeric[i] and (for_a or not u.direct):
+        if not scene.fit.numeric[i] and (for_a or not u.direct):
             t = scene.classes.target(like, i) if target is None else like.target(_with_known(scene, i, target))
             z = take(record, np.repeat(rows, k))
             out += like.log(take(t, np.tile(np.arange(k), len(rows))), z).reshape(len(rows), k)
@@ -58,7 +60,7 @@ def log_number(scene: Scene, number: Number, rows: I64, for_a: bool, limit: tupl
     assert like is not None
     belief = number.belief
     assert belief is not None
-    cell, k = scene.cells_r.of_records[rows], scene.classes.size
+    cell, k = scene.cell_r[rows], scene.classes.size
     out = np.zeros((len(rows), k))
     if isinstance(like, Normal):
         inside = like.inside[scene.rows][rows]
@@ -70,10 +72,8 @@ def log_number(scene: Scene, number: Number, rows: I64, for_a: bool, limit: tupl
             allowed = np.where((nodes >= limit[0]) & (nodes <= limit[1]), allowed, np.inf)
         part = np.empty((len(order), k))
         low, high = like.low[scene.rows][rows], like.high[scene.rows][rows]
-        kernels.log_node_sums(
-            order, low, high, like.sd_at(nodes), like.on(nodes), allowed, edges, belief.mu, belief.tau, cell,
-            *node_room(len(nodes), k), part,
-        )  # fmt: skip
+        believed = Nodes(like.on(nodes), like.sd_at(nodes), allowed, edges, belief.mu, belief.tau)
+        kernels.log_node_sums(order, low, high, cell, believed, *node_room(len(nodes), k), part)
         out[order] = part
     elif isinstance(like, Match):
         z = scene.released[number.variable].values[rows]
@@ -89,21 +89,9 @@ def log_number(scene: Scene, number: Number, rows: I64, for_a: bool, limit: tupl
     else:
         picked = np.flatnonzero(like.moved(scene.rows[rows]))
         out[picked] = log_sums(scene, number, like, rows[picked], limit)
-    if number.region is not None:  # only classes in which the number is a noisy one
-        out = np.where(noisy_classes(scene, number), out, 0.0)
+    if number.noisy is not None:  # only classes in which the number is a noisy one
+        out = np.where(number.noisy, out, 0.0)
     return out
-
-
-def noisy_classes(scene: Scene, number: Number) -> Bools:
-    """Classes in which an unknown number is a noisy one, shape (K,)."""
-    return np.asarray(scene.classes.regions[number.variable] == noisy_label(scene, number))
-
-
-def noisy_label(scene: Scene, number: Number) -> int:
-    """The label of a noisy record of this variable."""
-    label = scene.uncertain[number.item].regions[number.variable]
-    inside = label.released[number.like.moved(np.arange(len(label.released)))]
-    return int(inside[0]) if len(inside) else -1
 
 
 def log_m(scene: Scene) -> F64:
@@ -111,7 +99,7 @@ def log_m(scene: Scene) -> F64:
     r = len(scene.rows)
     if all(u.like_a is None for u in scene.uncertain):
         return np.zeros(r)
-    keys: list[Any] = [scene.cells_r.of_records]
+    keys: list[Any] = [scene.cell_r]
     for u, record in zip(scene.uncertain, scene.records_a, strict=True):
         if record is not None:
             keys += list(record.values())
@@ -124,13 +112,12 @@ def log_m(scene: Scene) -> F64:
         if scene.case.intruder.as_printed:
             out[at : at + step] = _log_m_as_printed(scene, rows)
             continue
-        joint = scene.log_pi_r[scene.cells_r.of_records[rows]] + log_classes(scene, rows, for_a=True)
-        asked = [n for n in scene.numbers if n.like_a is not None]
-        together = [n for n in asked if n.known]
+        joint = scene.fit.believed.log_pi_r[scene.cell_r[rows]] + log_classes(scene, rows, for_a=True)
+        together = known_together([n.known for n in scene.numbers], [n.like_a for n in scene.numbers])
         if len(together) > 1:
             joint += log_joint(scene, together, rows, single=log_number)
-        for n in asked:
-            if len(together) < 2 or n not in together:
+        for i, n in enumerate(scene.numbers):
+            if n.like_a is not None and (len(together) < 2 or i not in together):
                 joint += log_number(scene, n, rows, for_a=True)
         out[at : at + step] = logsumexp(joint, axis=1)
     return out[distinct.of]
@@ -138,7 +125,7 @@ def log_m(scene: Scene) -> F64:
 
 def _log_m_as_printed(scene: Scene, rows: I64) -> F64:
     """A product of one sum over classes for each step, instead of one joint sum (Reiter 2005, section 4.2.1)."""
-    log_pi = scene.log_pi_r[scene.cells_r.of_records[rows]]
+    log_pi = scene.fit.believed.log_pi_r[scene.cell_r[rows]]
     out = np.zeros(len(rows))
     for i, u in enumerate(scene.uncertain):
         if u.like_a is not None:
@@ -158,9 +145,9 @@ def log_unknown(scene: Scene, rows: I64, target: int | None = None) -> F64:
             limit = scene.knowledge.limits.get(n.variable)
             part = log_number(scene, n, rows, for_a=False, limit=limit)
             if limit is not None:  # the restricted belief sums to one
-                mass = log_mass(scene, n, scene.cells_r.of_records[rows], *limit)
+                mass = log_mass(scene, n, scene.cell_r[rows], *limit)
                 mass = np.where(np.isfinite(mass), mass, 0.0)
-                part = part - (mass if n.region is None else np.where(noisy_classes(scene, n), mass, 0.0))
+                part = part - (mass if n.noisy is None else np.where(n.noisy, mass, 0.0))
             out = out + part
     return out
 

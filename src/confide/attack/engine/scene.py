@@ -1,213 +1,173 @@
-"""Scene: one pattern of knowledge, with everything that does not depend on a single target worked out."""
+"""The fourth stage: rows of a release met with a fit. Blocks, cells, and log m of every record."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from confide.attack.beliefs.classes import Classes
-from confide.attack.beliefs.regressions import Cells, NumberBelief, log_class_probabilities, uniform_belief
+from confide.attack.beliefs.numbers import NumberFit
+from confide.attack.beliefs.regressions import NumberBelief
 from confide.attack.beliefs.synthetic import BinnedBelief
-from confide.attack.engine.evidence import Case, Knowledge, Uncertain
-from confide.attack.engine.grouping import blocks, starts
+from confide.attack.engine.blocks import blocks, starts
+from confide.attack.engine.fit import Fit, helper_codes
 from confide.attack.engine.record_side import log_m
-from confide.attack.intruder import Uniform
-from confide.core.errors import InputError
-from confide.frames.columns import F64, I64, Records, codes_in
-from confide.protect.likelihoods.normal import Normal
+from confide.attack.evidence.case import Case
+from confide.attack.evidence.gather import Knowledge, Uncertain
+from confide.frames.columns import F64, I64, Bools, Records
 from confide.protect.seam.likelihood import Columns, Likelihood, take
 
 
 @dataclass(frozen=True, eq=False)
 class Number:
-    """One uncertain number: which step, its likelihoods, and what is believed of it (None where A and B do not ask).
+    """One uncertain number: what was fitted of it, its likelihoods, and the targets' side where it is known."""
 
-    `binned`: the same for one that was drawn anew.
-    """
-
-    variable: str
-    known: bool
+    fit: NumberFit
     like: Likelihood
     like_a: Likelihood | None
-    item: int
-    belief: NumberBelief | None
-    region: int | None
     target: Columns | None
-    binned: BinnedBelief | None = None
+
+    @property
+    def variable(self) -> str:
+        return self.fit.variable
+
+    @property
+    def item(self) -> int:
+        return self.fit.item
+
+    @property
+    def known(self) -> bool:
+        return self.fit.known
+
+    @property
+    def belief(self) -> NumberBelief | None:
+        return self.fit.belief
+
+    @property
+    def binned(self) -> BinnedBelief | None:
+        return self.fit.binned
+
+    @property
+    def noisy(self) -> Bools | None:
+        return self.fit.noisy
 
 
+@dataclass(frozen=True, eq=False)
+class TargetSide:
+    """The targets of one pattern of knowledge as the formula needs them, whatever records they meet.
+
+    `labels`: their certain labels; `cell`; `known`: per step their side of its likelihood, None where it is not known.
+    `parts_known`: per step the likelihood of the known ones among numbers altered together, where some are not known.
+    """
+
+    targets: Records
+    labels: tuple[I64, ...]
+    cell: I64
+    known: tuple[Columns | None, ...]
+    parts_known: tuple[tuple[Likelihood, Columns] | None, ...]
+    numbers: tuple[Number, ...]
+    numbers_t: tuple[Number, ...]
+
+    @classmethod
+    def of(cls, knowledge: Knowledge, fit: Fit, targets: Records) -> TargetSide:
+        """Place targets among cells, and ask every likelihood for its side of them."""
+        steps, labels = knowledge.uncertain, tuple(c.of(targets) for c in knowledge.certain)
+        cell = fit.believed.cells.place(labels, targets.n) if fit.needs_belief else np.zeros(targets.n, dtype=np.int64)
+        return cls(
+            targets, labels, cell, tuple(u.like.target(u.met(targets)) if all(u.known) else None for u in steps),
+            tuple(_part_known(u, number, targets) for u, number in zip(steps, fit.numeric, strict=True)),
+            _numbers(steps, fit.believed.numbers, targets), _numbers(steps, fit.believed.numbers_t, targets),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
 class Scene:
-    """One pattern of knowledge: blocks, classes, beliefs, and log m of every released record."""
+    """Some released rows met with targets of one pattern of knowledge.
 
-    def __init__(
-        self,
-        case: Case,
-        knowledge: Knowledge,
-        targets: Records,
-        intervals: Mapping[str, tuple[float, float]] | None = None,
-    ) -> None:
-        self.case, self.knowledge, self.targets = case, knowledge, targets
-        self.intervals = {v: p for v, p in (intervals or {}).items() if v not in knowledge.limits}
-        self.rows = np.flatnonzero(knowledge.eligible)
-        self.released = case.released.take(self.rows)
-        labels_r = [c.released[self.rows] for c in knowledge.certain]
-        labels_t = [c.of(targets) for c in knowledge.certain]
-        self.block_r, self.block_t, self.n_blocks = blocks(labels_r, labels_t, len(self.rows), targets.n)
-        self.uncertain = knowledge.uncertain
-        self.records = [take(u.like.record, self.rows) for u in self.uncertain]
-        self.records_a = [None if u.like_a is None else take(u.like_a.record, self.rows) for u in self.uncertain]
-        self.known_t = [u.like.target(u.met(targets)) if all(u.known) else None for u in self.uncertain]
-        self.helped = bool(knowledge.helpers)
-        self.remembered: dict[tuple[int, bytes], F64] = {}
-        self._believe()
+    `rows`: positions in `case.released` that are candidates at all; `released`, `records`, `records_a`, `block_r`,
+    `cell_r`, `log_m`, `count`: theirs (`count`: how many rows of the release each stands for). `block_t`: of the
+    targets, -1 where no record shares all labels. `intervals`: known of variables that are certain.
+    """
+
+    case: Case
+    knowledge: Knowledge
+    fit: Fit
+    side: TargetSide
+    intervals: Mapping[str, tuple[float, float]]
+    rows: I64
+    released: Records
+    records: tuple[Columns, ...]
+    records_a: tuple[Columns | None, ...]
+    count: F64
+    block_r: I64
+    block_t: I64
+    n_blocks: int
+    cell_r: I64
+    log_m: F64
+
+    @classmethod
+    def place(cls, case: Case, knowledge: Knowledge, fit: Fit, side: TargetSide, rows: I64 | None = None) -> Scene:
+        """Place rows of the release, None for all that can be candidates."""
+        rows = np.flatnonzero(knowledge.eligible) if rows is None else rows
+        labels = [c.released[rows] for c in knowledge.certain]
+        cell_r = np.zeros(len(rows), dtype=np.int64)
+        if fit.needs_belief:
+            helpers = [z[rows] for z in helper_codes(case, knowledge.helpers)]
+            cell_r = fit.believed.cells_r.place([*labels, *helpers], len(rows))
+        scene = cls(
+            case, knowledge, fit, side, {v: p for v, p in fit.between.items() if v not in knowledge.limits},
+            rows, case.released.take(rows), tuple(take(u.like.record, rows) for u in knowledge.uncertain),
+            tuple(None if u.like_a is None else take(u.like_a.record, rows) for u in knowledge.uncertain),
+            np.ones(len(rows)) if case.count is None else case.count[rows],
+            *blocks(labels, side.labels, len(rows), side.targets.n), cell_r, np.zeros(len(rows)),
+        )  # fmt: skip
+        return scene._with_others()
+
+    def _with_others(self) -> Scene:
+        """The same with log m = -log A of every record."""
         found = log_m(self)
-        self.log_m = np.where(np.isfinite(found), found, 0.0)  # nobody can have led to such a record: C is 0 for all
+        found = np.where(np.isfinite(found), found, 0.0)  # nobody can have led to such a record: C is 0 for all
         for u in self.uncertain:
             if u.log_own is not None:
-                self.log_m = self.log_m - u.log_own[self.rows]
+                found = found - u.log_own[self.rows]
+        return replace(self, log_m=found)
 
-    def _believe(self) -> None:
-        """Classes, cells and beliefs, as far as A and B ask for them."""
-        self.numeric = [self._is_number(u) for u in self.uncertain]
-        self.needs_belief = bool(self.uncertain) and (
-            any(u.like_a is not None or u.silent or not all(u.known) or bool(u.mistakes) for u in self.uncertain)
+    def __repr__(self) -> str:
+        return (
+            f"Scene: {self.targets.n:,} targets, {len(self.rows):,} records in {self.n_blocks:,} blocks; {self.fit!r}"
         )
-        self.mixture = self.helped or any(not all(u.known) or bool(u.mistakes) for u in self.uncertain)
-        self.parts_known = [self._part_known(i, u) for i, u in enumerate(self.uncertain)]
-        self.numbers: list[Number] = []
-        if not self.needs_belief:
-            self.helped = self.mixture = False  # nothing uncertain to average over: nothing for helpers to sharpen
-            self.classes = Classes.none()
-            self.numbers = self._numbers(None, ())
-            return
-        reference, certain_codes = self._reference()
-        met = [u.met(reference) if self.case.intruder.beliefs != "released" else reference for u in self.uncertain]
-        self.classes = Classes.build(self.uncertain, self.numeric, met, reference.n, self._region_codes(met))
-        helpers = [self._helper(v, reference) for v in self.knowledge.helpers]
-        sizes = [c.size for c in self.knowledge.certain]
-        targets = [c.of(self.targets) for c in self.knowledge.certain]
-        released = [c.released[self.rows] for c in self.knowledge.certain]
-        n = (reference.n, len(self.rows), self.targets.n)
-        self.cells = Cells.build(certain_codes, released, targets, sizes, *n)
-        self.log_pi = self._class_log(self.cells)
-        self.cells_r = self.cells
-        self.log_pi_r = self.log_pi
-        if self.helped:
-            nobody = [np.full(self.targets.n, -1, dtype=np.int64) for _ in helpers]
-            self.cells_r = Cells.build(
-                [*certain_codes, *(h[0] for h in helpers)], [*released, *(h[1] for h in helpers)],
-                [*targets, *nobody], [*sizes, *(h[2] for h in helpers)], *n,
-            )  # fmt: skip
-            self.log_pi_r = self._class_log(self.cells_r)
-        self.numbers = self._numbers(self.cells_r, met)
-        self.numbers_t = self._numbers(self.cells, met) if self.helped else self.numbers
 
-    def _is_number(self, u: Uncertain) -> bool:
-        """Numbers with too many values for classes are integrated over; everything else is a class."""
-        if u.like.integrates:
-            return True
-        column = u.met(self.case.original.select(u.variables).take(np.arange(min(1, self.case.original.n))))
-        many = [v for v in u.variables if column[v].kind == "numeric"]
-        if not many or len(u.variables) > 1:
-            return False
-        y = u.met(self.case.original)[many[0]].values
-        return len(np.unique(y)) > 100
+    @property
+    def uncertain(self) -> tuple[Uncertain, ...]:
+        return self.knowledge.uncertain
 
-    def _part_known(self, i: int, u: Uncertain) -> tuple[Likelihood, Columns] | None:
-        """The likelihood of the known ones among numbers altered together, where some are not known."""
-        if not self.numeric[i] or all(u.known) or not any(u.known):
-            return None
-        part = u.like.restricted([k for k, known in enumerate(u.known) if known])
-        return part, part.target(u.met(self.targets))
+    @property
+    def targets(self) -> Records:
+        return self.side.targets
 
-    def _reference(self) -> tuple[Records, list[I64]]:
-        """The file on which beliefs are fitted, and its certain labels."""
-        if self.case.intruder.beliefs == "released":
-            for u in self.uncertain:
-                for v in u.variables:
-                    if u.met(self.case.original)[v].kind != self.case.released[v].kind:
-                        raise InputError(
-                            f'beliefs="released" cannot be fitted: "{v}" is coarsened after it was perturbed.'
-                        )
-            return self.case.released, [c.released for c in self.knowledge.certain]
-        return self.case.original, [c.of(self.case.original) for c in self.knowledge.certain]
+    @property
+    def cell_t(self) -> I64:
+        return self.side.cell
 
-    def _region_codes(self, met: Sequence[Records]) -> list[dict[str, I64]]:
-        """Labels of unknown noisy numbers (zero, inside, above): they are classes, since nobody knows them."""
-        out = []
-        for u, records in zip(self.uncertain, met, strict=True):
-            if self.case.intruder.beliefs == "released":
-                out.append({v: lab.released for v, lab in u.regions.items()})
-            else:
-                out.append({v: lab.of(records) for v, lab in u.regions.items()})
-        return out
+    @property
+    def known_t(self) -> tuple[Columns | None, ...]:
+        return self.side.known
 
-    def _helper(self, v: str, reference: Records) -> tuple[I64, I64, int]:
-        """A released, unaltered, unknown variable as a predictor: codes of reference rows and of records."""
-        z = self.case.released[v]
-        chain = self.case.compiled.way(v).after
-        ref = reference[v] if self.case.intruder.beliefs == "released" else chain.image(reference[v])
-        size = len(z.levels) if z.kind == "categorical" else len(np.unique(z.values[~z.missing]))
-        return codes_in(ref, z), codes_in(z, z)[self.rows], size
+    @property
+    def numbers(self) -> tuple[Number, ...]:
+        return self.side.numbers
 
-    def _class_log(self, cells: Cells) -> F64:
-        k = self.classes.size
-        if isinstance(self.case.intruder.beliefs, Uniform):
-            return np.full((cells.design.shape[0], k), -np.log(k))
-        return log_class_probabilities(cells, self.classes.of_reference, k)
+    @property
+    def classes(self) -> Classes:
+        return self.fit.believed.classes
 
-    def _numbers(self, cells: Cells | None, met: Sequence[Records]) -> list[Number]:
-        """Uncertain numbers, one by one, with what is believed of each where A or B asks."""
-        out = []
-        for i, u in enumerate(self.uncertain):
-            if not self.numeric[i]:
-                continue
-            margins = u.like.margins()
-            margins_a = [None] * len(margins) if u.like_a is None else u.like_a.margins()
-            for v, known, like, like_a in zip(u.variables, u.known, margins, margins_a, strict=True):
-                belief, binned = None, None
-                if cells is not None and u.silent:
-                    if isinstance(self.case.intruder.beliefs, Uniform):
-                        continue  # who believes nothing of a value learns nothing from it
-                    binned = self._binned(cells, met[i], v)
-                elif cells is not None and (like_a is not None or not known):
-                    belief = self._number_belief(cells, met[i], v, like if like_a is None else like_a)
-                target = like.target(u.met(self.targets)) if known else None
-                out.append(Number(v, known, like, like_a, i, belief, self.classes.region_of(v), target, binned))
-        return out
-
-    def _binned(self, cells: Cells, met: Records, v: str) -> BinnedBelief:
-        rows = np.flatnonzero(~met[v].missing)
-        return BinnedBelief.fit(cells, self.classes.of_reference, self.classes.size, met[v].values[rows], rows)
-
-    def _number_belief(self, cells: Cells, met: Records, v: str, like: Likelihood) -> NumberBelief:
-        beliefs = self.case.intruder.beliefs
-        if isinstance(beliefs, Uniform):
-            low, high = beliefs.ranges.get(v, (np.nanmin(met[v].values), np.nanmax(met[v].values)))
-            sd = float(like.sd_at(np.array([low, high])).min()) if isinstance(like, Normal) else 0.0
-            return uniform_belief(
-                float(low), float(high), cells.design.shape[0], self.classes.size, sd / 4 or (high - low) / 4000
-            )
-        if beliefs == "released" and "inside" in like.record:
-            altered = like.moved(np.arange(met.n))
-        else:
-            t = like.target(met)
-            if wrong := like.wrong_scale(met[v].values, t):
-                raise InputError(f'"{v}": {wrong}.')
-            altered = like.altered(t)
-        rows = np.flatnonzero(altered & ~met[v].missing)
-        if not len(rows):
-            raise InputError(f'Nothing is known about "{v}": no reference record has a value that the plan alters.')
-        y, logs = met[v].values[rows], self.case.intruder.as_printed
-        if logs and y.min() <= 0:
-            raise InputError(
-                f'as_printed: "{v}" has zero or negative values among those altered, which have no logarithm.'
-            )
-        steps = like.merging(float(y.min()))
-        return NumberBelief.fit(cells, self.classes.of_reference, self.classes.size, y, rows, steps, logs)
+    @cached_property
+    def _by_block(self) -> tuple[I64, I64]:
+        order = np.argsort(self.block_r, kind="stable").astype(np.int64)
+        return order, starts(self.block_r[order], self.n_blocks)
 
     def members(self, block: int) -> I64:
         """Positions of a block's records, in file order."""
@@ -216,7 +176,19 @@ class Scene:
         order, offsets = self._by_block
         return order[offsets[block] : offsets[block + 1]]
 
-    @cached_property
-    def _by_block(self) -> tuple[I64, I64]:
-        order = np.argsort(self.block_r, kind="stable").astype(np.int64)
-        return order, starts(self.block_r[order], self.n_blocks)
+
+def _numbers(steps: tuple[Uncertain, ...], fitted: tuple[NumberFit, ...], targets: Records) -> tuple[Number, ...]:
+    out = []
+    for n in fitted:
+        u = steps[n.item]
+        like = u.like.margins()[n.margin]
+        like_a = None if u.like_a is None else u.like_a.margins()[n.margin]
+        out.append(Number(n, like, like_a, like.target(u.met(targets)) if n.known else None))
+    return tuple(out)
+
+
+def _part_known(u: Uncertain, number: bool, targets: Records) -> tuple[Likelihood, Columns] | None:
+    if not number or all(u.known) or not any(u.known):
+        return None
+    part = u.like.restricted([k for k, known in enumerate(u.known) if known])
+    return part, part.target(u.met(targets))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confide.frames.columns import F64, I64
+from confide.attack.engine.kernels.arguments import Errors
+from confide.frames.columns import I64
 from confide.protect.likelihoods.spread import Spread
 from confide.protect.seam.likelihood import Columns
 
@@ -28,36 +29,13 @@ class KnownSpread:
     target: Columns
 
 
-@dataclass(frozen=True, eq=False)
-class SpreadArrays:
-    """Of targets `x` and `add`; of records z, there, flat, coef and steep; how many `nodes`; bounds for windows."""
-
-    x: F64
-    add: F64
-    records: tuple[F64, ...]
-    nodes: I64
-    bounds: tuple[Any, ...]
-
-
 def known_spreads(scene: Scene) -> list[KnownSpread]:
     """The sharpest first: it decides which records are visited."""
-    found = [
-        KnownSpread(n.item, n.like, n.target)
-        for n in scene.numbers
-        if isinstance(n.like, Spread) and n.target is not None
-    ]
-    return sorted(found, key=lambda s: _vagueness(s.like))
+    found = [scene.numbers[i] for i in scene.fit.sharpest]
+    return [KnownSpread(n.item, n.like, n.target) for n in found if n.target is not None and isinstance(n.like, Spread)]
 
 
-def _vagueness(like: Spread) -> float:
-    """How much of a variable's own spread its error covers."""
-    z = like.z[like.there]
-    if not len(z) or np.std(z) == 0:
-        return np.inf
-    return float(np.sqrt(like.most[0] + like.most[1] * np.mean(z**2)) / np.std(z))
-
-
-def spread_arrays(spreads: Sequence[KnownSpread], targets: I64, rows: I64) -> SpreadArrays:
+def spread_arrays(spreads: Sequence[KnownSpread], targets: I64, rows: I64) -> Errors:
     """Arrays for the distinct targets and records given by their rows."""
     d, widest = len(spreads), max([s.like.p.shape[1] for s in spreads], default=1)
     x, add = (np.zeros((len(targets), d)) for _ in range(2))
@@ -79,4 +57,4 @@ def spread_arrays(spreads: Sequence[KnownSpread], targets: I64, rows: I64) -> Sp
         peaks[i] = float(np.log(coef[i].sum(axis=0).max(initial=1e-300)))
     most = np.array(spreads[0].like.most if spreads else (0.0, 0.0))
     whole = bool(spreads) and bool(there[0].all())
-    return SpreadArrays(x, add, (z, there, flat, coef, steep), nodes, (peaks, most, whole))
+    return Errors(x, add, z, there, flat, coef, steep, nodes, peaks, most, whole)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from confide.attack.beliefs.synthetic import log_values
-from confide.attack.engine.record_side import log_mass, noisy_classes
+from confide.attack.engine.record_side import log_mass
 from confide.frames.columns import F64, I64, Bools, Column
 from confide.protect.seam.likelihood import take
 
@@ -23,39 +23,41 @@ def log_belief(scene: Scene, t: I64) -> F64:
     With helpers the class probabilities belong to the records instead, and only consistency is left here.
     """
     out = log_agree(scene, t)
-    if scene.helped:
+    if scene.fit.helped:
         return out
-    cell = scene.cells.of_targets[t]
-    out = out + scene.log_pi[cell] + log_numbers(scene, t, cell, scene.numbers) + log_limits(scene, cell, scene.numbers)
+    cell = scene.cell_t[t]
+    known = log_numbers(scene, t, cell, scene.numbers, scene.fit.believed.correlation)
+    out = out + scene.fit.believed.log_pi[cell] + known + log_limits(scene, cell, scene.numbers)
     total = logsumexp(out, axis=1, keepdims=True)
     return np.where(np.isfinite(total), out - np.where(np.isfinite(total), total, 0.0), -np.inf)
 
 
 def log_normaliser(scene: Scene, t: I64) -> F64:
     """log Pr(known uncertain values of t given its labels), needed with helpers beside absence, shape (len(t),)."""
-    if not scene.helped:
+    if not scene.fit.helped:
         return np.zeros(len(t))
-    cell = scene.cells.of_targets[t]
-    joint = log_agree(scene, t) + scene.log_pi[cell] + log_numbers(scene, t, cell, scene.numbers_t)
-    joint = joint + log_limits(scene, cell, scene.numbers_t)
+    cell = scene.cell_t[t]
+    known = log_numbers(scene, t, cell, scene.side.numbers_t, scene.fit.believed.correlation_t)
+    joint = log_agree(scene, t) + scene.fit.believed.log_pi[cell] + known
+    joint = joint + log_limits(scene, cell, scene.side.numbers_t)
     total = logsumexp(joint, axis=1)
     return np.where(np.isfinite(total), total, 0.0)
 
 
-def log_numbers(scene: Scene, t: I64, cell: I64, numbers: Sequence[Number]) -> F64:
-    """log density of the known numbers in each class, shape (len(t), K)."""
+def log_numbers(scene: Scene, t: I64, cell: I64, numbers: Sequence[Number], r: F64 | None) -> F64:
+    """log density of the known numbers in each class, shape (len(t), K); `r`: correlation of synthetic ones."""
     out = np.zeros((len(t), scene.classes.size))
-    drawn_anew = []
+    synthetic = []
     for n in numbers:
         if n.binned is not None:
-            drawn_anew.append((n.binned, met_value(scene, n, t)))
+            synthetic.append((n.binned, met_value(scene, n, t)))
         if not n.known or n.belief is None or n.target is None:
             continue
         y = met_value(scene, n, t)
         altered = n.like.altered(take(n.target, t))
         for k in range(scene.classes.size):
             out[:, k] += np.where(altered, n.belief.log_density(y, cell, k), 0.0)
-    return out + log_values(drawn_anew, cell) if drawn_anew else out
+    return out + log_values(synthetic, cell, r) if synthetic else out
 
 
 def met_value(scene: Scene, n: Number, t: I64) -> F64:
@@ -78,24 +80,7 @@ def log_limits(scene: Scene, cell: I64, numbers: Sequence[Number]) -> F64:
 def log_interval(scene: Scene, n: Number, cell: I64, low: float, high: float) -> F64:
     """The same for one unknown number: belief mass inside the interval; by frequency where it is not noisy."""
     out = log_mass(scene, n, cell, low, high)
-    if n.region is None:
-        return out
-    region = scene.classes.regions[n.variable]
-    noisy = noisy_classes(scene, n)
-    label, met = reference_regions(scene, n)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        for k in np.flatnonzero(~noisy):
-            mine = met[label == region[k]]
-            out[:, k] = np.log(np.mean((mine >= low) & (mine <= high))) if len(mine) else -np.inf
-    return out
-
-
-def reference_regions(scene: Scene, n: Number) -> tuple[I64, F64]:
-    u = scene.uncertain[n.item]
-    if scene.case.intruder.beliefs == "released":
-        return u.regions[n.variable].released, scene.case.released[n.variable].values
-    met = u.met(scene.case.original)
-    return u.regions[n.variable].of(met), met[n.variable].values
+    return out if n.noisy is None or n.fit.log_inside is None else np.where(n.noisy, out, n.fit.log_inside)
 
 
 def no_class_fits(scene: Scene, t: I64) -> Bools:
@@ -107,6 +92,6 @@ def log_agree(scene: Scene, t: I64) -> F64:
     """log Pr(known categories of targets t given the class), shape (len(t), K)."""
     out = np.zeros((len(t), scene.classes.size))
     for i, u in enumerate(scene.uncertain):
-        if not scene.numeric[i] and not u.direct:
+        if not scene.fit.numeric[i] and not u.direct:
             out = out + scene.classes.log_agree(u, scene.targets, t)
     return out

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
-from confide.attack.engine.evidence import Knowledge, Uncertain
-from confide.protect.likelihoods.product import repeated
+from confide.core.result import Result
 
 if TYPE_CHECKING:
     from confide.attack.intruder import Intruder
@@ -18,32 +15,8 @@ if TYPE_CHECKING:
     from confide.protect.copies import Copies
 
 
-def joined(each: Sequence[Knowledge]) -> Knowledge:
-    """What copies say together: likelihoods multiply, and part A is one joint sum over all copies' values."""
-    first = each[0]
-    if len(each) == 1:
-        return first
-    uncertain = [_joined(same) for same in zip(*(k.uncertain for k in each), strict=True)]
-    eligible = np.logical_and.reduce([k.eligible for k in each])
-    return replace(first, uncertain=tuple(uncertain), eligible=np.asarray(eligible))
-
-
-def _joined(same: Sequence[Uncertain]) -> Uncertain:
-    first = same[0]
-    if first.silent or first.once:
-        return first
-    like = repeated([u.like for u in same])
-    like_a = None
-    if first.like_a is not None:
-        shared = all(u.like_a is u.like for u in same)
-        like_a = like if shared else repeated([u.like_a for u in same])
-    own = [u.log_own for u in same if u.log_own is not None]
-    log_own = np.asarray(np.sum(own, axis=0)) if own else None
-    return replace(first, like=like, like_a=like_a, log_own=log_own)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Averaged:
+class Averaged(Result):
     """A summary of attacks on copies whose rows cannot be linked: one `attack` a copy, and their averages.
 
     An intruder who sees the copies knows more than any of them says; an average only describes. `units` has one row a
@@ -60,6 +33,11 @@ class Averaged:
         return every.group_by("target", maintain_order=True).agg(
             pl.col("p_true").mean(), pl.col("p_max").mean(), pl.col("hit").cast(pl.Float64).mean().alias("hits")
         )
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The same as `units`, private."""
+        return self.units
 
     def summary(self, threshold: float = 0.2) -> pl.DataFrame:
         """The file's risk in each copy, and last (copy null) on average.

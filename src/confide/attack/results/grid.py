@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from confide.core.errors import InputError
+from confide.core.result import Result
 from confide.core.run.threads import progress_bar, thread_count
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ REASONED = ("sdl", "average")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Grid:
+class Grid(Result):
     """What comes of every combination of levels for the parts C (available), B (unavailable) and A (others).
 
     `frame` has one row a combination: the three levels, `coherent` (no part is left out that another needs, and all
@@ -31,11 +32,13 @@ class Grid:
 
     frame: pl.DataFrame
 
-    def plot(self) -> Any:
-        """A heat map: expected matches by combination, beside what is claimed."""
-        from confide.show.charts.grid_chart import grid_chart
+    def summary(self) -> pl.DataFrame:
+        """The coherent combinations."""
+        return self.frame.filter("coherent")
 
-        return grid_chart(self.frame)
+    def plot(self) -> Any:
+        """A heat map: expected matches by combination, beside what is claimed. The same as `chart`."""
+        return self.chart()
 
     def __repr__(self) -> str:
         shown = self.frame.filter(pl.col("coherent"))

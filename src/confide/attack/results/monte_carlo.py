@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from scipy.special import logsumexp
 
-from confide.attack.engine.posterior import log_weights
+from confide.attack.results.again import candidates
 from confide.core.errors import InputError
 from confide.core.random.seeds import checked_seed, stream
 from confide.frames.columns import F64, I64
@@ -39,8 +39,8 @@ def monte_carlo(attack: Attack, draws: int, seed: int | None, targets: int | Seq
 
 
 def _one(attack: Attack, target: int, draws: int, seed: int) -> tuple[float | None, ...]:
-    scene, i = attack.find(target)
-    rows, parts = log_weights(scene, i)
+    found = candidates(attack, target)
+    scene, rows, parts = found.scene, found.at, found.parts
     if not len(rows):
         return target, None, None, None, None
     items = _drawn_items(scene)
@@ -49,14 +49,14 @@ def _one(attack: Attack, target: int, draws: int, seed: int) -> tuple[float | No
     for at in items:
         parts.pop(" + ".join(scene.uncertain[at].variables))
     log_w = np.sum(list(parts.values()), axis=0) if parts else np.zeros(len(rows))
-    factors = [f for at in items for f in _factors(scene, at, i, rows, draws, seed)]
+    factors = [f for at in items for f in _factors(scene, at, found.target, rows, draws, seed)]
     means = [_log_mean(f) for f in factors]
     log_w = log_w + np.sum(means, axis=0)
     peak = float(log_w.max())
     absent = attack.absent_weight(target)
     w = np.exp(log_w - peak)
     p = w / (w.sum() + (np.exp(np.log(absent) - peak) if absent > 0 else 0.0))
-    own = np.flatnonzero(scene.rows[rows] == attack.own_rows[target])
+    own = np.flatnonzero(found.rows == attack.own_rows[target])
     picked = np.array([*own[:1], int(np.argmax(p))])
     error = np.sqrt(sum(_variance(f, m, p, picked, draws) for f, m in zip(factors, means, strict=True)))
     true = (float(p[own[0]]), float(error[0])) if len(own) else (None, None)

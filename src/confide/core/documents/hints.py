@@ -1,17 +1,27 @@
-"""What an annotation allows, asked of values that were read from a document."""
+"""What an annotation allows, asked of values that were given as arguments or read from a document."""
 
 from __future__ import annotations
 
+import os
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+
+import numpy as np
+
+from confide.core.errors import is_text
 
 _WORDS = {float: "a number", int: "a whole number", bool: "true or false", str: "text", type(None): "nothing"}
+_NUMBERS: dict[Any, tuple[type, ...]] = {
+    float: (int, float, np.integer, np.floating),
+    int: (int, np.integer),
+    bool: (bool, np.bool_),
+}
 _SORTS = {"list": Sequence, "table": Mapping}
 
 
-def options(hint: Any) -> tuple[Any, ...]:
+def options(hint: object) -> tuple[Any, ...]:
     """The alternatives of an annotation.
 
     >>> options(float | None)
@@ -22,7 +32,7 @@ def options(hint: Any) -> tuple[Any, ...]:
     return (hint,)
 
 
-def one_of(hint: Any, sort: str) -> Any:
+def one_of(hint: object, sort: str) -> object:
     """What the items of the "list" (or "table") among the alternatives may be; None where there is none.
 
     >>> one_of(str | Sequence[str], "list"), one_of(float, "table")
@@ -35,39 +45,61 @@ def one_of(hint: Any, sort: str) -> Any:
     return None
 
 
-def _is(option: Any, sort: str) -> bool:
+def _is(option: object, sort: str) -> bool:
     origin = get_origin(option) or option
     return isinstance(origin, type) and origin is not str and issubclass(origin, _SORTS[sort])
 
 
-def fits(value: Any, hint: Any) -> bool:
-    """Whether a value may stand for the annotation. Classes that are not known here judge for themselves.
+def fits(value: object, hint: object) -> bool:
+    """Whether a value may stand for an annotation; what is not known here may.
 
-    >>> fits(5, float | None), fits(True, float), fits(("a", 1), Sequence[str])
-    (True, False, False)
+    >>> fits([1, 2], Sequence[float]), fits("ab", Sequence[float]), fits(True, int), fits(np.int64(3), float | None)
+    (True, False, False, True)
     """
-    return any(_fits(value, o) for o in options(hint))
+    choices = options(hint)
+    if isinstance(value, str) and any(get_origin(o) is os.PathLike for o in choices):
+        return "\0" not in value and is_text(value)
+    return any(_fits(value, o) for o in choices)
 
 
 def _fits(value: Any, option: Any) -> bool:
-    if option is Any:
+    origin, inner = get_origin(option) or option, get_args(option)
+    if origin is Literal:
+        return isinstance(value, str) and value in inner
+    if origin in _NUMBERS:
+        return isinstance(value, _NUMBERS[origin]) and (origin is bool or not isinstance(value, (bool, np.bool_)))
+    if origin is str:
+        return isinstance(value, str) and (not value or is_text(value))
+    if origin is os.PathLike:
+        return isinstance(value, os.PathLike)
+    if origin is tuple and inner and inner[-1] is not Ellipsis:
+        return isinstance(value, (tuple, list)) and len(value) == len(inner) and all(map(fits, value, inner))
+    if origin in (Sequence, list, tuple, Iterable):
+        return _is_list(value, origin) and all(fits(v, inner[0] if inner else Any) for v in value)
+    if origin is Mapping or origin is dict:
+        values = value.values() if isinstance(value, Mapping) else ()
+        return isinstance(value, Mapping) and all(fits(v, inner[1] if inner else Any) for v in values)
+    if origin is Callable:
+        return callable(value)
+    if isinstance(origin, TypeVar) or not isinstance(origin, type) or origin is object:
         return True
-    if get_origin(option) is Literal:
-        return value in get_args(option)
-    if option in (int, float):
-        return isinstance(value, (int, option)) and not isinstance(value, bool)
-    if option in _WORDS:
-        return isinstance(value, option)
-    if _is(option, "list"):
-        return isinstance(value, tuple) and all(fits(v, one_of(option, "list")) for v in value)
-    if _is(option, "table"):
-        return isinstance(value, Mapping) and all(fits(v, one_of(option, "table")) for v in value.values())
-    if isinstance(option, type) and is_dataclass(option):
-        return isinstance(value, option)
-    return value is not None
+    try:
+        return isinstance(value, origin)
+    except TypeError:
+        return True
 
 
-def describe(hint: Any) -> str:
+def _is_list(value: Any, origin: Any) -> bool:
+    if isinstance(value, (str, bytes, Mapping)):
+        return False
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0
+    if origin is Iterable:
+        return isinstance(value, Iterable)
+    return isinstance(value, Sequence) or (hasattr(value, "__len__") and hasattr(value, "dtype"))
+
+
+def describe(hint: object) -> str:
     """What would be right, in words.
 
     >>> describe(str | Sequence[str]), describe(float | None)
@@ -87,7 +119,7 @@ def _described(option: Any) -> str:
     return _WORDS.get(option, "a table" if is_dataclass(option) else "something else")
 
 
-def kind_of(value: Any) -> str:
+def kind_of(value: object) -> str:
     """What was given, in words and never the value itself.
 
     >>> kind_of([1]), kind_of(True), kind_of(2.5)

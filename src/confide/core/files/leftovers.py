@@ -47,7 +47,7 @@ def _created(folder: Path, suffix: str, private: bool) -> tuple[Path, int]:
         handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600 if private else 0o666)
         try:
             if private:
-                os.chmod(path, 0o600)  # whatever the umask
+                os.chmod(path if fcntl is None else handle, 0o600)  # whatever the umask; its name may be gone by now
             if fcntl is None or _held(path, handle):
                 return path, handle
         except BaseException:

@@ -13,7 +13,6 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaincinv, ndtri
 
 from confide.core.random import philox
 
@@ -92,12 +91,16 @@ class Counter:
         return np.asarray(((self.words(rows, attempt, word) >> np.uint64(12)) + 0.5) * 2.0**-52)
 
     def normal(self, rows: I64, attempt: int = 0, word: int = 0) -> F64:
+        from scipy.special import ndtri
+
         return np.asarray(ndtri(self._inside(rows, attempt, word)))
 
     def exponential(self, rows: I64) -> F64:
         return np.asarray(-np.log(self._inside(rows)))
 
     def chisquare(self, df: float) -> float:
+        from scipy.special import gammaincinv
+
         return float(2.0 * gammaincinv(df / 2.0, self._inside(ONE)[0]))
 
     def integers(self, rows: I64, low: I64, high: I64, word: int = 0) -> I64:

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, contextmanager
+from functools import lru_cache
 from typing import Any
 
 from confide.core.errors import InputError
@@ -95,6 +96,12 @@ def calm() -> Iterator[None]:
 
 def one_blas_thread() -> Any:
     """Small matrices are slowed by many threads, and sums must not depend on how many there are."""
-    from threadpoolctl import threadpool_limits
+    return _libraries(len(sys.modules)).limit(limits=1, user_api="blas")
 
-    return threadpool_limits(limits=1, user_api="blas")
+
+@lru_cache(maxsize=1)
+def _libraries(_modules: int) -> Any:
+    """The BLAS libraries that are there; looked for again when more modules are, which may have brought others."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

@@ -9,10 +9,11 @@ import numpy as np
 import polars as pl
 
 from confide.core.errors import InputError
+from confide.core.result import Result
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Calibration:
+class Calibration(Result):
     """`claimed`: sum of p_max over targets; `true`: expected right matches; `z`: their difference in standard errors.
 
     `frame` has one row a bin of p_max: low, high, targets, claimed, true (means), error (of true), z. An intruder whose
@@ -24,11 +25,14 @@ class Calibration:
     z: float
     frame: pl.DataFrame
 
-    def plot(self) -> Any:
-        """A chart of claimed against true, by bin, with two standard errors; the diagonal is a perfect intruder."""
-        from confide.show.charts.charts import calibration_chart
+    def summary(self) -> pl.DataFrame:
+        """All bins together, in one row: targets, claimed, true, z."""
+        sums = {"claimed": self.claimed, "true": self.true, "z": self.z}
+        return pl.DataFrame({"targets": [self.frame["targets"].sum()], **{k: [v] for k, v in sums.items()}})
 
-        return calibration_chart(self)
+    def plot(self) -> Any:
+        """Claimed against true, by bin, with two standard errors; the diagonal is a perfect intruder. As `chart`."""
+        return self.chart()
 
     def __repr__(self) -> str:
         head = f"claimed matches {self.claimed:,.1f}, true matches {self.true:,.1f}, z {self.z:+.1f}"

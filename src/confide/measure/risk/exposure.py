@@ -13,6 +13,7 @@ from confide.attack.intruder import Intruder
 from confide.core.checks import fraction, names_of
 from confide.core.errors import InputError
 from confide.core.random.seeds import checked_seed, fresh_seed, stream
+from confide.core.result import Result
 from confide.core.run.threads import progress_bar
 from confide.frames import attach
 from confide.frames.encoded import Encoded
@@ -23,7 +24,7 @@ from confide.protect.simulate_targets import models_truth, simulate_targets
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Exposure:
+class Exposure(Result):
     """`frame`: one row for each share released and number of variables known, means over repeats.
 
     `share`: of the file that is released; `known`: number of variables; `knows`: their names; `first`: share of
@@ -34,15 +35,17 @@ class Exposure:
 
     frame: pl.DataFrame
 
-    def plot(self) -> Any:
-        """Share of first ranks by number of variables known, one line a share released."""
-        from confide.show.charts.rank_charts import exposure_chart
+    def summary(self) -> pl.DataFrame:
+        """The frame without the names of what is known."""
+        return self.frame.drop("knows")
 
-        return exposure_chart(self.frame)
+    def plot(self) -> Any:
+        """Share of first ranks by number of variables known, one line per share released. The same as `chart`."""
+        return self.chart()
 
     def __repr__(self) -> str:
         with pl.Config(tbl_hide_dataframe_shape=True, tbl_hide_column_data_types=True, float_precision=3, tbl_rows=100):
-            return str(self.frame.drop("knows"))
+            return str(self.summary())
 
 
 def exposure(

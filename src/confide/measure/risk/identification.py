@@ -9,13 +9,14 @@ import polars as pl
 
 from confide.core.checks import fraction
 from confide.core.errors import InputError
+from confide.core.result import Result
 
 MARGIN = 1e-9
 """In log space the probability of one record in five comes out a hair above 0.2; this much is not "above"."""
 
 
 @dataclass(frozen=True)
-class Summary:
+class Summary(Result):
     """`over_threshold`: targets whose largest probability exceeds `threshold`. `expected_matches`: right matches of
     an intruder who always picks (one of) the likeliest. `unique_matches`: targets whose single likeliest record is
     their own; `unique_declared`: targets with a single likeliest record. `false_match_rate`: share of the latter
@@ -31,6 +32,15 @@ class Summary:
     false_match_rate: float | None
     claimed_matches: float
     unevaluated: int
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The same as a frame of one row."""
+        return pl.DataFrame([self.to_dict()])
+
+    def summary(self) -> Summary:
+        """Itself."""
+        return self
 
     def to_dict(self) -> dict[str, Any]:
         """The same as a dict."""

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from confide.attack.engine.compute import compute
+from confide.attack.engine.kernel_plan import KernelPlan
+from confide.attack.engine.loops import carry_out
+from confide.attack.results.again import prepared
 from confide.core.checks import fraction
 from confide.core.errors import InputError
 from confide.core.run.threads import thread_count
@@ -50,14 +52,15 @@ def rank_table(attack: Attack, top: int = 10) -> pl.DataFrame:
 
 def top_sums(attack: Attack, top: int) -> F64:
     """Sum of each target's `top` largest probabilities."""
-    out = np.zeros(attack.units.height)
-    threads = thread_count(None)
-    for rows, scene in attack.scenes:
-        found = compute(scene, np.maximum(attack.own_rows[rows], -1), threads, lambda _: None, top=top)
+    ready = prepared(attack)
+    out, threads = np.zeros(len(ready.own)), thread_count(None)
+    for mine, scene, units in ready.scenes():
+        found = carry_out(KernelPlan.of(scene, units), units, threads, lambda _: None, top=top)
         with np.errstate(invalid="ignore"):
-            p = np.exp(found.log_top - attack.log_scale[rows])
-        out[rows] = np.where(np.isfinite(found.log_top), p, 0.0)
-    return np.minimum(out, 1.0)
+            p = np.exp(found.log_top - attack.log_scale[mine])
+        out[mine] = np.where(np.isfinite(found.log_top), p, 0.0)
+    out = np.minimum(out, 1.0)
+    return out if attack.of is None else out[attack.of]
 
 
 def declare_table(units: pl.DataFrame, thresholds: float | Sequence[float]) -> pl.DataFrame:

@@ -31,7 +31,7 @@ class Altered:
         """Compare a variable of both files, row by row."""
         before = pair.original.get_column(variable)
         if pair.link is None:
-            order = np.argsort(-_unlikely(before), kind="stable")
+            order = np.argsort(-_unlikely(pair, variable), kind="stable")
             return cls(variable, order, None)
         was, now = before.gather(pair.link), pair.released.get_column(variable)
         differ, size = _moved(was, now)
@@ -72,28 +72,34 @@ def unreleased(pair: Pair) -> I64:
     """Original rows that the release leaves out; none where nobody knows which record became which."""
     if pair.link is None:
         return np.zeros(0, dtype=np.int64)
-    return np.setdiff1d(np.arange(pair.original.height), pair.link)
+    return rest(pair.original.height, pair.link)
+
+
+def rest(n: int, rows: I64) -> I64:
+    """Rows 0 to n - 1 without some."""
+    there = np.ones(n, dtype=bool)
+    there[rows] = False
+    return np.flatnonzero(there)
 
 
 def oddest(pair: Pair, among: I64, variables: Sequence[str], most: int) -> I64:
     """Of some original rows, the `most` whose numbers are furthest out, and as many whose categories are rarest."""
     far, rare = np.zeros(len(among)), np.zeros(len(among))
     for v in variables:
-        values = pair.original.get_column(v)
-        odd = _unlikely(values)
-        if _number(values.dtype):
+        odd = _unlikely(pair, v)
+        if _number(pair.before.types[v]):
             far = np.maximum(far, odd[among] / (odd.std() or 1.0))
         else:
             rare += odd[among]
     w = pair.weights(0)[among]
-    found = [among[np.argsort(-x * w, kind="stable")[:most]] for x in (far, rare) if x.any()]
+    found = [among[_largest(x * w, most)] for x in (far, rare) if x.any()]
     return np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *found]))
 
 
 def without(pair: Pair, rows: I64) -> Pair:
     """The pair as if some people had never been asked: without their rows in either file."""
     assert pair.link is not None
-    kept = np.setdiff1d(np.arange(pair.original.height), rows)
+    kept = rest(pair.original.height, rows)
     place = np.full(pair.original.height, -1, dtype=np.int64)
     place[kept] = np.arange(len(kept))
     there = place[pair.link] >= 0
@@ -124,10 +130,19 @@ def _moved(was: pl.Series, now: pl.Series) -> tuple[Bools, F64]:
     return text.ne_missing(now.cast(pl.String)).to_numpy(), _rarity(text)
 
 
-def _unlikely(values: pl.Series) -> F64:
+def _largest(x: F64, most: int) -> I64:
+    """Places of the largest numbers, largest first; of equal ones those that come first."""
+    least = np.partition(x, -most)[-most] if len(x) > most else -np.inf
+    there = np.flatnonzero(x >= least)
+    return there[np.argsort(-x[there], kind="stable")[:most]]
+
+
+def _unlikely(pair: Pair, variable: str) -> F64:
     """How far a number is from the middle, how rare a category is."""
+    values = pair.original.get_column(variable)
     if not _number(values.dtype):
-        return _rarity(values.cast(pl.String))
+        codes = pair.before.column(variable, "categorical").values + 1
+        return np.asarray(1.0 / np.bincount(codes)[codes])
     x = values.to_physical().cast(pl.Float64).fill_nan(None)
     return (x - (x.median() or 0.0)).abs().fill_null(0.0).to_numpy()
 

@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 
 from confide.core.errors import InputError
-from confide.frames import schema
 from confide.frames.columns import F64, I64, Column, codes_in
 from confide.measure.utility.formula import COMPARISONS, Factor, Formula, Term
 from confide.measure.utility.pair import Pair
@@ -47,7 +46,7 @@ class _Files:
     def numbers(self, variable: str) -> list[F64]:
         first = self.pairs[0]
         if first.known(variable, self.where) and not first.is_number(variable):
-            if first.original.schema[variable].is_numeric():
+            if first.before.types[variable].is_numeric():
                 raise InputError(
                     f'{self.where}: "{variable}" holds numbers in the original but is released as categories. Write '
                     f"C({variable}) to compare it in the released categories, or leave it out."
@@ -61,9 +60,9 @@ class _Files:
     def is_categorical(self, variable: str) -> bool:
         """Words, truth values, labelled codes, and what the plan says is categorical; other numbers are numbers."""
         first = self.pairs[0]
-        dtype = first.original.schema[first.known(variable, self.where)]
+        dtype = first.before.types[first.known(variable, self.where)]
         named = first.kinds.get(variable)
-        held = schema(first.original).variables
+        held = first.before.schema.variables
         labelled = variable in held and bool(held[variable].value_labels)
         return not (dtype.is_numeric() or dtype.is_temporal()) or named == "categorical" or (labelled and not named)
 
@@ -110,7 +109,8 @@ def _rows(x: F64, y: F64, w: F64) -> Matrices:
     """Records without missing values and with weight."""
     weighted = w > 0
     there = weighted & ~np.isnan(x).any(axis=1) & ~np.isnan(y)
-    return Matrices(x[there], y[there], w[there], int(weighted.sum() - there.sum()))
+    left_out = int(weighted.sum() - there.sum())
+    return Matrices(x, y, w, 0) if there.all() else Matrices(x[there], y[there], w[there], left_out)
 
 
 def _term(files: _Files, term: Term, terms: Sequence[Term], parts: dict[tuple[Factor, bool], list[F64]]) -> list[F64]:
@@ -178,7 +178,7 @@ def _event(files: _Files, factor: Factor) -> list[F64]:
     if factor.how not in ("as it is", "C"):
         raise InputError(f"{files.where}: a logistic regression needs a response of two values, not {factor}.")
     first = files.pairs[0]
-    boolean = first.original.schema[first.known(factor.variable, files.where)] == pl.Boolean
+    boolean = first.before.types[first.known(factor.variable, files.where)] == pl.Boolean
     codes, levels = files.codes(factor.variable)
     if len(levels) != 2 and not (boolean and len(levels) < 2):
         raise InputError(

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from confide.core.errors import InputError
+from confide.core.registry import registered
 from confide.frames.columns import F64, I64, Column, codes_in
 from confide.measure.utility.measure import Found, Stated, described, named
 from confide.measure.utility.pair import Pair
@@ -30,13 +31,25 @@ def cells(pair: Pair, variable: str, bins: int, where: str) -> Codes:
     y, z = pair.alike(variable, where)
     if y.kind == "categorical":
         return _categories(y, z)
-    x, x_new = pair.numbers(variable, 0), pair.numbers(variable, 1)
-    edges = np.zeros(0)
-    if not np.isnan(x).all():
-        edges = np.unique(quantiles(x, pair.weights(0), np.arange(1, bins) / bins))
-    size = len(edges) + 2
-    both = [np.where(np.isnan(v), size - 1, np.searchsorted(edges, v, side="left")) for v in (x, x_new)]
-    return Codes(both[0].astype(np.int64), both[1].astype(np.int64), size)
+    ends = edges(pair, variable, bins)
+    before, after = (within(pair.numbers(variable, file), ends) for file in (0, 1))
+    return Codes(before, after, len(ends) + 2)
+
+
+def edges(pair: Pair, variable: str, bins: int) -> F64:
+    """Ends of intervals between quantiles of the original."""
+
+    def found() -> F64:
+        x = pair.numbers(variable, 0)
+        none = bool(np.isnan(x).all())
+        return np.zeros(0) if none else np.unique(quantiles(x, pair.weights(0), np.arange(1, bins) / bins))
+
+    return pair.remembered(0, ("edges", variable, bins), found)
+
+
+def within(x: F64, ends: F64) -> I64:
+    """The interval that each number lies in; the last is for missing ones."""
+    return np.where(np.isnan(x), len(ends) + 1, np.searchsorted(ends, x, side="left")).astype(np.int64)
 
 
 def _categories(y: Column, z: Column) -> Codes:
@@ -132,6 +145,7 @@ def check_bins(bins: int, where: str) -> None:
         raise InputError(f"{where}: bins is how many intervals a number is cut into, a whole number from 2 to 1000.")
 
 
+@registered
 @dataclass(frozen=True)
 class TotalVariation(_Distance):
     r"""Total variation distance of distributions, averaged over variables or, with ``pairs=True``, over pairs of them.
@@ -161,6 +175,7 @@ class TotalVariation(_Distance):
         return min(1.0, float(np.abs(p - q).sum() / 2))
 
 
+@registered
 @dataclass(frozen=True)
 class Hellinger(_Distance):
     r"""Hellinger distance of distributions, averaged over variables or, with ``pairs=True``, over pairs of them.

@@ -8,12 +8,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from confide.core.registry import registered
 from confide.frames.columns import F64
-from confide.measure.utility.distances import cells, check_bins, comparable, shares
+from confide.measure.utility.distances import cells, check_bins, comparable, edges, shares, within
 from confide.measure.utility.measure import Found, Stated, described, named
 from confide.measure.utility.pair import Pair
 
 
+@registered
 @dataclass(frozen=True)
 class Entropy(Stated):
     r"""Differences of entropy, as a share of the largest possible, averaged over variables.
@@ -59,13 +61,24 @@ class Entropy(Stated):
         return float(min(1.0, abs(_entropy(q) - _entropy(p)) / np.log(most)))
 
     def _shares(self, pair: Pair, variable: str) -> tuple[F64, F64]:
-        if pair.kind(variable) == "numeric" and pair.is_number(variable):
+        number = pair.kind(variable) == "numeric" and pair.is_number(variable)
+        if number and pair.alike(variable, "Entropy")[0].kind == "categorical":
             c = cells(pair, variable, self.bins, "Entropy")
             return shares(c.before, pair.weights(0), c.size), shares(c.after, pair.weights(1), c.size)
-        pair.reads.add(variable)
-        columns = [pair.file(f).column(variable, "categorical") for f in (0, 1)]
-        both = [shares(c.values + 1, pair.weights(i), len(c.levels) + 1) for i, c in enumerate(columns)]
-        return both[0], both[1]
+        ends = edges(pair, variable, self.bins) if number else None
+        return _shares(pair, variable, 0, ends), _shares(pair, variable, 1, ends)
+
+
+def _shares(pair: Pair, variable: str, file: int, ends: F64 | None) -> F64:
+    """Shares of a file's values, or of intervals with the ends given."""
+
+    def found() -> F64:
+        if ends is not None:
+            return shares(within(pair.numbers(variable, file), ends), pair.weights(file), len(ends) + 2)
+        column = pair.file(file).column(variable, "categorical")
+        return shares(column.values + 1, pair.weights(file), len(column.levels) + 1)
+
+    return pair.remembered(file, ("shares", variable, None if ends is None else ends.tobytes()), found)
 
 
 def _entropy(p: F64) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from numbers import Real
 from typing import Any, ClassVar
@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from confide.core.errors import InputError
+from confide.core.registry import registered
 from confide.measure.utility.measure import Found, Stated, described
 from confide.measure.utility.pair import Pair
 from confide.measure.utility.statistics import read_statistic
@@ -18,6 +19,7 @@ from confide.measure.utility.statistics import read_statistic
 Estimator = Callable[[Any], tuple[float, float]]
 
 
+@registered
 @dataclass(frozen=True)
 class InverseMse(Stated):
     r"""The data user's 1/MSE of named estimates, by default as a share of what the original gives.
@@ -45,7 +47,7 @@ class InverseMse(Stated):
     (1.0, True)
     """
 
-    estimates: str | Sequence[str] | Mapping[str, Estimator]
+    estimates: str | Sequence[str] | Mapping[str, Estimator] = field(metadata={"example": '["mean(age)"]'})
     relative: bool = True
 
     key: ClassVar[str] = "inverse_mse"

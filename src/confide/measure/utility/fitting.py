@@ -52,20 +52,15 @@ def independent(gram: F64) -> Bools:
     return kept
 
 
-def chance(eta: F64) -> F64:
-    """1 / (1 + exp(-eta)).
+def chance(eta: F64) -> tuple[F64, F64]:
+    """p = 1 / (1 + exp(-eta)), and -log(1 - p).
 
     >>> import numpy as np
-    >>> chance(np.array([-800.0, 0.0, 800.0]))
+    >>> chance(np.array([-800.0, 0.0, 800.0]))[0]
     array([0. , 0.5, 1. ])
     """
     e = np.exp(-np.abs(eta))
-    return np.where(eta >= 0, 1.0, e) / (1.0 + e)
-
-
-def log_likelihood(eta: F64, y: F64, w: F64) -> float:
-    """Of a logistic regression with linear predictor eta."""
-    return float(w @ (y * eta - np.maximum(eta, 0.0) - np.log1p(np.exp(-np.abs(eta)))))
+    return np.where(eta >= 0, 1.0, e) / (1.0 + e), np.maximum(eta, 0.0) + np.log1p(e)
 
 
 def fit(m: Matrices, family: str, intercept: bool, where: str) -> Fit:
@@ -76,11 +71,12 @@ def fit(m: Matrices, family: str, intercept: bool, where: str) -> Fit:
     with residuals e = y - Xb or y - p: the variance for weighted samples (Binder 1983), White's (1980) without weights.
     """
     x, shift, scale = _scaled(m.x, m.w, intercept)
-    kept = independent((x * m.w[:, None]).T @ x)
+    gram = (x * m.w[:, None]).T @ x
+    kept = independent(gram)
     if not kept.any() or kept.sum() >= len(m.y):
         raise InputError(f"{where}: there are too few records, or nothing varies, so no coefficient can be estimated.")
-    z = x[:, kept]
-    b, residual, hessian = _linear(z, m.y, m.w) if family == "linear" else logistic(z, m.y, m.w, where)
+    z, gram = (x, gram) if kept.all() else (x[:, kept], gram[np.ix_(kept, kept)])
+    b, residual, hessian = _linear(z, m.y, m.w, gram) if family == "linear" else logistic(z, m.y, m.w, where)
     score = z * (m.w * residual)[:, None]
     n, k = z.shape
     inverse = np.linalg.inv(hessian)
@@ -96,20 +92,20 @@ def fit(m: Matrices, family: str, intercept: bool, where: str) -> Fit:
 
 def _scaled(x: F64, w: F64, intercept: bool) -> tuple[F64, F64, F64]:
     """Columns of mean 0 (where there is an intercept, column 0) and mean square 1, for the sake of rounding."""
-    shift = np.average(x, axis=0, weights=w) if intercept else np.zeros(x.shape[1])
+    shift = w @ x / w.sum() if intercept else np.zeros(x.shape[1])
     if intercept:
         shift[0] = 0.0
     centred = x - shift
-    size = np.sqrt(np.average(centred**2, axis=0, weights=w))
-    largest = np.abs(x).max(axis=0)
+    size = np.sqrt(w @ centred**2 / w.sum())
+    largest = np.maximum(x.max(axis=0), -x.min(axis=0))
     scale = np.where(size > 1e-13 * largest, size, 0.0)
     centred[:, scale == 0] = 0.0
     scale = np.where(scale > 0, scale, 1.0)
-    return centred / scale, shift, scale
+    centred /= scale
+    return centred, shift, scale
 
 
-def _linear(x: F64, y: F64, w: F64) -> tuple[F64, F64, F64]:
-    hessian = (x * w[:, None]).T @ x
+def _linear(x: F64, y: F64, w: F64, hessian: F64) -> tuple[F64, F64, F64]:
     b = np.linalg.solve(hessian, x.T @ (w * y))
     b += np.linalg.solve(hessian, x.T @ (w * (y - x @ b)))  # one refinement: normal equations lose digits
     return np.asarray(b), y - x @ b, hessian
@@ -124,19 +120,20 @@ def logistic(x: F64, y: F64, w: F64, where: str) -> tuple[F64, F64, F64]:
     if not 0 < float(np.average(y, weights=w)) < 1:
         raise InputError(f"{where}: the response has one value only in one of the files.")
     b, at = np.zeros(x.shape[1]), -np.inf
-    step = np.zeros_like(b)
+    step: F64 = np.zeros_like(b)
     for _ in range(STEPS):
         for half in range(12):
             trial = b + step * 0.5**half
-            now = log_likelihood(x @ trial, y, w)
+            eta = x @ trial
+            p, log_not = chance(eta)
+            now = float(w @ (y * eta - log_not))
             if now >= at - 1e-9 * abs(at):
                 break
         b, at = trial, now
-        p = chance(x @ b)
         hessian = (x * (w * p * (1 - p))[:, None]).T @ x
         if not independent(hessian).all():
             break
-        step = np.linalg.solve(hessian, x.T @ (w * (y - p)))
+        step = np.asarray(np.linalg.solve(hessian, x.T @ (w * (y - p))), dtype=float)
         if np.abs(step).max() < 1e-9 * (1 + np.abs(b).max()):
             return b, y - p, hessian
     raise InputError(

@@ -9,12 +9,14 @@ from typing import ClassVar
 import numpy as np
 
 from confide.core.errors import InputError
+from confide.core.registry import registered
 from confide.measure.utility.measure import Found, described
 from confide.measure.utility.moments import OfNumbers, spread
 from confide.measure.utility.pair import Pair
 from confide.measure.utility.weighted import mean
 
 
+@registered
 @dataclass(frozen=True)
 class InformationLoss(OfNumbers):
     r"""IL1s: mean distance between a person's original and released value, scaled by the original's spread.

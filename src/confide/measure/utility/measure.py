@@ -11,6 +11,7 @@ import numpy as np
 
 from confide.core.checks import names_of
 from confide.core.errors import InputError, is_text
+from confide.core.registry import any_of
 from confide.measure.utility.pair import Pair
 
 
@@ -49,6 +50,9 @@ class Measure(Protocol):
     def best(self) -> float: ...
 
     def __call__(self, original: Any, released: Any, *, weight: str | None = None, link: Any = None) -> float: ...
+
+
+any_of("measure", Measure)
 
 
 @dataclass(frozen=True)

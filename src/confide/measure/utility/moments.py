@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from confide.core.errors import InputError
+from confide.core.registry import registered
 from confide.frames.columns import F64
 from confide.measure.utility.measure import Found, Stated, described, named, numeric_names
 from confide.measure.utility.pair import Pair
@@ -86,6 +87,7 @@ def _both(pairs: Sequence[Pair], variable: str, statistic: Callable[[F64, F64], 
     return before, float(np.mean([statistic(p.numbers(variable, 1), p.weights(1)) for p in pairs]))
 
 
+@registered
 @dataclass(frozen=True)
 class Means(OfNumbers):
     r"""Differences of means, in standard deviations of the original, averaged over variables.
@@ -112,6 +114,7 @@ class Means(OfNumbers):
         return self._each(pairs, loss)
 
 
+@registered
 @dataclass(frozen=True)
 class Variances(OfNumbers):
     r"""Relative differences of variances, averaged over variables.
@@ -137,6 +140,7 @@ class Variances(OfNumbers):
         return self._each(pairs, loss)
 
 
+@registered
 @dataclass(frozen=True)
 class Covariances(OfNumbers):
     r"""Differences of covariances in units of the original's standard deviations, averaged over pairs of variables.
@@ -159,6 +163,7 @@ class Covariances(OfNumbers):
         return _of_pairs(names, notes, np.abs(after - before))
 
 
+@registered
 @dataclass(frozen=True)
 class Correlations(OfNumbers):
     r"""Differences of correlations, averaged over pairs of variables.
@@ -189,6 +194,7 @@ class Correlations(OfNumbers):
         return _of_pairs(names, notes, np.abs(_correlation(after) - _correlation(before)))
 
 
+@registered
 @dataclass(frozen=True)
 class Eigenvalues(OfNumbers):
     r"""Differences of the eigenvalues of the covariance matrix of variables scaled by the original's deviations.

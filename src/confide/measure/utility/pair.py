@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -14,6 +14,8 @@ from confide.frames import schema, to_polars
 from confide.frames.columns import F64, I64, Column, Kind, type_name
 from confide.frames.encoded import Encoded
 from confide.protect.release import Release
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,17 +97,16 @@ class Pair:
     @property
     def shared(self) -> list[str]:
         """Variables of both files, but for the weight, in the order of the release."""
-        known = set(self.original.columns)
-        plain = [v for v in self.released.columns if v in known and v != self.weight]
-        types = {v: (self.original.schema[v], self.released.schema[v]) for v in plain}
-        return [v for v in plain if not any(t.is_nested() or t == pl.Binary for t in types[v])]
+        before, after = self.before.types, self.after.types
+        plain = [v for v in after if v in before and v != self.weight]
+        return [v for v in plain if not any(t.is_nested() or t == pl.Binary for t in (before[v], after[v]))]
 
     def known(self, variable: str, where: str) -> str:
         """The name, if both files have it."""
-        if variable not in self.original.columns:
+        if variable not in self.before.types:
             hint = did_you_mean(variable, self.original.columns)
             raise InputError(f'{where}: there is no column "{variable}" in the original.{hint}')
-        if variable not in self.released.columns:
+        if variable not in self.after.types:
             raise InputError(
                 f'{where}: "{variable}" is not released, so nothing can be compared. Leave it out of the measure.'
             )
@@ -133,19 +134,27 @@ class Pair:
     def _encoded(self, variable: str) -> Column:
         return self.before.column(variable, self.kinds.get(variable))
 
+    def remembered(self, file: int, key: tuple[Any, ...], make: Callable[[], T]) -> T:
+        """What `make` gave for one file when it was first asked. It reads one variable, the second part of the key, and
+        the weight, of that file alone."""
+        variable = key[1]
+        self.reads.add(variable)
+        read = [variable] if self.weight is None else [variable, self.weight]
+        return self.file(file).remembered((*key, *read, self._encoded(variable).special), read, make)
+
     def is_number(self, variable: str) -> bool:
         """Whether both files hold numbers."""
-        dtypes = (self.original.schema[variable], self.released.schema[variable])
-        return all(t.is_numeric() or t.is_temporal() or t == pl.Boolean for t in dtypes)
+        types = (self.before.types[variable], self.after.types[variable])
+        return all(t.is_numeric() or t.is_temporal() or t == pl.Boolean for t in types)
 
     def checked_number(self, variable: str, where: str) -> str:
         """The name, if both files hold numbers in it."""
         self.known(variable, where)
         if self.is_number(variable):
             return variable
-        held = type_name(self.original.schema[variable])
-        if not self.original.schema[variable].is_numeric():
-            raise InputError(f'{where}: "{variable}" holds {held}, but numbers are needed there.')
+        held = self.before.types[variable]
+        if not held.is_numeric():
+            raise InputError(f'{where}: "{variable}" holds {type_name(held)}, but numbers are needed there.')
         raise InputError(
             f'{where}: "{variable}" holds numbers in the original but is released as categories, so that it has no '
             "mean or variance any more. Measure it by total_variation, hellinger, entropy or propensity instead."
@@ -175,16 +184,14 @@ class Pair:
 
 
 def _weights(file: Encoded, weight: str, what: str) -> F64:
-    frame = file.frame
-    if weight not in frame.columns:
+    if weight not in file.types:
         raise InputError(
-            f'The {what} file has no weight "{weight}".{did_you_mean(weight, frame.columns)} '
+            f'The {what} file has no weight "{weight}".{did_you_mean(weight, file.types)} '
             "Without weights: weighted=False of utility(), or weight=None of a measure."
         )
-    if not frame.schema[weight].is_numeric():
-        raise InputError(
-            f'The weight "{weight}" holds {type_name(frame.schema[weight])} in the {what} file, not numbers.'
-        )
+    held = file.types[weight]
+    if not held.is_numeric():
+        raise InputError(f'The weight "{weight}" holds {type_name(held)} in the {what} file, not numbers.')
     values: F64 = file.column(weight, "numeric").values
     bad = int((~(values >= 0)).sum())
     if bad:

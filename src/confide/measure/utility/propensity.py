@@ -11,6 +11,7 @@ import numpy as np
 from confide.core.checks import fraction
 from confide.core.errors import InputError
 from confide.core.random.seeds import checked_seed
+from confide.core.registry import registered
 from confide.core.run.threads import one_blas_thread
 from confide.measure.utility.measure import Found, Stated, named
 from confide.measure.utility.pair import Pair
@@ -20,6 +21,7 @@ from confide.measure.utility.propensity_logistic import logistic_scores
 from confide.measure.utility.stacked import Stacked
 
 
+@registered
 @dataclass(frozen=True)
 class Propensity(Stated):
     r"""pMSE: how well a model can tell released from original records, by default in units of chance.
@@ -61,7 +63,7 @@ class Propensity(Stated):
     leaf: float = 0.005
     permutations: int = 10
 
-    key: ClassVar[str] = "pmse"
+    key: ClassVar[str] = "propensity"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -83,7 +85,7 @@ class Propensity(Stated):
     @property
     def name(self) -> str:
         """Its name in results."""
-        return self.label or self.key + "_ratio" * self.ratio + "_cart" * (self.model == "cart")
+        return self.label or "pmse" + "_ratio" * self.ratio + "_cart" * (self.model == "cart")
 
     @property
     def range(self) -> tuple[float, float]:

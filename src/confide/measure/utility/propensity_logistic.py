@@ -16,7 +16,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from confide.frames.columns import F64, I64, Bools
-from confide.measure.utility.fitting import chance, independent, log_likelihood
+from confide.measure.utility.fitting import chance, independent
 from confide.measure.utility.stacked import Stacked
 
 COLUMNS = 400
@@ -150,32 +150,38 @@ def _fitted(t: Regressors, gram: F64, c: float, y: F64, w: F64) -> F64:
     b = np.zeros(t.width)
     b[0] = np.log(c / (1 - c))
     solve = _solver(c * (1 - c) * gram)
-    eta, gradient, at = _pass(t, b, y, w)
+    eta, p, gradient, at = _pass(t, b, y, w)
     before, spread = np.inf, 0.0
     for _ in range(STEPS):
         step = solve(gradient)
         gain = float(gradient @ step)
         if gain > 0.4 * before:
-            solve = _solver(t.gram(chance(eta) * chance(-eta) * w))
+            solve = _solver(t.gram(p * chance(-eta)[0] * w))
             step = solve(gradient)
             gain = float(gradient @ step)
         before = gain
         for _half in range(8):
-            eta_new, gradient_new, at_new = _pass(t, b + step, y, w)
+            eta_new, p_new, gradient_new, at_new = _pass(t, b + step, y, w)
             if at_new >= at - 1e-12 * abs(at):
                 break
             step = step / 2
-        b, eta, gradient, at = b + step, eta_new, gradient_new, at_new
-        old, spread = spread, float(w @ (chance(eta) - c) ** 2)
+        b, eta, p, gradient, at = b + step, eta_new, p_new, gradient_new, at_new
+        old, spread = spread, float(w @ (p - c) ** 2)
         if abs(spread - old) <= SETTLED * spread + 1e-20 * len(y):
             break
-    return np.asarray(chance(eta))
+    return p
 
 
-def _pass(t: Regressors, b: F64, y: F64, w: F64) -> tuple[F64, F64, float]:
-    """Linear predictor, gradient and log likelihood."""
-    eta, gradient = t.scored(b, lambda rows, eta: w[rows] * (y[rows] - chance(eta)))
-    return eta, gradient, log_likelihood(eta, y, w)
+def _pass(t: Regressors, b: F64, y: F64, w: F64) -> tuple[F64, F64, F64, float]:
+    """Linear predictor, probabilities, gradient and log likelihood."""
+    p, log_not = np.empty((2, len(y)))
+
+    def residual(rows: slice, eta: F64) -> F64:
+        p[rows], log_not[rows] = chance(eta)
+        return np.asarray(w[rows] * (y[rows] - p[rows]))
+
+    eta, gradient = t.scored(b, residual)
+    return eta, p, gradient, float(w @ (y * eta - log_not))
 
 
 class _solver:

@@ -3,35 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Any
 
 from confide.core.errors import InputError, did_you_mean
-from confide.measure.utility.distances import Hellinger, TotalVariation
-from confide.measure.utility.entropy import Entropy
-from confide.measure.utility.estimates import InverseMse
-from confide.measure.utility.information_loss import InformationLoss
+from confide.core.registry import known
 from confide.measure.utility.measure import Measure
-from confide.measure.utility.moments import Correlations, Covariances, Eigenvalues, Means, Variances
-from confide.measure.utility.propensity import Propensity
-from confide.measure.utility.regressions import CoefficientDifference, RegressionOverlap
-
-MEASURES: dict[str, type[Any]] = {
-    "means": Means,
-    "variances": Variances,
-    "covariances": Covariances,
-    "correlations": Correlations,
-    "eigenvalues": Eigenvalues,
-    "total_variation": TotalVariation,
-    "hellinger": Hellinger,
-    "entropy": Entropy,
-    "propensity": Propensity,
-    "ci_overlap": RegressionOverlap,
-    "coefficient_difference": CoefficientDifference,
-    "il1s": InformationLoss,
-    "inverse_mse": InverseMse,
-}
-"""Every measure by its short name."""
 
 
 def as_measure(given: Measure | str | Mapping[str, Any]) -> Measure:
@@ -64,16 +41,17 @@ def _from_table(table: Mapping[str, Any]) -> Measure:
     name = table.get("measure")
     if not isinstance(name, str):
         raise InputError('A table that states a measure has its name under "measure", such as measure = "means".')
-    if name not in MEASURES:
-        raise InputError(f'There is no measure of utility named "{name}".{did_you_mean(name, MEASURES)}')
+    measures = known("measure")
+    if name not in measures:
+        raise InputError(f'There is no measure of utility named "{name}".{did_you_mean(name, measures)}')
     settings = {k: v for k, v in table.items() if k != "measure"}
-    known = [f.name for f in fields(MEASURES[name])]
+    stated = {f.name: f for f in fields(measures[name])}
     for setting in settings:
-        if setting not in known:
-            raise InputError(f'Measure "{name}" has no setting "{setting}".{did_you_mean(setting, known)}')
-    needed = {"ci_overlap": "formula", "coefficient_difference": "formula", "inverse_mse": "estimates"}.get(name)
-    if needed is not None and needed not in settings:
-        example = 'formula = "log(hh_income) ~ age + C(race)"' if needed == "formula" else 'estimates = ["mean(age)"]'
-        raise InputError(f'Measure "{name}" needs {needed}, such as {example}.')
-    made: Measure = MEASURES[name](**settings)
+        if setting not in stated:
+            raise InputError(f'Measure "{name}" has no setting "{setting}".{did_you_mean(setting, stated)}')
+    for f in stated.values():
+        if f.default is MISSING and f.default_factory is MISSING and f.name not in settings:
+            example = f", such as {f.name} = {f.metadata['example']}" if "example" in f.metadata else ""
+            raise InputError(f'Measure "{name}" needs {f.name}{example}.')
+    made: Measure = measures[name](**settings)
     return made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -11,6 +11,7 @@ from scipy.special import ndtri
 
 from confide.core.checks import fraction
 from confide.core.errors import InputError
+from confide.core.registry import registered
 from confide.core.run.threads import one_blas_thread
 from confide.frames.columns import F64, Bools
 from confide.measure.combining import combine
@@ -44,7 +45,7 @@ class Compared:
 class _Regression(Stated):
     """What measures of regressions share."""
 
-    formula: str
+    formula: str = field(metadata={"example": '"log(hh_income) ~ age + C(race)"'})
     family: str = "linear"
     confidence: float = 0.95
     rule: str = "partial"
@@ -100,6 +101,7 @@ def _notes(made: Design, pairs: Sequence[Pair], measure: _Regression) -> tuple[s
     return tuple(notes)
 
 
+@registered
 @dataclass(frozen=True)
 class RegressionOverlap(_Regression):
     r"""Overlap of the confidence intervals of a regression's coefficients, averaged over coefficients.
@@ -161,6 +163,7 @@ def overlap(low: F64, high: F64, low_after: F64, high_after: F64) -> F64:
     return np.asarray(np.clip(np.where(same, 1.0, np.nan_to_num(found, nan=0.0, posinf=0.0)), 0.0, 1.0))
 
 
+@registered
 @dataclass(frozen=True)
 class CoefficientDifference(_Regression):
     r"""Differences of a regression's coefficients in standard errors of the original, averaged over coefficients.

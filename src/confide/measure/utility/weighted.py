@@ -39,7 +39,8 @@ def quantiles(x: F64, w: F64, shares: F64) -> F64:
     array([1., 2., 3.])
     """
     there = ~np.isnan(x) & (w > 0)
-    order = np.argsort(x[there], kind="stable")
-    values, total = x[there][order], np.cumsum(w[there][order])
+    x, w = x[there], w[there]
+    order = np.argsort(x)
+    values, total = x[order], np.cumsum(w[order])
     at = np.searchsorted(total, shares * total[-1] * (1 - 1e-12), side="left")
     return np.asarray(values[np.minimum(at, len(values) - 1)])

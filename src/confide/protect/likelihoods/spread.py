@@ -75,6 +75,13 @@ class Spread(Likelihood):
     def altered(self, t: Columns) -> Bools:
         return np.ones(len(t["x"]), dtype=bool)
 
+    def vagueness(self) -> float:
+        """How much of a variable's own spread its error covers."""
+        z = self.z[self.there]
+        if not len(z) or np.std(z) == 0:
+            return float(np.inf)
+        return float(np.sqrt(self.most[0] + self.most[1] * np.mean(z**2)) / np.std(z))
+
     def among_present(self) -> Spread:
         """The same for a target known to be released, to whom absence does not matter."""
         return replace(self, log_absent=None) if bool(self.there.all()) else self

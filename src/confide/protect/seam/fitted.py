@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from confide.core.random.draws import Draws
-from confide.frames.columns import I64, Column, Records
+from confide.frames.columns import F64, I64, Column, Records
+from confide.frames.distinct import Distinct
+from confide.frames.tally import Tally
 from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.evidence import Evidence
 
@@ -42,6 +44,9 @@ class View:
     Who asks: `level` of reasoning ("sdl", "average" or "exact"; "ignore" for labels alone), `known` variables of the
     target, `guesses` about what a method does not publish, by the method's own name for it, `as_printed` for formulas
     as a paper prints them.
+
+    `released` may be a part of the file, or its distinct rows: `count` is how many rows each stands for (None: one).
+    What is counted in the whole file is asked of `counted`; `tables` remembers it, for parts of the file too.
     """
 
     released: Records
@@ -52,6 +57,17 @@ class View:
     known: frozenset[str] = frozenset()
     guesses: Mapping[str, Any] = field(default_factory=dict)
     as_printed: bool = False
+    count: F64 | None = None
+    tables: dict[tuple[str, ...], Tally] = field(default_factory=dict)
+
+    def counted(self, names: Sequence[str]) -> Tally:
+        """Joint values of some variables in the whole release, each with how many rows have it."""
+        key = tuple(names)
+        if key not in self.tables:
+            mine = self.released.select(key)
+            found = Distinct.rows([c.values for c in mine.values()], mine.n, self.count)
+            self.tables[key] = Tally(mine.take(found.first), found.count)
+        return self.tables[key]
 
     def guess(self, name: str, variable: str, default: Any) -> Any:
         """What is guessed of a method's internals, for one variable or for all."""
@@ -88,6 +104,16 @@ class Fitted(ABC):
     @abstractmethod
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
         """The intruder's side: what released values of the variables in play say."""
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether `View.counted` says all that evidence needs of the whole release, so that parts of it can be attacked
+        by themselves; else the file must stay together."""
+        return False
+
+    def lean(self) -> Fitted:
+        """The same without what only `apply` needs."""
+        return self
 
     @property
     def nobody(self) -> str:

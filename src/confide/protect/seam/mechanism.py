@@ -11,11 +11,13 @@ import functools
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from confide.core.checks import names_of
 from confide.core.errors import InputError
 from confide.core.random.draws import Draws
+from confide.core.registry import any_of
+from confide.core.registry import registered as registered
 from confide.frames.columns import Kind, Records
 from confide.protect.seam.coarsening import Chain, Coarsening
 from confide.protect.seam.fitted import ALTERED, Fitted
@@ -176,15 +178,9 @@ class CoarseningMethod(Mechanism):
 OLD_SUBJECTS = ("what", "variable")
 """Earlier names of the argument `variables`."""
 
-REGISTRY: dict[str, type[Any]] = {}
-"""Methods by their name in plan files; a method's file adds itself with `@registered`."""
 
-M = TypeVar("M", bound=type[Any])
-
-
-def registered(cls: M) -> M:
-    """Make a mechanism known to plan files under its `method` name."""
-    REGISTRY[cls.method] = cls
+def _take_old_names(cls: type[Any]) -> None:
+    """Let a method take its variables under their earlier names, with a warning."""
     init = cls.__init__
 
     @functools.wraps(init)
@@ -198,7 +194,9 @@ def registered(cls: M) -> M:
         init(self, *args, **kwargs)
 
     cls.__init__ = __init__
-    return cls
+
+
+any_of("method", Mechanism, prepare=_take_old_names)
 
 
 def lacking(step: object) -> str:

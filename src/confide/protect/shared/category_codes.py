@@ -28,7 +28,8 @@ def joint_codes(
     """Joint categories of several released variables.
 
     Returns the code of each released row (0..size-1), a function that gives true values the code of what they
-    would be released as if nothing were exchanged (-1 where the release lacks it), and the size.
+    would be released as if nothing were exchanged (-1 where the release lacks it), and the size. Distinct rows of a
+    release serve as well as all.
     """
     parts = [level_codes(released[v], released[v]) for v in about]
     sizes = [s for _, s in parts]
@@ -45,6 +46,14 @@ def joint_codes(
         return np.where(hit, at, -1).astype(np.int64)
 
     return code.astype(np.int64), of, len(known)
+
+
+def rows_in(table: Records, records: Records) -> I64:
+    """For each record the row of a table of distinct joint values that it equals; every record must be in the table."""
+    code, of, size = joint_codes(table, tuple(table), lambda _: Chain())
+    place = np.empty(size, dtype=np.int64)
+    place[code] = np.arange(size)
+    return place[of(records)]
 
 
 def group_codes(records: Records, names: Sequence[str]) -> I64:

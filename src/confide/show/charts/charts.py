@@ -192,7 +192,9 @@ def risk_counts(
     return pl.DataFrame(rows, schema=["strategy", "bin", "targets"], orient="row")
 
 
-def risk_distribution_chart(frame: pl.DataFrame, subtitle: str = "Number of targets in each range") -> Any:
+def risk_distribution_chart(
+    frame: pl.DataFrame, subtitle: str = "Number of targets in each range", title: str = "Who is at risk, by strategy"
+) -> Any:
     """How many targets have a largest probability in each range, one row a strategy; darker means more.
 
     `frame` is as `risk_counts` makes it: `strategy`, `bin`, `targets`.
@@ -215,6 +217,6 @@ def risk_distribution_chart(frame: pl.DataFrame, subtitle: str = "Number of targ
     cells = cells.encode(color=alt.Color("shade:Q", scale=colours, legend=None), tooltip=tooltip)
     ink = alt.condition(alt.datum.dark, alt.value("white"), alt.value(INK))
     counts = base.mark_text(fontSize=12).encode(text=alt.Text("targets:Q", format=","), color=ink)
-    title = chart_title("Who is at risk, by strategy", [subtitle], frame="bounds")
+    head = chart_title(title, [subtitle], frame="bounds")
     size = {"width": 92 * data["bin"].n_unique(), "height": 40 * data["strategy"].n_unique()}
-    return styled(alt.layer(cells, counts).properties(title=title, **size))
+    return styled(alt.layer(cells, counts).properties(title=head, **size))

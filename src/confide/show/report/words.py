@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from math import isinf
@@ -11,8 +10,8 @@ from typing import Any
 from confide.attack.intruder import Intruder, Unsure
 from confide.core.documents.plain import Writer
 from confide.core.errors import InputError
+from confide.core.registry import first_sentence, shipped
 from confide.measure.utility.measure import Measure
-from confide.measure.utility.registry import MEASURES
 from confide.protect.plan import Plan
 from confide.protect.seam.mechanism import Mechanism
 
@@ -56,18 +55,6 @@ def _stated(step: Mechanism) -> tuple[tuple[str, ...], Mapping[str, Any]]:
     except InputError:
         return tuple(step.variables), SCRIPT
     return _names(table.pop("variable", None) or table.pop("variables", ())), table
-
-
-def first_sentence(kind: type[Any]) -> str:
-    """What a method or a measure says of itself at the head of its documentation, so that a new one needs nothing here.
-
-    >>> import confide as cf
-    >>> first_sentence(cf.Topcode)
-    'Release values at or above a limit as that limit, at.'
-    """
-    told = inspect.cleandoc(kind.__doc__ or "").partition("\n\n")[0].replace("\n", " ").replace("`", "")
-    made_by_python = told.startswith(f"{kind.__name__}(")
-    return "" if made_by_python or not told else f"{told.partition('. ')[0].rstrip('.')}."
 
 
 def columns_of(plans: Sequence[Plan], intruders: Sequence[Intruder]) -> frozenset[str]:
@@ -132,7 +119,7 @@ def measure_words(measure: Measure, outside: bool, columns: frozenset[str]) -> d
 def _settings(measure: Measure, outside: bool, columns: frozenset[str]) -> list[tuple[str, str]]:
     """What was stated of a measure and differs from its defaults; outside, of this package's measures only, since
     nobody knows what the numbers of another one mean."""
-    if not is_dataclass(measure) or (outside and type(measure) not in MEASURES.values()):
+    if not is_dataclass(measure) or (outside and not shipped(type(measure))):
         return []
     out = []
     for f in fields(measure):

@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from confide import __version__
-from confide.attack.document import intruder_to_dict
 from confide.attack.intruder import Intruder, Unsure
 from confide.core.errors import InputError
+from confide.core.version import __version__
 from confide.frames import Data, schema, to_polars
 from confide.measure.utility.measure import Measure
-from confide.protect.document import plan_to_dict
 from confide.study.evaluate import is_random, repeat_seed
 from confide.study.statement.sweep import Candidate
 
@@ -82,7 +80,7 @@ def _common(study: Study, otherwise: str) -> dict[str, Any]:
 
 def _stated_plan(c: Candidate, otherwise: str) -> Any:
     try:
-        return plan_to_dict(c.plan)
+        return c.plan.to_dict()
     except InputError:
         return otherwise
 
@@ -91,7 +89,7 @@ def _stated_intruder(who: Intruder, otherwise: str) -> Any:
     of = who.membership
     people = of.population if isinstance(of, Unsure) else None
     try:
-        stated = intruder_to_dict(who, population=None if people is None else "population")
+        stated = who.to_dict(None if people is None else "population")
     except InputError:
         return otherwise
     return stated if people is None else [stated, _data_digest(to_polars(people, "population"))]

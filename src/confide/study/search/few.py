@@ -13,6 +13,7 @@ from confide.attack.intruder import Intruder
 from confide.core.checks import fraction
 from confide.core.errors import InputError
 from confide.core.random.seeds import checked_seed
+from confide.core.result import Result
 from confide.measure.risk.identification import MARGIN
 from confide.protect.plan import Plan
 from confide.study.search.few_numbers import ALL, FEW, PLANNED, Met, Work, gain_of, reason_of, table_of
@@ -26,7 +27,7 @@ STEP = 0.01
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Few:
+class Few(Result):
     """The plan with protection raised for the risky few, beside the plan as it was and with protection raised for all.
 
     `plan`: it forces the risky records, whose positions are private. `rows`: how many are forced. `table`: one row each
@@ -43,6 +44,11 @@ class Few:
     gain: Mapping[str, Interval]
     reached: bool
     reason: str
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The same as `table`."""
+        return self.table
 
     def __repr__(self) -> str:
         return f"Few: {self.rows} records. {self.reason}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from confide.core.documents.plain import methods
 from confide.core.errors import InputError
+from confide.core.registry import known
 from confide.protect.plan import Plan
 from confide.protect.seam.mechanism import Mechanism
 
@@ -16,7 +16,7 @@ def forcible(plan: Plan) -> list[int]:
     found = [k for k, step in enumerate(plan.steps) if step.with_forced(()) is not None]
     if found:
         return found
-    can = sorted(c.__name__ for c in methods().values() if c.with_forced is not Mechanism.with_forced)
+    can = sorted(c.__name__ for c in known("method").values() if c.with_forced is not Mechanism.with_forced)
     raise InputError(
         f"No step of the plan can be told which records to choose. Methods that can, by force=: {', '.join(can)}; but "
         "not where they have a rule of their own, such as candidates=."

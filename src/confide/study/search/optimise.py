@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +12,8 @@ import polars as pl
 from confide.attack.intruder import Intruder
 from confide.core.errors import InputError, raise_all
 from confide.core.random.seeds import checked_seed
+from confide.core.result import Result
+from confide.core.upward import upward
 from confide.measure.utility.measure import Measure
 from confide.protect.plan import Plan
 from confide.study.evaluate import is_random
@@ -30,7 +33,7 @@ MOST_GROUPS = 3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Optimum:
+class Optimum(Result):
     """What a search found.
 
     `plan` and its `parameters`. `risks` and `utility`: by name, means and 95% intervals over repeats with fresh seeds,
@@ -53,11 +56,17 @@ class Optimum:
 
     def map(self, risk: str | None = None, utility: str | None = None, **options: Any) -> Any:
         """The R-U map of the search, with the plan that was found; the first limit's risk, the measure searched by."""
-        from confide.show.charts.map_chart import map_chart
-
         risk = risk or next(iter(self.limits))
         measure = chosen_measure(self.measures, utility or next(iter(self.utility)), "utility")
-        return map_chart(self.frame, risk, measure, **{"choice": self.name, "limits": self.limits} | options)
+        marked = {"choice": self.name, "limits": self.limits} | options
+        return upward("map_chart")(self.frame, risk, measure, **marked)
+
+    def summary(self) -> pl.DataFrame:
+        """The risks and utilities of the plan that was found, each with its 95 percent interval over fresh seeds."""
+        kinds = {"risk": self.risks, "utility": self.utility}
+        rows = [(kind, n, i.mean, i.low, i.high) for kind, found in kinds.items() for n, i in found.items()]
+        schema = {"kind": pl.String, "measure": pl.String, **dict.fromkeys(("mean", "low", "high"), pl.Float64)}
+        return pl.DataFrame(rows, schema=schema, orient="row")
 
     def __repr__(self) -> str:
         return f"Optimum: {_inside(self.name)}. {self.reason}"
@@ -67,7 +76,7 @@ class Optimum:
 
 
 def optimise(
-    space: Sweep, data: Any, *, intruders: Mapping[str, Intruder], utility: Any, max_risk: Mapping[str, float],
+    data: Any, space: Sweep, *, intruders: Mapping[str, Intruder], utility: Any, max_risk: Mapping[str, float],
     by: str | Measure | None = None, repeats: int = 3, rounds: int = 3, seed: int | None = None,
     progress: bool | None = None, threshold: float = 0.2, threads: int | None = None,
 ) -> Optimum:  # fmt: skip
@@ -84,13 +93,16 @@ def optimise(
     >>> import confide as cf
     >>> space = cf.Sweep(lambda rate: cf.Plan([cf.Swap("race", rate=rate)], identifiers=["id"]),
     ...                  rate=cf.Range(0.0, 1.0, steps=3))
-    >>> found = cf.optimise(space, cf.demo("heads").head(300), intruders={"a": cf.Intruder(knows=["sex", "race"])},
+    >>> found = cf.optimise(cf.demo("heads").head(300), space, intruders={"a": cf.Intruder(knows=["sex", "race"])},
     ...                     utility=["hellinger"], max_risk={"expected_matches": 6}, repeats=2, rounds=1, seed=1)
     >>> found.searched.columns
     ['rate', 'round', 'expected_matches', 'hellinger', 'meets']
     """
+    if isinstance(data, Sweep):
+        warnings.warn("data come first: optimise(data, space, ...)", DeprecationWarning, stacklevel=3)
+        data, space = space, data
     if not isinstance(space, Sweep):
-        raise InputError("optimise searches a Sweep: optimise(Sweep(lambda rate: Plan([...]), rate=Range(...)), data).")
+        raise InputError("optimise searches a Sweep: optimise(data, Sweep(lambda rate: Plan([...]), rate=Range(...))).")
     if isinstance(rounds, bool) or not isinstance(rounds, int) or not 0 <= rounds <= 20:
         raise InputError("rounds is how often the search is made finer, a whole number from 0 to 20.")
     study = Study(data, {SWEEP: space}, intruders, utility, repeats, seed, threshold)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,14 @@ import polars as pl
 from confide.attack.document import build_intruder
 from confide.attack.intruder import Intruder
 from confide.core.documents.hints import kind_of
-from confide.core.documents.plain import Reader
-from confide.core.errors import InputError, did_you_mean
+from confide.core.documents.plain import Reader, Writer
+from confide.core.documents.settings import settings_of
+from confide.core.errors import InputError, did_you_mean, raise_all
+from confide.core.registry import name_of
 from confide.frames import read, to_polars
+from confide.measure.utility.measure import Measure
 from confide.measure.utility.registry import as_measure
 from confide.measure.utility.run import DEFAULT
-from confide.protect.document import finish, read_document
 from confide.protect.plan import Plan
 from confide.study.statement.checks import (
     copies_problems,
@@ -38,30 +40,24 @@ SHARED = ("identifiers", "weight", "drop", "categorical", "numeric")
 """What `[release]` may state once for all plans."""
 
 DEMO = "demo:"
+NO_DATA = 'A document holds no data: save them, and name their file, as study.save(path, data="heads.csv").'
 
 
-def load_study(path: str | os.PathLike[str]) -> Study:
-    """The study in a TOML or JSON file. Files that it names are looked for beside it."""
-    source = Path(path).expanduser()
-    return study_from_dict(read_document(path), source.name, source.parent)
+def build_study(reader: Reader, doc: Mapping[str, Any], folder: Path) -> Study | None:
+    """The study that a document describes; None, and every problem in the reader, where that cannot be.
 
-
-def study_from_dict(doc: Mapping[str, Any], source: str = "", folder: str | os.PathLike[str] = ".") -> Study:
-    """The study that a document describes. All that is wrong with it is raised together, each with its place.
-
-    >>> study_from_dict({"data": "demo:elites", "plan": [], "repeat": 5})
-    Traceback (most recent call last):
-    confide.InputError: Several things are wrong:
-      - unknown key "repeat". Did you mean "repeats"?
-      - There is no [[plan]]; a study compares at least one.
-      - There is no [[intruder]]; a study needs at least one.
+    >>> reader = Reader()
+    >>> build_study(reader, {"data": "demo:elites", "plan": [], "repeat": 5}, Path("."))
+    >>> print("\\n".join(reader.problems))
+    unknown key "repeat". Did you mean "repeats"?
+    There is no [[plan]]; a study compares at least one.
+    There is no [[intruder]]; a study needs at least one.
     """
-    reader = Reader()
     for key in (k for k in doc if k not in KEYS):
         reader.blame("", f'unknown key "{key}".{did_you_mean(key, KEYS)}')
-    data = _data(reader, doc.get("data"), Path(folder))
+    data = _data(reader, doc.get("data"), folder)
     plans, copies = _plans(reader, doc)
-    intruders = _intruders(reader, doc, Path(folder))
+    intruders = _intruders(reader, doc, folder)
     measures = _utility(reader, doc)
     repeats, seed, threshold = (doc.get(k, d) for k, d in NUMBERS.items())
     reader.problems += number_problems(repeats, seed, threshold)
@@ -72,15 +68,19 @@ def study_from_dict(doc: Mapping[str, Any], source: str = "", folder: str | os.P
         reader.problems += [p for name, plan in plans.items() for p in plan_problems(name, plan, data)]
         reader.problems += [p for name, who in intruders.items() for p in intruder_problems(name, who, data)]
     reader.problems += copies_problems(copies, plans)
+    rule = _rule(reader, doc, measures)
+    if reader.problems:
+        return None
+    return Study(data, plans, intruders, measures, repeats, seed, threshold, copies, rule, title, str(doc["data"]))
+
+
+def _rule(reader: Reader, doc: Mapping[str, Any], measures: Sequence[Any]) -> Rule | None:
     rule = reader.build(Rule, doc["choice"], "choice") if "choice" in doc else None
     if rule is not None:
         good = [as_measure(m) for m in measures if not utility_problems([m])]
         names = [name for name, *_ in _tables(Reader(), doc, "intruder")]
         reader.problems += rule.problems(good, names, whole=len(good) == len(measures))
-    finish(reader, source)
-    return Study(
-        data, plans, intruders, measures, repeats, seed, threshold, copies, rule, title, label=str(doc["data"])
-    )
+    return rule
 
 
 def _data(reader: Reader, name: Any, folder: Path) -> pl.DataFrame | None:
@@ -170,3 +170,66 @@ def _utility(reader: Reader, doc: Mapping[str, Any]) -> Sequence[Any]:
     if len(reader.problems) == before:
         reader.problems += utility_problems(each)
     return each
+
+
+def study_to_dict(study: Study, data: str | None, populations: Mapping[str, str]) -> dict[str, Any]:
+    """A study as the document that `build_study` reads; all that it cannot hold is raised together."""
+    named = data or study.label
+    wrong = [] if data or named.startswith(DEMO) or Path(named).suffix else [NO_DATA]
+    doc: dict[str, Any] = {"title": study.title} if study.title else {}
+    doc |= {"data": named, "repeats": study.repeats, "threshold": study.threshold}
+    doc |= {} if study.seed is None else {"seed": study.seed}
+    tables, lost = written(study.plans, study.copies, study.intruders, study.measures, study.choice, populations)
+    raise_all([*wrong, *(f"{what}: {why}" for what, why in lost.items())])
+    return doc | tables
+
+
+def written(
+    plans: Mapping[str, Plan | Sweep], copies: Mapping[str, int], intruders: Mapping[str, Intruder],
+    measures: Sequence[Measure], rule: Rule | None, populations: Mapping[str, str] | None = None,
+) -> tuple[dict[str, Any], dict[str, str]]:  # fmt: skip
+    """What a study states, as tables of a document; and what those cannot hold, each with the reason."""
+    lost: dict[str, str] = {}
+    files = populations or {}
+
+    def tables(kind: str, each: Mapping[str, Any], table: Callable[[str, Any], dict[str, Any]]) -> list[dict[str, Any]]:
+        out = []
+        for name, stated in each.items():
+            try:
+                out.append(table(name, stated))
+            except InputError as e:
+                lost[f'{kind} "{name}"'] = str(e)
+        return out
+
+    many = {name: {"copies": m} for name, m in copies.items()}
+    doc: dict[str, Any] = {
+        "plan": tables("plan", plans, lambda n, p: {"name": n, **_plan_table(p), **many.get(n, {})}),
+        "intruder": tables("intruder", intruders, lambda n, w: {"name": n, **w.to_dict(files.get(n))}),
+        "utility": tables("measure", {m.name: m for m in measures}, lambda _, m: _measure_table(m)),
+    }
+    return doc | ({} if rule is None else {"choice": rule.to_dict()}), lost
+
+
+def _plan_table(plan: Plan | Sweep) -> dict[str, Any]:
+    if isinstance(plan, Plan):
+        return plan.to_dict()
+    if plan.document is None:
+        raise InputError(
+            "a sweep that is made by a function has no place in a document; state its ranges in a file, or give its "
+            "candidates as plans, {c.name: c.plan for c in study.candidates}."
+        )
+    return dict(plan.document)
+
+
+def _measure_table(measure: Measure) -> dict[str, Any]:
+    """A measure by its short name and what was stated of it."""
+    named = name_of(measure)
+    if named is None:
+        raise InputError(f"the class {type(measure).__name__} has no place in a document: it is not registered.")
+    out: dict[str, Any] = {"measure": named[1]}
+    for f in fields(measure):  # type: ignore[arg-type]
+        value = getattr(measure, f.name)
+        default = f.default_factory() if f.default_factory is not MISSING else f.default
+        if value is not None and value != default:
+            out[f.name] = Writer().plain(value, settings_of(type(measure))[f.name].hint, f.name)
+    return out

@@ -39,8 +39,7 @@ def swept(reader: Reader, table: Mapping[str, Any], where: str) -> Plan | Sweep 
     if len(reader.problems) > before:
         return None
     if not slots:
-        made = reader.build(Plan, table, where)
-        return made if isinstance(made, Plan) else None
+        return reader.build(Plan, table, where)
     names = _names(slots, table)
     parameters = _parameters(reader, slots, names, where)
     if parameters is None:
@@ -48,21 +47,17 @@ def swept(reader: Reader, table: Mapping[str, Any], where: str) -> Plan | Sweep 
 
     def make(**setting: Any) -> Plan:
         inner = Reader()
-        filled: Any = table
-        for slot, name in zip(slots, names, strict=True):
-            filled = _filled(filled, slot.path, setting[name])
-        plan = inner.build(Plan, filled, "")
-        if inner.problems or not isinstance(plan, Plan):
+        plan = inner.build(Plan, _at(table, slots, [setting[n] for n in names]))
+        if plan is None:
             raise InputError(inner.problems[0] if len(inner.problems) == 1 else "\n  - ".join(inner.problems))
         return plan
 
     first = {name: (v.values() if isinstance(v, Range) else v)[0] for name, v in parameters.items()}
-    filled: Any = table
-    for slot, name in zip(slots, names, strict=True):
-        filled = _filled(filled, slot.path, first[name])
-    if reader.build(Plan, filled, where) is None:
+    if reader.build(Plan, _at(table, slots, [first[n] for n in names]), where) is None:
         return None
-    return Sweep(make, **parameters)
+    sweep = Sweep(make, **parameters)
+    object.__setattr__(sweep, "document", table)
+    return sweep
 
 
 def _slots(reader: Reader, part: Any, path: tuple[str | int, ...], where: str) -> Any:
@@ -154,6 +149,14 @@ def _parameters(
             return None
         out[name] = slot.values
     return out
+
+
+def _at(table: Mapping[str, Any], slots: list[_Slot], values: list[Any]) -> Any:
+    """The table with one value in the place of each range."""
+    filled: Any = table
+    for slot, value in zip(slots, values, strict=True):
+        filled = _filled(filled, slot.path, value)
+    return filled
 
 
 def _filled(part: Any, path: tuple[str | int, ...], value: Any) -> Any:

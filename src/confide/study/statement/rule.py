@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+from confide.core.documents.statement import Statement
 from confide.core.errors import InputError
 from confide.measure.utility.measure import Measure
 from confide.study.tradeoff.asked import checked_limits, chosen_intruders, chosen_measure
 
 
 @dataclass(frozen=True)
-class Rule:
+class Rule(Statement):
     """The best utility under limits on risk: what `StudyResult.choose` does, as part of the study.
 
     `max_risk`: by name of a risk, its largest tolerable mean. `by`: the measure of utility (may be left out where there
@@ -28,6 +29,8 @@ class Rule:
     by: str | None = None
     intruder: str | None = None
     cautious: bool = False
+
+    _section: ClassVar[str] = "choice"
 
     def problems(self, measures: Sequence[Measure], intruders: Sequence[str], whole: bool = True) -> list[str]:
         """What in the rule the study does not have. `whole`: whether these are all measures of the study, so that

@@ -7,9 +7,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from confide.attack.intruder import Intruder
+from confide.core.documents.plain import Document, Reader
+from confide.core.documents.schema import JsonSchema
+from confide.core.documents.statement import Statement
 from confide.core.errors import raise_all
 from confide.frames import attach, schema, to_polars
 from confide.frames.encoded import Encoded
@@ -36,7 +40,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Study:
+class Study(Statement):
     """Candidate releases of one file, met by several intruders, measured by several analysts' needs.
 
     `data`: the original. `plans`: by name, a `Plan` or a `Sweep` of one. `intruders`: by name. `utility`: measures, as
@@ -70,35 +74,50 @@ class Study:
     title: str = ""
     label: str = ""
 
+    _section: ClassVar[str] = "study"
+
     def __post_init__(self) -> None:
         held = schema(self.data)
         object.__setattr__(self, "data", attach(to_polars(self.data, "data").clone(), held))
         raise_all(self._problems())
 
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Study:
-        """The study that a TOML or JSON file states; all that is wrong with it is said at once.
+    def to_dict(self, data: str | None = None, populations: Mapping[str, str] | None = None) -> Document:
+        """The study as text, numbers, lists and tables, as `load` reads them; `save` takes the same arguments.
 
-        >>> import tempfile, pathlib, confide as cf
-        >>> text = '''
-        ... data = "demo:elites"
-        ... utility = ["means"]
-        ... [[plan]]
-        ... name = "noise"
-        ... steps = [{method = "noise", variable = "income", relative = {from = 0.05, to = 0.15, steps = 3}}]
-        ... [[intruder]]
-        ... name = "press"
-        ... knows = ["age", "income"]
-        ... '''
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     file = pathlib.Path(folder) / "study.toml"
-        ...     _ = file.write_text(text)
-        ...     cf.Study.load(file)
-        Study: 662 rows; 3 plans, 1 intruder, 1 measure of utility, 5 repeats
+        A document holds no data. `data` names their file (default: the one that the study was loaded with), and
+        `populations`, by intruder, that of a population. A sweep that is made by a function cannot be written; one that
+        was stated by ranges in a file can.
+
+        >>> import confide as cf
+        >>> study = cf.Study(
+        ...     cf.demo("elites"), plans={"noise": cf.Plan([cf.Noise("income", sd=10_000)])},
+        ...     intruders={"press": cf.Intruder(knows=["age", "income"])}, utility=["means"], seed=1,
+        ... )
+        >>> study.to_dict(data="demo:elites")["plan"]
+        [{'name': 'noise', 'steps': [{'method': 'noise', 'variable': 'income', 'sd': 10000}]}]
         """
-        from confide.study.statement.document import load_study
+        from confide.study.statement.document import study_to_dict
 
-        return load_study(path)
+        return study_to_dict(self, data, populations or {})
+
+    @classmethod
+    def json_schema(cls) -> JsonSchema:
+        """The JSON Schema of study files, for editors and forms; with all that is registered.
+
+        >>> import confide as cf
+        >>> cf.Study.json_schema()["required"]
+        ['data', 'plan', 'intruder']
+        """
+        from confide.study.statement.document_schema import study_schema
+
+        return study_schema()
+
+    @classmethod
+    def _read(cls, reader: Reader, table: object, where: str, folder: Path) -> Study | None:  # noqa: ARG003
+        from confide.study.statement.document import build_study
+
+        assert isinstance(table, Mapping)
+        return build_study(reader, table, folder)
 
     def run(
         self, folder: str | os.PathLike[str] | None = None, *, progress: bool | None = None,

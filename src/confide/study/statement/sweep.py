@@ -87,6 +87,7 @@ class Sweep:
     """A plan whose parameters take several values: every combination of them is a candidate.
 
     `make` is called with one value of each parameter and returns the plan; a parameter is a `Range` or a list.
+    `document`: the table of a file that states it by ranges, where it was read from one.
 
     >>> import confide as cf
     >>> sweep = cf.Sweep(lambda rate: cf.Plan([cf.Swap("race", rate=rate)]), rate=cf.Range(0.1, 0.5, steps=3))
@@ -96,6 +97,7 @@ class Sweep:
 
     make: Callable[..., Plan]
     parameters: Mapping[str, Range | Sequence[Any]]
+    document: Mapping[str, object] | None = None
 
     def __init__(self, make: Callable[..., Plan], /, **parameters: Range | Sequence[Any]) -> None:
         if not callable(make):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from confide.core.errors import InputError
+from confide.core.result import Result
 from confide.measure.utility.measure import Measure
 from confide.study.tradeoff.asked import checked_limits, chosen_measure
 from confide.study.tradeoff.question import Question
@@ -16,7 +17,7 @@ from confide.study.tradeoff.repeats import Repeats
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Choice:
+class Choice(Result):
     """The plan that was chosen.
 
     `plan`: its name. `risks`: its mean risks, of those that were limited, by the worst intruder. `limits`: what was
@@ -33,6 +34,15 @@ class Choice:
     interval: tuple[float, float] | None
     reason: str
     table: pl.DataFrame
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The same as `table`."""
+        return self.table
+
+    def summary(self) -> pl.DataFrame:
+        """The row of the plan that was chosen."""
+        return self.table.filter(plan=self.plan).drop("why_not")
 
     def __repr__(self) -> str:
         return f'Choice: "{self.plan}". {self.reason}'

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from confide.core.errors import InputError
+from confide.core.result import Result
 from confide.core.run.threads import progress_bar, run_pieces, thread_count
 from confide.tables.layout import Bools, Ints
 from confide.tables.published_areas import PublishedTables
@@ -23,7 +24,7 @@ EMPTY = "empty"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TablesAttack:
+class TablesAttack(Result):
     """What an intruder recovers, area by area.
 
     `frame`: area, people, n, sap, standard_error, lower, upper, status. Where an area has fewer than n people, all of
@@ -62,11 +63,9 @@ class TablesAttack:
             raise InputError(f"The attack was not run for n = {n}; it has {_listed(self.frame['n'])}.")
         return here.filter(pl.col("sap") >= above).sort("sap", "area", descending=[True, False])
 
-    def chart(self) -> Any:
-        """The shares of areas in each band by the number of people known (altair)."""
-        from confide.show.charts.table_charts import bands_chart
-
-        return bands_chart(self.bands())
+    def summary(self) -> pl.DataFrame:
+        """The same as `bands`."""
+        return self.bands()
 
     def __repr__(self) -> str:
         return f"TablesAttack on {len(self.published):,} areas, n = {_listed(self.frame['n'])} ({self.method})"

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from confide.core.errors import InputError
+from confide.core.result import Result
 from confide.tables.layout import Bools, Ints
 from confide.tables.published import Published
 from confide.tables.risk.coalition import left_over
@@ -21,7 +22,7 @@ from confide.tables.table import cell_frame
 
 
 @dataclass(frozen=True, eq=False)
-class Certificate:
+class Certificate(Result):
     """People who, once known, recover a zero. `people`: how many; `frame`: their cells; `recovered`: what they empty.
 
     `smallest`: whether it is proven that fewer people do not suffice.
@@ -31,6 +32,11 @@ class Certificate:
     frame: pl.DataFrame
     recovered: pl.DataFrame
     smallest: bool
+
+    def summary(self) -> pl.DataFrame:
+        """In one row: people, the cells they are in, the cells they empty, whether fewer do not suffice."""
+        counts = {"people": self.people, "cells": self.frame.height, "recovered": self.recovered.height}
+        return pl.DataFrame([{**counts, "smallest": self.smallest}])
 
     def __str__(self) -> str:
         if not self.people:
@@ -46,7 +52,7 @@ def _cells(count: int) -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TableAttack:
+class TableAttack(Result):
     """What an intruder recovers from a published table. Private: certificates and cells are those of the true table.
 
     `frame`: n, sap, standard_error, lower, upper, status, one row a number of known people. `method`: how it was
@@ -191,11 +197,20 @@ class TableAttack:
 
     def chart(self) -> Any:
         """The probability by the number of people known (altair)."""
-        from confide.show.charts.table_charts import sap_chart
-
         if self.people is not None:
             raise InputError("A named group has one probability, 0 or 1: there is no curve to draw.")
-        return sap_chart(self.frame)
+        return super().chart()
+
+    def summary(self) -> pl.DataFrame:
+        """In one row: the most people known, the largest probability, the fewest people with any, whether all is exact.
+
+        >>> import confide as cf
+        >>> cf.Table([2, 1]).publish().attack(known=[1]).summary().select("n", "smallest", "exact").rows()
+        [(1, 1, True)]
+        """
+        return pl.DataFrame(
+            [{"n": self.most, "sap": self.frame["sap"].max(), "smallest": self.smallest, "exact": self.exact}]
+        )
 
     def __repr__(self) -> str:
         ns, sap = self.frame["n"].to_numpy(), self.frame["sap"].to_numpy()

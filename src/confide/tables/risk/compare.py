@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from confide.core.errors import ConfideError, InputError, raise_all
+from confide.core.result import Result
 from confide.tables.areas import Tables
 from confide.tables.axes import Margins
 from confide.tables.publish import checked_scheme
@@ -25,7 +26,7 @@ _OPTIONS = ("scheme", "margins", "cells", "totals")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SchemeComparison:
+class SchemeComparison(Result):
     """Candidates side by side.
 
     `frame`, one row a candidate: scheme (its name), n, sap (mean over areas and repeats), standard_error (over
@@ -47,11 +48,9 @@ class SchemeComparison:
             raise InputError(f'No candidate has a risk of at most {max_sap:g}; "{nearest}" comes nearest.')
         return str(good["scheme"][0])
 
-    def chart(self) -> Any:
-        """Risk against distortion (altair)."""
-        from confide.show.charts.table_charts import scheme_map
-
-        return scheme_map(self.frame)
+    def summary(self) -> pl.DataFrame:
+        """The candidates that none beats in both risk and distortion."""
+        return self.frame.filter("frontier")
 
     def __repr__(self) -> str:
         return f"SchemeComparison of {self.frame.height} candidates at n = {self.frame['n'][0]}"

@@ -7,13 +7,14 @@ table y of whole multiples; the programme is in z = y - floor(c / b) on the cell
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
 from confide.core.errors import InputError
 from confide.core.random.draws import Draws
+from confide.core.registry import registered
 from confide.tables.layout import UNBOUNDED, Bools, Ints, Layout
 from confide.tables.schemes.rounding import checked_base
 from confide.tables.schemes.scheme import Settled
@@ -28,6 +29,7 @@ GAP = 0.99
 FAULT = "A controlled rounding failed its check in whole numbers: this is a fault in confide, please report it."
 
 
+@registered
 @dataclass(frozen=True)
 class ControlledRounding:
     r"""Round cells and margins to multiples of `base` such that margins are the sums of the rounded cells.
@@ -54,6 +56,7 @@ class ControlledRounding:
 
     base: int
     steps: int = 0
+    scheme: ClassVar[str] = "controlled"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "base", checked_base(self.base, "ControlledRounding"))

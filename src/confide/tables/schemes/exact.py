@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from confide.core.registry import registered
 from confide.tables.layout import Ints
 from confide.tables.schemes.scheme import Floats
 
 
+@registered
 @dataclass(frozen=True)
 class Exact:
     """Publish counts as they are. An intruder can state [x, x].
@@ -21,6 +23,7 @@ class Exact:
     ['0', '1/6', '2/5', '7/10']
     """
 
+    scheme: ClassVar[str] = "exact"
     random: ClassVar[bool] = False
     sharp: ClassVar[bool] = True
     keyed: ClassVar[bool] = False

@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from confide.core.errors import InputError
+from confide.core.registry import registered
 from confide.tables.layout import Ints
 from confide.tables.schemes.scheme import Floats
 
@@ -30,6 +31,7 @@ def checked_base(base: object, what: str) -> int:
     return int(base)
 
 
+@registered
 @dataclass(frozen=True)
 class RoundCells:
     r"""Round each count, and each margin on its own, to a multiple of `base`.
@@ -54,6 +56,7 @@ class RoundCells:
     base: int
     how: Literal["conventional", "random"] = "conventional"
     ties: Literal["up", "down", "even"] = "up"
+    scheme: ClassVar[str] = "round"
     sharp: ClassVar[bool] = True
     keyed: ClassVar[bool] = False
 

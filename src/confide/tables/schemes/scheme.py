@@ -15,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from confide.core.random.draws import Draws
+from confide.core.registry import any_of
 from confide.tables.layout import Bools, Ints, Layout
 
 Floats = NDArray[np.float64]
@@ -71,3 +72,5 @@ class TableScheme(Protocol):
 
 
 Scheme = CellScheme | TableScheme
+
+any_of("scheme", CellScheme, TableScheme)

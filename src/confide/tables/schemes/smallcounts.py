@@ -9,25 +9,28 @@ from typing import ClassVar
 
 import numpy as np
 
+from confide.core.registry import registered
 from confide.tables.layout import Ints
 from confide.tables.schemes.rounding import checked_base
 from confide.tables.schemes.scheme import Floats
 
 
+@registered
 @dataclass(frozen=True)
 class SmallCounts:
-    r"""Publish counts below `base` as 0 or `base`, unbiased: `base` with probability :math:`c/b`; others as they are.
+    r"""Publish counts below `base` as 0 or `base`, unbiased, others as they are. `base` has probability :math:`c/b`.
 
     An intruder can state :math:`[0, b-1]` of a published 0, :math:`[1, b]` of a published b, and any other count
     exactly. Usually published with `totals="summed"`, so that tables add up: such totals tell nothing more.
 
     >>> import confide as cf
     >>> published = cf.Table([2, 1, 5]).publish(SmallCounts(3), margins="total", totals="summed", seed=1)
-    >>> published.frame().select("published", "lower", "upper").rows()[2]
+    >>> published.frame.select("published", "lower", "upper").rows()[2]
     (5, 5, 5)
     """
 
     base: int
+    scheme: ClassVar[str] = "small"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "base", checked_base(self.base, "SmallCounts"))

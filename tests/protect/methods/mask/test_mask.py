@@ -6,7 +6,6 @@ import pytest
 import scipy.sparse as sp
 
 import confide as cf
-from confide.protect.document import plan_from_dict, plan_to_dict
 
 HEADS = cf.demo("heads").head(1200)
 N = HEADS.height
@@ -151,16 +150,16 @@ def test_plans_with_dense_matrices_and_steps_can_be_written():
         cf.MatrixMask.of(cf.Sample(0.5)),
         cf.Microaggregate("age", k=4, within="sex"),
     ])  # fmt: skip
-    assert plan_from_dict(plan_to_dict(plan)) == plan
+    assert cf.Plan.from_dict(plan.to_dict()) == plan
     assert plan != cf.Plan([cf.MatrixMask(MONEY, B=[[1, 0.5], [0, 2]], C=[5, 8]), *plan.steps[1:]])
     release = plan.protect(HEADS, seed=1)
-    assert cf.replay(release.record(private=True), HEADS).data.equals(release.data)
+    assert cf.replay(HEADS, release.record(private=True)).data.equals(release.data)
 
 
 @pytest.mark.parametrize("part", [averages(4), lambda x, rng: x])  # noqa: ARG005
 def test_functions_and_sparse_matrices_have_no_place_in_a_document(part):
     with pytest.raises(cf.InputError, match="a document has no place for"):
-        plan_to_dict(cf.Plan([cf.MatrixMask(MONEY, A=part)]))
+        cf.Plan([cf.MatrixMask(MONEY, A=part)]).to_dict()
 
 
 # -- mistakes ------------------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide.protect.document import load_plan, plan_from_dict, plan_to_dict
 from tests.helpers.measurement_twin import (
     BELIEFS,
     SEVERAL,
@@ -222,17 +221,17 @@ def measured_plans():
 @pytest.mark.parametrize("i", range(10))
 def test_documents_hold_every_form(i, tmp_path):
     plan = list(measured_plans())[i]
-    doc = plan_to_dict(plan)
-    again = plan_from_dict(doc)
+    doc = plan.to_dict()
+    again = cf.Plan.from_dict(doc)
     assert again == plan
-    assert plan_to_dict(again) == doc
-    assert plan_from_dict(json.loads(json.dumps(doc, allow_nan=False))) == plan
+    assert again.to_dict() == doc
+    assert cf.Plan.from_dict(json.loads(json.dumps(doc, allow_nan=False))) == plan
     text = "\n".join(f"[[steps]]\n{toml_lines(step)}" for step in doc["steps"])
     assert tomllib.loads(text) == doc
     file = tmp_path / "plan.toml"
     file.write_text(text)
-    assert load_plan(file) == plan
-    assert load_plan(file).parts == plan.parts
+    assert cf.Plan.load(file) == plan
+    assert cf.Plan.load(file).parts == plan.parts
 
 
 def toml_lines(table):
@@ -253,6 +252,6 @@ def test_a_learnt_plan_attacks_the_same_after_its_document():
     step = cf.MeasurementError("u", noise_variance=cf.Gamma(2, 0.5), bias_variance=cf.Gamma(2, 1000))
     step = step.learn(file["u"], file["u"].to_numpy() + rng.standard_normal(40))
     plan = cf.Plan([step])
-    again = plan_from_dict(json.loads(json.dumps(plan_to_dict(plan))))
+    again = cf.Plan.from_dict(json.loads(json.dumps(plan.to_dict())))
     one, two = (cf.Intruder(knows=["u"]).attack(p.protect(file, seed=1)).units for p in (plan, again))
     assert one.equals(two)

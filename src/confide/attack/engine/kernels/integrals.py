@@ -11,14 +11,12 @@ from confide.core.run.compile import compiled
 
 
 @compiled
-def log_node_sums(  # type: ignore[no-untyped-def]
-    rows, low, high, sd, nodes, log_allowed, edges, mu, tau, cell, mass, weight, total, out,
-):  # fmt: skip
+def log_node_sums(rows, low, high, cell, believed, mass, weight, total, out):  # type: ignore[no-untyped-def]
     """log of sum over belief nodes g of Pr(g given cell, k) Pr(z_j given y_g), for each k; rows sorted by cell.
 
-    `sd`: (G,) the spread around each node; `edges`: (G+1,) node boundaries on the normal-score scale; `mu`: (cells, K);
     `out`: (len(rows), K). To work in: `mass` (G, K), `weight` (G,), `total` (K,).
     """
+    nodes, sd, log_allowed, edges, mu, tau = believed
     big, classes = len(nodes), mu.shape[1]
     widest = largest(sd)
     current = -1
@@ -62,17 +60,15 @@ def log_node_sums(  # type: ignore[no-untyped-def]
 
 
 @compiled
-def log_joint_sums(  # type: ignore[no-untyped-def]
-    rows, low, high, sd, noisy, same, diff, noise_precision, noise_half_logdet, correlated, nodes, log_allowed, scores,
-    log_n, mu, precision, cell, mass, weight, total, x, out,
-):  # fmt: skip
+def log_joint_sums(rows, cell, seen, noise, believed, mass, weight, total, x, out):  # type: ignore[no-untyped-def]
     """The same for d numbers together: nodes g are combinations of values; rows sorted by cell.
 
-    `nodes`, `scores`, `sd`: (d, G); `mu`: (d, cells, K); `precision`: (d, d) of scores' residuals; `low`, `high`:
-    (d, r).
     Independent noise uses the cells' areas; correlated noise the density at their middles times their widths; a number
     with `noisy` false is swapped: `same` or `diff`. To work in: as above, and `x` (d,).
     """
+    low, high, same, diff = seen
+    sd, noisy, noise_precision, noise_half_logdet, correlated = noise
+    nodes, log_allowed, scores, log_n, mu, precision = believed
     d, big = nodes.shape
     classes = mu.shape[2]
     widest = largest(sd[0])

@@ -1,6 +1,6 @@
 """Compiled loops over pairs of target and record. Numbers in, numbers out: no variable or mechanism is known here.
 
-Notation as in `common`.
+Notation as in `common`, arguments as in `arguments`.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from confide.core.run.compile import compiled
 
 
 @compiled
-def attack_plain(  # type: ignore[no-untyped-def]
-    first, last, block_of, offsets, counts, log_m,
-    t_code, record_code, same, diff, t_row, column, log_p, starts, widths,
-    true_start, true_at, tops, out, truth, room,
-):  # fmt: skip
+def attack_plain(first, last, pairs, codes, tables, own, into, room):  # type: ignore[no-untyped-def]
     """Targets first..last-1 whose known uncertain variables are all categories."""
+    block_of, _, offsets, counts, log_m = pairs
+    t_code, record_code, same, diff = codes
+    t_row, column, log_p, starts, widths = tables
+    true_start, true_at = own
+    tops, out, truth = into
     buffer, scratch = room[0], room[1]
     for t in range(first, last):
         b = block_of[t]
@@ -34,20 +35,14 @@ def attack_plain(  # type: ignore[no-untyped-def]
 
 
 @compiled
-def attack_noisy(  # type: ignore[no-untyped-def]
-    first, last, block_of, class_of, offsets, counts, log_m,
-    t_code, record_code, same, diff, t_row, column, log_p, starts, widths,
-    y, t_log, noisy, low, high, sd, even, half,
-    true_start, true_at, tops, out, truth, room, visited,
-):  # fmt: skip
-    """Targets first..last-1 with d >= 1 known noisy numbers; records of a block sorted by the first of them.
-
-    `y`, `t_log`, `sd`: (targets, d) the target's value, what is added to its log (minus log allowed), and how far it is
-    spread. `noisy`:
-    (blocks, d) whether the block's label leaves the variable uncertain. `low`, `high`: (d, r) the cells.
-    `even`: (d,) all cells are finite and of one width (the first variable's is 2 * `half`): then only records near
-    the target are visited, and a quadratic serves where cells are small.
-    """
+def attack_noisy(first, last, pairs, codes, tables, noisy_ones, own, into, room, visited):  # type: ignore[no-untyped-def]
+    """Targets first..last-1 with d >= 1 known noisy numbers; records of a block sorted by the first of them."""
+    block_of, class_of, offsets, counts, log_m = pairs
+    t_code, record_code, same, diff = codes
+    t_row, column, log_p, starts, widths = tables
+    y, t_log, noisy, low, high, sd, even, half = noisy_ones
+    true_start, true_at = own
+    tops, out, truth = into
     d = y.shape[1]
     base, buffer, scratch, middle = room[0], room[1], room[2], room[3]
     current = -1
@@ -135,16 +130,14 @@ def attack_noisy(  # type: ignore[no-untyped-def]
 
 
 @compiled
-def attack_mixture(  # type: ignore[no-untyped-def]
-    first, last, block_of, offsets, counts, w_kj, k_start, k_list, k_weight,
-    y, t_log, noisy, low, high, sd, x, x_add, z, there, flat, coef, steep, nodes,
-    true_start, true_at, tops, out, truth, room,
-):  # fmt: skip
-    """Targets whose unknown classes are averaged over: w_j = sum_k e_k(t) w_kj, times densities of known numbers.
-
-    Unknown errors around the records' values as in `attack_spread`. `w_kj`: (K, r), scaled; `k_start`, `k_list`,
-    `k_weight`: the classes of each target and their weights.
-    """
+def attack_mixture(first, last, pairs, mixed, noisy_ones, errors, own, into, room):  # type: ignore[no-untyped-def]
+    """Targets whose unknown classes are averaged over: w_j = sum_k e_k(t) w_kj, times densities of known numbers."""
+    block_of, _, offsets, counts, _ = pairs
+    w_kj, k_start, k_list, k_weight = mixed
+    y, t_log, noisy, low, high, sd, _, _ = noisy_ones
+    x, x_add, z, there, flat, coef, steep, nodes, _, _, _ = errors
+    true_start, true_at = own
+    tops, out, truth = into
     d = y.shape[1]
     buffer, scratch, product = room[0], room[1], room[2]
     for t in range(first, last):
@@ -170,10 +163,12 @@ def attack_mixture(  # type: ignore[no-untyped-def]
 
 
 @compiled
-def attack_nearest(  # type: ignore[no-untyped-def]
-    first, last, block_of, offsets, counts, y, z, scale, true_start, true_at, tops, out, truth, room,
-):  # fmt: skip
-    """Targets first..last-1 of a naive intruder: the nearest records share all. `y`: (targets, d), `z`: (d, r)."""
+def attack_nearest(first, last, pairs, near, own, into, room):  # type: ignore[no-untyped-def]
+    """Targets first..last-1 of a naive intruder: the nearest records share all."""
+    block_of, _, offsets, counts, _ = pairs
+    y, z, scale = near
+    true_start, true_at = own
+    tops, out, truth = into
     for t in range(first, last):
         b = block_of[t]
         lo, hi = offsets[b], offsets[b + 1]

@@ -108,19 +108,20 @@ def hopeful_ones(lo, hi, x, x_add, z, there, flat, peaks, base, least, scratch, 
 
 @compiled
 def attack_spread(  # type: ignore[no-untyped-def]
-    first, last, block_of, class_of, offsets, counts, log_m,
-    t_code, record_code, same, diff, t_row, column, log_p, starts, widths,
-    y, t_log, noisy, low, high, sd, x, x_add, z, there, flat, coef, steep, nodes, peaks, most, whole,
-    true_start, true_at, tops, out, truth, room, places, visited,
-):  # fmt: skip
+    first, last, pairs, codes, tables, noisy_ones, errors, own_records, into, room, places, visited
+):
     """Targets first..last-1 with known numbers in which the records carry errors of unknown size.
 
-    `x`, `x_add`: (targets, s) the target's value and what is added to its log. `z`, `there`, `flat`: (s, r); `coef`,
-    `steep`: (s, K, r), of which `nodes[v]` are used, the widest first. Records of a block are sorted by `z[0]`; where
-    all of them have it (`whole`) only those near the target are visited, and of those only the ones that their widest
-    nodes leave a chance: `peaks` are logs of each variable's largest density, `most` bounds the first one's variance.
-    Noisy numbers as in `attack_noisy`. `room`, `places`: as `room.spread_room` makes them.
+    Records of a block are sorted by `z[0]`; where all of them have it (`whole`) only those near the target are visited,
+    and of those only the ones that their widest nodes leave a chance. `room`, `places`: as `spread_room` makes them.
     """
+    block_of, class_of, offsets, counts, log_m = pairs
+    t_code, record_code, same, diff = codes
+    t_row, column, log_p, starts, widths = tables
+    y, t_log, noisy, low, high, sd, _, _ = noisy_ones
+    x, x_add, z, there, flat, coef, steep, nodes, peaks, most, whole = errors
+    true_start, true_at = own_records
+    tops, out, truth = into
     d, s = y.shape[1], x.shape[1]
     base, scratch, product, stand, own = room[0], room[1], room[2], room[3], room[4]
     hopeful, true_place, starting, ending = places[0], places[1], places[2], places[3]

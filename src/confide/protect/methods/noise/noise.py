@@ -222,6 +222,10 @@ class _FittedNoise(Fitted):
                 return [c.with_values(v) for c, v in zip(columns, z, strict=True)]
         raise InputError("Noise: the bounds leave almost nothing to draw jointly; widen them.")
 
+    @property
+    def in_parts(self) -> bool:
+        return True
+
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
         spans = [s for s in self.spans if s.variable in about]
         seen = [s.cells(view.released[s.variable], view.chain_after(s.variable)) for s in spans]

@@ -83,9 +83,9 @@ class Pram(Mechanism):
             codes, size = level_codes(column, column)
             p = np.bincount(codes, minlength=size) / len(codes)
             if size > MOST:
-                return FittedRetention(v, column, p, self.retention)
-            return _FittedPram(v, column, self.retention * np.eye(size) + (1 - self.retention) * p)
-        return _FittedPram(v, column, self._placed(column))
+                return FittedRetention(v, column.codebook(), p, self.retention)
+            return _FittedPram(v, column.codebook(), self.retention * np.eye(size) + (1 - self.retention) * p)
+        return _FittedPram(v, column.codebook(), self._placed(column))
 
     def _placed(self, column: Column) -> F64:
         """The matrix in the order of the column's code list, missing left alone."""
@@ -163,6 +163,10 @@ class _FittedPram(Fitted):
             drawn[rows] = np.searchsorted(cumulative[a], u[rows], side="right")
         drawn = np.where(drawn == size - 1, -1, drawn)
         return Applied([column.with_values(drawn)])
+
+    @property
+    def in_parts(self) -> bool:
+        return True
 
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
         z, after = view.released[self.variable], view.chain_after(self.variable)

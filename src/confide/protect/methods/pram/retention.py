@@ -11,7 +11,7 @@ from confide.frames.columns import F64, I64, Column, Records
 from confide.protect.likelihoods.match import Match
 from confide.protect.seam.evidence import Evidence
 from confide.protect.seam.fitted import Applied, Fitted, View
-from confide.protect.shared.category_codes import joint_codes, level_codes
+from confide.protect.shared.category_codes import joint_codes, level_codes, rows_in
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +42,14 @@ class FittedRetention(Fitted):
         kept = (u >= before) & (u < below[codes] + self.retention)
         return np.where(kept, codes, np.minimum(others, len(self.p) - 1)).astype(np.int64)
 
+    @property
+    def in_parts(self) -> bool:
+        return True
+
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
-        code, of, size = joint_codes(view.released, about, view.chain_after)
+        file = view.counted(about).records
+        code, of, size = joint_codes(file, about, view.chain_after)
+        code = code[rows_in(file, view.released)]
         every = self.column.with_values(np.concatenate([np.arange(len(self.column.levels)), [-1]]))
         image = of(Records([every]))
         share = np.bincount(image + 1, weights=self.p, minlength=size + 1)[1:]  # merged categories add up

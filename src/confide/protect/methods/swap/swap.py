@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -20,7 +20,7 @@ from confide.protect.seam.evidence import Evidence
 from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.matrices import Parts, selection
 from confide.protect.seam.mechanism import Mechanism, Names, registered
-from confide.protect.shared.category_codes import group_codes, joint_codes
+from confide.protect.shared.category_codes import group_codes, joint_codes, rows_in
 
 MOST = 3_000
 """With more categories the exchanges between all pairs of them are not counted."""
@@ -192,46 +192,56 @@ class _FittedSwap(Fitted):
         groups = group_codes(current, self.swap.within)
         return random_partners(groups, self.share, draws, current.rows, self.forced)
 
+    def lean(self) -> _FittedSwap:
+        """Without what only `apply` needs."""
+        return replace(self, forced=self.forced[:0])
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether counts of the release say all that evidence needs of the whole file."""
+        return not self.swap.candidates and not self.swap.simulate
+
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
+        if self.in_parts:
+            return Evidence(about, likelihood=self._closed_form(view, about))
         code, of, size = joint_codes(view.released, about, view.chain_after)
-        if self.swap.candidates:
-            same, diff = self._targeted(view, code, size)
-        elif self.swap.simulate:
+        if self.swap.simulate:
             return Evidence(about, likelihood=self._simulated(view, code, size, of))
-        else:
-            same, diff = self._closed_form(view, code, size)
+        same, diff = self._targeted(view, code, size)
         return Evidence(about, likelihood=Match(code, same, diff, of))
 
-    def _seen(self, view: View) -> tuple[I64, F64, F64]:
-        """Groups of the released rows; the share chosen in each and its size when the swap was made.
+    def _seen(self, view: View) -> tuple[Callable[[Records], I64], F64, F64]:
+        """The group of any released rows; the share chosen in each and its size when the swap was made.
 
         This is what an intruder who knows the plan sees. Where a grouping variable is not released there is one group,
         with the average share.
         """
         if not self.swap.within or not all(v in view.released for v in self.swap.within):
             n = float(self.size.sum())
-            return (
-                np.zeros(view.released.n, dtype=np.int64),
-                np.array([float(self.share @ self.size) / n]),
-                np.array([n]),
-            )
-        code, of, groups = joint_codes(view.released, self.swap.within, lambda _: Chain())
+            one = np.array([float(self.share @ self.size) / n])
+            return lambda records: np.zeros(records.n, dtype=np.int64), one, np.array([n])
+        _, of, groups = joint_codes(view.counted(self.swap.within).records, self.swap.within, lambda _: Chain())
         share, size, at = np.zeros(groups), np.ones(groups), of(self.groups)
         share[at[at >= 0]], size[at[at >= 0]] = self.share[at >= 0], self.size[at >= 0]
-        return code, share, size
+        return of, share, size
 
-    def _closed_form(self, view: View, code: I64, size: int) -> tuple[F64, F64]:
-        groups, share, then = self._seen(view)
-        pair = groups * size + code
-        released = np.bincount(groups, minlength=len(share)).astype(float)
+    def _closed_form(self, view: View, about: tuple[str, ...]) -> Match:
+        group_of, share, then = self._seen(view)
+        within = [v for v in self.swap.within if v in view.released and v not in about]
+        file = view.counted([*about, *within])
+        code, of, size = joint_codes(file.records, about, view.chain_after)
+        groups = group_of(file.records)
+        released = np.bincount(groups, weights=file.count, minlength=len(share))
         n, rate = then[groups], share[groups]
         # A swap keeps counts; a sample drawn since then keeps their shares.
-        n_b = np.bincount(pair, minlength=len(share) * size)[pair] * n / released[groups]
+        n_b = np.bincount(groups * size + code, weights=file.count, minlength=len(share) * size)
+        n_b = n_b[groups * size + code] * n / released[groups]
         others = np.maximum(n - 1, 1)
         with np.errstate(divide="ignore"):
             same = np.log((1 - rate) + rate * (n_b - 1) / others)
             diff = np.log(rate * np.minimum(n_b, others) / others)
-        return same, diff
+        at = rows_in(file.records, view.released)
+        return Match(code[at], same[at], diff[at], of)
 
     def _targeted(self, view: View, code: I64, size: int) -> tuple[F64, F64]:
         needed = (*self.swap.keys, *self.swap.within)
@@ -252,7 +262,8 @@ class _FittedSwap(Fitted):
                 f"Swap: simulate= counts exchanges between {size:,} categories, more than {MOST:,}; leave it out for "
                 "the closed form, or recode them."
             )
-        groups, share, _ = self._seen(view)
+        group_of, share, _ = self._seen(view)
+        groups = group_of(view.released)
         draws, rows = Stream(np.random.default_rng(20050)), view.released.rows
         counts = np.zeros((size, size))
         for _ in range(self.swap.simulate):

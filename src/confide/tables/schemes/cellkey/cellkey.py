@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from confide.core.errors import InputError
+from confide.core.registry import registered
 from confide.tables.layout import Ints
 from confide.tables.schemes.cellkey.ptable import PTable
 from confide.tables.schemes.scheme import Floats
 
 
+@registered
 @dataclass(frozen=True)
 class CellKey:
-    r"""Add noise from a table of probabilities :math:`p(c \to x)`, chosen by the cell's key.
+    r"""Add noise to each count, looked up by the cell's key. A table says how often, :math:`p(c \to x)`.
 
     Every person has a random key in [0, 1); a cell's key is the fractional part of the sum of its people's keys. The
     same cell has the same noise wherever it appears. `Table.of(..., key="id", vault=...)` derives the keys of people
@@ -24,11 +26,13 @@ class CellKey:
     >>> import confide as cf
     >>> scheme = cf.CellKey.of(largest=2, variance=1.0)
     >>> published = cf.Table([0, 1, 7, 30]).publish(scheme, seed=3)
-    >>> published.frame()["lower"][0], published.frame()["upper"][0]
+    >>> published.frame["lower"][0], published.frame["upper"][0]
     (0, 2)
     """
 
     table: PTable
+    scheme: ClassVar[str] = "cell_key"
+    stated_by: ClassVar[str] = "of"
     random: ClassVar[bool] = True
     keyed: ClassVar[bool] = True
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from confide.core.errors import ConfideError, InputError
 from confide.core.random.draws import Draws
+from confide.core.registry import registered
 from confide.tables.layout import UNBOUNDED, Bools, Ints, Layout
 from confide.tables.schemes.scheme import Settled
 from confide.tables.schemes.suppress.audit import audit
@@ -18,6 +19,7 @@ HIDDEN = -1
 """The published value of a hidden quantity."""
 
 
+@registered
 @dataclass(frozen=True)
 class Suppress:
     """Hide counts below a limit (primary), and as many others (secondary) as it takes to protect them.
@@ -47,6 +49,7 @@ class Suppress:
     zeros: Literal["hide", "show"] = "hide"
     width: int = 1
     marks: Literal["apart", "same"] = "apart"
+    scheme: ClassVar[str] = "suppress"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "below", _number(self.below, "below", "the smallest count that need not be hidden"))

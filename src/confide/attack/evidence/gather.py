@@ -11,16 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from confide.attack.engine.mistakes import mistake_matrix, mistaken_value, wider
-from confide.attack.intruder import Intruder
+from confide.attack.evidence.case import Case
+from confide.attack.evidence.mistakes import mistake_matrix, mistaken_value, wider
 from confide.core.errors import InputError
-from confide.frames.columns import F64, I64, Bools, Column, Records, alike, codes_in
-from confide.protect.compiled import Compiled
+from confide.frames.columns import F64, I64, Bools, Column, Records, codes_in
 from confide.protect.likelihoods.normal import Normal
 from confide.protect.likelihoods.silent import Silent
 from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.evidence import Evidence, Labels
-from confide.protect.seam.fitted import Fitted, View
+from confide.protect.seam.fitted import View
 from confide.protect.seam.likelihood import Likelihood
 
 
@@ -83,35 +82,6 @@ class Knowledge:
     helpers: tuple[str, ...]
     eligible: Bools
     limits: Mapping[str, tuple[float, float]]
-
-
-@dataclass(frozen=True, eq=False)
-class Case:
-    """The files of one attack as arrays. `released` and `original` hold the same variables."""
-
-    intruder: Intruder
-    compiled: Compiled
-    original: Records
-    released: Records
-    believed: Mapping[int, Fitted]
-    blind: bool = False
-    """The plan is not known: every value may have been altered."""
-
-    def altered(self, v: str) -> bool:
-        """Whether a released value may differ at random from the true one."""
-        return self.blind or self.compiled.way(v).random is not None
-
-    def only_modelled(self, v: str) -> bool:
-        """Whether the plan says how the truth differs from a value that it releases as it is."""
-        at = self.compiled.way(v).random
-        return at is not None and self.compiled.fitted[at].models_truth
-
-    def view(self, known: tuple[str, ...]) -> View:
-        """What evidence may read, for targets of whom these variables are known."""
-        return replace(
-            self.compiled.view(self.released), known=frozenset(known), guesses=self.intruder.guesses,
-            as_printed=self.intruder.as_printed,
-        )  # fmt: skip
 
 
 def gather(case: Case, knows: tuple[str, ...], between: Mapping[str, tuple[float, float]]) -> Knowledge:
@@ -285,11 +255,11 @@ def _after_meeting(view: View, of: Callable[[Records], I64]) -> Callable[[Record
 
 def _face_value(case: Case, v: str, as_seen: Chain | None = None) -> Certain:
     """The released value itself as a label: kept, recoded, topcoded, rounded; or taken as true by a naive intruder."""
-    z = case.released[v]
+    z = case.codebook(v)
     chain = case.compiled.way(v).after if as_seen is None else as_seen
-    size = len(z.levels) if z.kind == "categorical" else len(np.unique(z.values[~z.missing]))
+    size = len(z.levels) if z.kind == "categorical" else len(z)
     # A missing value is a label of its own among records; a target with a missing value never gets here.
-    released = np.where(z.missing, size, codes_in(z, z))
+    released = _label_codes(case.released[v], z, size)
     return Certain(v, lambda records: _label_codes(chain.image(records[v]), z, size), released, size + 1)
 
 
@@ -327,44 +297,3 @@ def _mistaken(case: Case, v: str) -> Uncertain:
     chain = case.compiled.way(v).after
     like = mistaken_value(case.original[v], case.released[v], chain, case.intruder.errors[v])
     return Uncertain((v,), (True,), like, None, lambda records: records, direct=True, once=True)
-
-
-def _remembered(compiled: Compiled, i: int, belief: Any, seen: Records, after: Mapping[str, Chain]) -> Fitted:
-    """A believed step fitted to a release, once for many attacks."""
-    read = seen.select((*belief.variables, *(v for v in belief.needs if v in seen)))
-    last = compiled.memory.get(i)
-    if last is None or last[0] != belief or not alike(last[1], read):
-        last = compiled.memory[i] = (belief, read, belief.fit(seen, seen, after))
-    found: Fitted = last[2]
-    return found
-
-
-def believed_steps(intruder: Intruder, compiled: Compiled, original: Records, released: Records) -> dict[int, Fitted]:
-    """Each random step as an "average" intruder imagines it, fitted to the release."""
-    if "average" not in intruder.levels:
-        return {}
-    stated = {v: step for step in intruder.believes for v in step.variables}
-    out: dict[int, Fitted] = {}
-    for i, step in enumerate(compiled.steps):
-        if step.role != "random":
-            continue
-        mine = {id(stated[v]): stated[v] for v in step.variables if v in stated}
-        if len(mine) > 1:
-            raise InputError(
-                f"believes: {', '.join(step.variables)} were altered by one step; believe in one step for them."
-            )
-        belief = next(iter(mine.values())) if mine else step.guess(released)
-        if set(belief.variables) != set(step.variables):
-            raise InputError(
-                f"believes: the step must cover exactly {', '.join(step.variables)}, which were altered together."
-            )
-        after = {v: compiled.way(v).after for v in step.variables}
-        visible = {
-            v: released[v] if v in step.needs or released[v].kind == original[v].kind else original[v] for v in released
-        }
-        seen = Records([replace(c, special=original[c.name].special) for c in visible.values()])
-        out[i] = _remembered(compiled, i, belief, seen, after)
-    unknown = [v for v in stated if compiled.way(v).random is None]
-    if unknown:
-        raise InputError(f'believes: the plan does not alter "{unknown[0]}" at random.')
-    return out

@@ -28,7 +28,7 @@ def log_sums(
     belief = number.belief
     assert belief is not None
     k = scene.classes.size
-    cell = scene.cells_r.of_records[rows]
+    cell = scene.cell_r[rows]
     z = take(like.record, scene.rows[rows])
     t = as_targets(scene, number, like, belief.nodes)
     allowed = np.ones(len(belief.nodes), dtype=bool)

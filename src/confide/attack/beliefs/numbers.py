@@ -1,0 +1,147 @@
+"""Uncertain numbers one by one: what is believed of each, where A or B asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from confide.attack.beliefs.cells import Cells
+from confide.attack.beliefs.classes import Classes
+from confide.attack.beliefs.regressions import Fitted, NumberBelief, uniform_belief
+from confide.attack.beliefs.synthetic import BinnedBelief
+from confide.attack.evidence.case import Case
+from confide.attack.evidence.gather import Uncertain
+from confide.attack.intruder import Uniform
+from confide.core.errors import InputError
+from confide.frames.columns import F64, I64, Bools, Records
+from confide.protect.likelihoods.normal import Normal
+from confide.protect.seam.likelihood import Likelihood
+
+MANY = 100
+"""Numbers with more values than this are integrated over; everything else is a class."""
+
+
+@dataclass(frozen=True, eq=False)
+class NumberFit:
+    """One uncertain number: `variable` is the one at `margin` among those of step `item`.
+
+    `belief`: None where A and B do not ask; `binned`: the same for a synthetic one. Where labels of an unknown number
+    are classes, `noisy` marks those in which it is a noisy one, shape (K,), and `log_inside` is, for the others, the
+    log share of the reference in the interval that is known of it; else None.
+    """
+
+    variable: str
+    item: int
+    margin: int
+    known: bool
+    belief: NumberBelief | None = None
+    binned: BinnedBelief | None = None
+    noisy: Bools | None = None
+    log_inside: F64 | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """The file that beliefs are fitted on: its rows as each step met them, their cells, classes and weights."""
+
+    case: Case
+    records: Records
+    met: Sequence[Records]
+    cells: Cells
+    cell: I64
+    classes: Classes
+    of: I64
+    weight: F64 | None
+    limits: Mapping[str, tuple[float, float]]
+
+
+def is_number(u: Uncertain, case: Case) -> bool:
+    """Whether a step's variable is integrated over."""
+    if u.like.integrates:
+        return True
+    column = u.met(case.original.select(u.variables).take(np.arange(min(1, case.original.n))))
+    many = [v for v in u.variables if column[v].kind == "numeric"]
+    if not many or len(u.variables) > 1:
+        return False
+    return len(np.unique(u.met(case.original)[many[0]].values)) > MANY
+
+
+def fit_numbers(
+    steps: Sequence[Uncertain], numeric: Sequence[bool], about: Reference | None
+) -> tuple[tuple[NumberFit, ...], list[Fitted | None], list[tuple[I64, F64]]]:
+    """All uncertain numbers, with beliefs where there is a reference; the rows each was fitted on (None: none), and of
+    synthetic ones the rows and their scores."""
+    numbers: list[NumberFit] = []
+    rows: list[Fitted | None] = []
+    scores: list[tuple[I64, F64]] = []
+    for i, u in enumerate(steps):
+        if not numeric[i]:
+            continue
+        margins = u.like.margins()
+        margins_a: Sequence[Any] = [None] * len(margins) if u.like_a is None else u.like_a.margins()
+        for k, (v, known) in enumerate(zip(u.variables, u.known, strict=True)):
+            number, fitted = NumberFit(v, i, k, known), None
+            if about is not None and u.silent:
+                if isinstance(about.case.intruder.beliefs, Uniform):
+                    continue  # who believes nothing of a value learns nothing from it
+                binned, score = _binned(about, i, v)
+                number = NumberFit(v, i, k, known, binned=binned)
+                scores.append(score)
+            elif about is not None and (margins_a[k] is not None or not known):
+                asked: Likelihood = margins[k] if margins_a[k] is None else margins_a[k]
+                belief, fitted = _belief(about, i, v, asked)
+                number = NumberFit(v, i, k, known, belief, None, *_regions(about, u, i, v, margins[k]))
+            numbers.append(number)
+            rows.append(fitted)
+    return tuple(numbers), rows, scores
+
+
+def _binned(about: Reference, i: int, v: str) -> tuple[BinnedBelief, tuple[I64, F64]]:
+    column = about.met[i][v]
+    rows = np.flatnonzero(~column.missing)
+    return BinnedBelief.fit(about.cells.design, about.cell, about.of, about.classes.size, column.values[rows], rows)
+
+
+def _belief(about: Reference, i: int, v: str, like: Likelihood) -> tuple[NumberBelief, Fitted | None]:
+    beliefs, met, k = about.case.intruder.beliefs, about.met[i], about.classes.size
+    if isinstance(beliefs, Uniform):
+        low, high = beliefs.ranges.get(v, (np.nanmin(met[v].values), np.nanmax(met[v].values)))
+        sd = float(like.sd_at(np.array([low, high])).min()) if isinstance(like, Normal) else 0.0
+        return uniform_belief(float(low), float(high), len(about.cells), k, sd / 4 or (high - low) / 4000), None
+    if beliefs == "released" and "inside" in like.record:
+        altered = like.moved(np.arange(met.n))
+    else:
+        t = like.target(met)
+        if wrong := like.wrong_scale(met[v].values, t):
+            raise InputError(f'"{v}": {wrong}.')
+        altered = like.altered(t)
+    rows = np.flatnonzero(altered & ~met[v].missing)
+    if not len(rows):
+        raise InputError(f'Nothing is known about "{v}": no reference record has a value that the plan alters.')
+    y, logs = met[v].values[rows], about.case.intruder.as_printed
+    if logs and y.min() <= 0:
+        raise InputError(f'as_printed: "{v}" has zero or negative values among those altered, which have no logarithm.')
+    steps = like.merging(float(y.min()))
+    return NumberBelief.fit(about.cells.design, about.cell, about.of, k, y, rows, steps, logs, about.weight)
+
+
+def _regions(about: Reference, u: Uncertain, i: int, v: str, like: Likelihood) -> tuple[Bools | None, F64 | None]:
+    """Of an unknown number whose labels are classes: in which it is noisy, and what an interval says of the others."""
+    if v not in about.classes.regions:
+        return None, None
+    label, mine = u.regions[v], about.classes.regions[v]
+    moved = label.released[like.moved(np.arange(len(label.released)))]
+    noisy = mine == (int(moved[0]) if len(moved) else -1)
+    if v not in about.limits:
+        return noisy, None
+    low, high = about.limits[v]
+    seen = about.case.intruder.beliefs == "released"
+    own = label.released if seen else label.of(about.met[i])
+    y = about.case.released[v].values if seen else about.met[i][v].values
+    weight = np.ones(len(y)) if about.weight is None else about.weight
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = [np.sum((weight * ((y >= low) & (y <= high)))[own == k]) / np.sum(weight[own == k]) for k in mine]
+        return noisy, np.where(np.isnan(shares), -np.inf, np.log(shares))

@@ -1,0 +1,154 @@
+"""What the loops take: named tuples of arrays, so that no loop has thirty arguments.
+
+Notation as in `common`; d known noisy numbers, s known numbers with errors of unknown size.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from confide.frames.columns import F64, I64, Bools
+
+
+class Pairs(NamedTuple):
+    """Who is compared with whom. `block_of`, `class_of`: per target; the records of block b lie in
+    offsets[b]..offsets[b+1]-1; `counts`, `log_m`: per record."""
+
+    block_of: I64
+    class_of: I64
+    offsets: I64
+    counts: F64
+    log_m: F64
+
+
+class Codes(NamedTuple):
+    """Categories that match or do not. `t_code`: (targets, V); `code`, `same`, `diff`: (V, records)."""
+
+    t_code: I64
+    code: I64
+    same: F64
+    diff: F64
+
+
+class Tables(NamedTuple):
+    """Likelihoods given by matrices, stored one after another in `log_p`; matrix v has rows of `widths[v]` from
+    `starts[v]` on. `t_row`: (targets, V); `column`: (V, records)."""
+
+    t_row: I64
+    column: I64
+    log_p: F64
+    starts: I64
+    widths: I64
+
+
+class Noisy(NamedTuple):
+    """Known noisy numbers. `y`, `t_log`, `sd`: (targets, d) the target's value, what is added to its log (minus log
+    allowed), and how far it is spread. `noisy`: (blocks, d) whether the block's label leaves the variable uncertain.
+    `low`, `high`: (d, records) the cells. `even`: (d,) all cells are finite and of one width (the first variable's is
+    2 * `half`): then only records near the target are visited, and a quadratic serves where cells are small."""
+
+    y: F64
+    t_log: F64
+    noisy: Bools
+    low: F64
+    high: F64
+    sd: F64
+    even: Bools
+    half: float
+
+
+class Errors(NamedTuple):
+    """Numbers in which the records carry errors of unknown size. `x`, `add`: (targets, s) the target's value and what
+    is added to its log. `z`, `there`, `flat`: (s, records); `coef`, `steep`: (s, K, records), of which `nodes[v]` are
+    used, the widest first. `peaks`: logs of each variable's largest density; `most` bounds the first one's variance;
+    `whole`: all records have the first one."""
+
+    x: F64
+    add: F64
+    z: F64
+    there: F64
+    flat: F64
+    coef: F64
+    steep: F64
+    nodes: I64
+    peaks: F64
+    most: F64
+    whole: bool
+
+
+class Mixed(NamedTuple):
+    """Unknown classes. `w`: (K, records), scaled; `start`, `which`, `weight`: the classes of each target and their
+    weights."""
+
+    w: F64
+    start: I64
+    which: I64
+    weight: F64
+
+
+class Near(NamedTuple):
+    """Numbers that a naive intruder compares. `y`: (targets, d); `z`: (d, records); `scale`: (d,)."""
+
+    y: F64
+    z: F64
+    scale: F64
+
+
+class Own(NamedTuple):
+    """The true records of target t are at[start[t]]..at[start[t+1]-1], -1 for one that is no candidate."""
+
+    start: I64
+    at: I64
+
+
+class Into(NamedTuple):
+    """Where results go. `tops`: two rows to gather the largest weights in; `out`: (targets, 4) and `truth`: (true
+    records, 3) as `finish` fills them."""
+
+    tops: F64
+    out: F64
+    truth: F64
+
+
+class Seen(NamedTuple):
+    """Records' values of d numbers, each (d, records): the cells of noisy ones, what a swapped one says."""
+
+    low: F64
+    high: F64
+    same: F64
+    diff: F64
+
+
+class JointNoise(NamedTuple):
+    """How d numbers were altered: `sd` (d, G) around each node; `noisy`: (d,), false for one that was swapped; the
+    precision of correlated noise."""
+
+    sd: F64
+    noisy: Bools
+    precision: F64
+    half_logdet: float
+    correlated: bool
+
+
+class JointNodes(NamedTuple):
+    """Combinations g of d values: `nodes`, `scores`: (d, G); `log_n`, `log_allowed`: (G,); `mu`: (d, cells, K);
+    `precision`: (d, d) of the scores' residuals."""
+
+    nodes: F64
+    log_allowed: F64
+    scores: F64
+    log_n: F64
+    mu: F64
+    precision: F64
+
+
+class Nodes(NamedTuple):
+    """Values that are believed in: `nodes`, `sd` around each, `log_allowed`: (G,); `edges`: (G+1,) on the normal-score
+    scale; `mu`: (cells, K) and `tau` of the scores."""
+
+    nodes: F64
+    sd: F64
+    log_allowed: F64
+    edges: F64
+    mu: F64
+    tau: float

@@ -1,0 +1,119 @@
+"""All that comes before the loops: files merged, targets gathered, every pattern of knowledge fitted and placed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from confide.attack.engine.fit import Fit, fit
+from confide.attack.engine.kernel_plan import Units
+from confide.attack.engine.membership import population_records, released_weights
+from confide.attack.engine.scene import Scene, TargetSide
+from confide.attack.evidence.case import Case, Merged, make_case, merged
+from confide.attack.evidence.copies import joined
+from confide.attack.evidence.gather import Knowledge, gather
+from confide.attack.intruder import Intruder, Unsure
+from confide.attack.targets import Targets, gather_targets, released_row
+from confide.core.errors import InputError
+from confide.frames.columns import F64, I64, Records
+from confide.frames.distinct import Distinct
+
+if TYPE_CHECKING:
+    from confide.protect.release import Release
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """An attack up to its loops.
+
+    Units are pairs of a distinct target and its own distinct record: `units` has their places, `own` the same with -1
+    for a target that was not released and -2 for one of whom that is unknown, `of` each target's unit (None: its own).
+    `own_row`: each target's row of the release. `population`, `weights`: what counts people, where it is asked for.
+    """
+
+    intruder: Intruder
+    release: Release
+    files: Merged
+    others: tuple[Case, ...]
+    who: Targets
+    own_row: I64
+    units: Units
+    own: I64
+    of: I64 | None
+    population: tuple[Records, F64] | None
+    weights: F64 | None
+    fits: dict[bytes, tuple[Knowledge, Fit, TargetSide]] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"Prepared: {len(self.who.truth):,} targets, {len(self.own):,} units; {self.case!r}"
+
+    @property
+    def case(self) -> Case:
+        return self.files.case
+
+    def scenes(self) -> Iterator[tuple[I64, Scene, Units]]:
+        """One pattern of knowledge after another: positions of its units, the scene, and the units in it."""
+        for rows, knows, between in self.who.patterns(tuple(self.intruder.knows)):
+            knowledge, fitted, side = self._fitted(rows, knows, between)
+            place = np.full(self.who.records.n, -1, dtype=np.int64)
+            place[rows] = np.arange(len(rows))
+            mine = np.flatnonzero(place[self.units.target] >= 0)
+            units = Units(place[self.units.target[mine]], self.units.own[mine], self.units.count[mine])
+            yield mine, Scene.place(self.case, knowledge, fitted, side), units
+
+    def scene_of(self, target: int) -> tuple[Scene, int]:
+        """The records of one target's block in a scene, and the target's place there."""
+        row = target if self.who.of is None else int(self.who.of[target])
+        for rows, knows, between in self.who.patterns(tuple(self.intruder.knows)):
+            if len(at := np.flatnonzero(rows == row)):
+                knowledge, fitted, side = self._fitted(rows, knows, between)
+                block = np.flatnonzero(knowledge.eligible)
+                for c, labels in zip(knowledge.certain, side.labels, strict=True):
+                    block = block[c.released[block] == labels[at[0]]]
+                return Scene.place(self.case, knowledge, fitted, side, block), int(at[0])
+        raise InputError(f"Nothing is known of target {target}.")
+
+    def _fitted(
+        self, rows: I64, knows: tuple[str, ...], between: dict[str, tuple[float, float]]
+    ) -> tuple[Knowledge, Fit, TargetSide]:
+        key = rows.tobytes()
+        if key not in self.fits:
+            knowledge = joined([gather(each, knows, between) for each in (self.case, *self.others)])
+            targets = self.who.records.take(rows)
+            fitted = fit(self.case, knowledge, targets, knows, between)
+            self.fits[key] = knowledge, fitted, TargetSide.of(knowledge, fitted, targets)
+        return self.fits[key]
+
+
+def prepare(
+    intruder: Intruder, release: Release, targets: Any, truth: Any, also: Sequence[Release] = (), merge: bool = True
+) -> Prepared:
+    """Merge what is alike (with `merge=False` nothing is), and pair every target with its own record."""
+    files = merged(make_case(intruder, release), merge and not also)
+    others = tuple(make_case(intruder, copy) for copy in also)
+    who = gather_targets(intruder, release, files.original, targets, truth)
+    own_row = released_row(release, who.truth)
+    own = files.released.place(own_row)
+    n = len(who.truth)
+    if who.of is None:
+        units, of = Units(np.arange(n), np.maximum(own, -1), np.ones(n)), None
+    else:
+        pairs = Distinct.rows([who.of, own], n)
+        own, of = own[pairs.first], pairs.of
+        units = Units(who.of[pairs.first], np.maximum(own, -1), pairs.count)
+    return Prepared(
+        intruder, release, files, others, who, own_row, units, own, of, _population(intruder, files.case),
+        released_weights(intruder, release, files.released.of),
+    )  # fmt: skip
+
+
+def _population(intruder: Intruder, case: Case) -> tuple[Records, F64] | None:
+    who = intruder.membership
+    if isinstance(who, Unsure) and who.population is not None:
+        certain = [c.name for c in gather(case, tuple(intruder.knows), {}).certain]
+        names = tuple(dict.fromkeys([*certain, *(v for v in intruder.between if case.compiled.way(v).random is None)]))
+        return population_records(who, case.original, names)
+    return None

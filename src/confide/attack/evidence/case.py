@@ -1,0 +1,176 @@
+"""The first stage: the files of one attack as arrays, rows that are alike counted once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from confide.attack.intruder import Intruder
+from confide.core.errors import InputError
+from confide.frames.columns import F64, Column, Records, alike
+from confide.frames.tally import Tally
+from confide.protect.compiled import Compiled
+from confide.protect.seam.coarsening import Chain
+from confide.protect.seam.fitted import Fitted, View
+
+if TYPE_CHECKING:
+    from confide.protect.release import Release
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """`released` and `original` hold the same variables: all rows, distinct ones, or (of the release) those of a part.
+
+    `count`, `original_count`: how many rows each row stands for, None for one. `tables`: what was counted in the whole
+    release. `blind`: the plan is not known, so every value may have been altered.
+    """
+
+    intruder: Intruder
+    compiled: Compiled
+    original: Records
+    released: Records
+    believed: Mapping[int, Fitted]
+    blind: bool = False
+    count: F64 | None = None
+    original_count: F64 | None = None
+    tables: dict[tuple[str, ...], Tally] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return (
+            f"Case: {self.original.n:,} original and {self.released.n:,} released rows, {len(self.released)} variables"
+        )
+
+    def altered(self, v: str) -> bool:
+        """Whether a released value may differ at random from the true one."""
+        return self.blind or self.compiled.way(v).random is not None
+
+    def only_modelled(self, v: str) -> bool:
+        """Whether the plan says how the truth differs from a value that it releases as it is."""
+        at = self.compiled.way(v).random
+        return at is not None and self.compiled.fitted[at].models_truth
+
+    def view(self, known: tuple[str, ...] = ()) -> View:
+        """What evidence may read, for targets of whom these variables are known."""
+        return replace(
+            self.compiled.view(self.released), known=frozenset(known), guesses=self.intruder.guesses,
+            as_printed=self.intruder.as_printed, count=self.count, tables=self.tables,
+        )  # fmt: skip
+
+    def codebook(self, v: str) -> Column:
+        """The distinct released values of a variable: what codes refer to, in every part of the release."""
+        if self.released[v].kind == "categorical":
+            return self.released[v].codebook()
+        return self.view().counted((v,)).records[v].codebook()
+
+
+def needs_whole(case: Case) -> str:
+    """Why evidence must see all rows of the release; empty where counts of it are enough."""
+    if case.intruder.errors:
+        return "mistakes in the intruder's own values are compared with the whole file"
+    altered = [v for v in case.intruder.knows if case.altered(v)]
+    if case.intruder.levels[0] == "naive" and any(case.released[v].kind == "numeric" for v in altered):
+        return "a naive intruder compares numbers by their spread in the whole file"
+    for i, step in enumerate(case.compiled.steps):
+        fitted = [case.compiled.fitted[i], case.believed.get(i)] if step.role == "random" else []
+        if any(f is not None and not f.in_parts for f in fitted):
+            return f"{type(step).__name__} reads the whole file"
+    return ""
+
+
+def set_aside(case: Case) -> Case:
+    """The setting without rows: what evidence for any part of the release is made from."""
+    compiled = replace(
+        case.compiled, fitted=tuple(None if f is None else f.lean() for f in case.compiled.fitted), memory={}
+    )
+    nobody, one = np.zeros(0, dtype=np.int64), np.arange(min(1, case.original.n))
+    tables = {names: Tally(tally.records, tally.count) for names, tally in case.tables.items()}
+    return replace(
+        case, compiled=compiled, original=case.original.take(one), released=case.released.take(nobody),
+        believed={i: f.lean() for i, f in case.believed.items()}, count=None, original_count=None, tables=tables,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Merged:
+    """A case on distinct rows, and where the rows of both files are among them."""
+
+    case: Case
+    original: Tally
+    released: Tally
+
+
+def merged(case: Case, may: bool = True) -> Merged:
+    """Rows of both files that are alike, counted once, where one may and evidence can be had from counts; else all.
+
+    One may not where there are other copies, whose rows would have to be alike too.
+    """
+    numbers = [v for v in case.intruder.knows if case.altered(v) and case.original[v].kind == "numeric"]
+    if not may or len(numbers) > 1 or needs_whole(case):
+        return Merged(case, Tally(case.original), Tally(case.released))
+    original, released = Tally.merged(case.original), Tally.merged(case.released)
+    fewer = replace(
+        case, original=original.records, original_count=original.count, released=released.records, count=released.count
+    )
+    return Merged(fewer, original, released)
+
+
+def make_case(intruder: Intruder, release: Release) -> Case:
+    """Original and released files as arrays, with the steps an "average" intruder believes in."""
+    compiled = release.compiled or Compiled((), {}, ())
+    public = release.public_variables
+    needed = [*intruder.knows, *intruder.between]
+    needed += [v for v, w in compiled.ways.items() if w.random is not None]
+    needed += [v for step in compiled.steps if step.role == "random" for v in step.needs]
+    if "exact" in intruder.levels:
+        needed += public
+    names = [v for v in dict.fromkeys(needed) if v in public and v in release.original.columns]
+    lost = [v for v in (*intruder.knows, *intruder.between) if v not in names]
+    if lost:
+        raise InputError(f'The original file has no column "{lost[0]}", so nobody can be said to know it.')
+    original, released = release.encoded(names, numeric=intruder.between)
+    believed = believed_steps(intruder, compiled, original, released)
+    return Case(intruder, compiled, original, released, believed, blind=release.plan is None)
+
+
+def _remembered(compiled: Compiled, i: int, belief: Any, seen: Records, after: Mapping[str, Chain]) -> Fitted:
+    """A believed step fitted to a release, once for many attacks."""
+    read = seen.select((*belief.variables, *(v for v in belief.needs if v in seen)))
+    last = compiled.memory.get(i)
+    if last is None or last[0] != belief or not alike(last[1], read):
+        last = compiled.memory[i] = (belief, read, belief.fit(seen, seen, after))
+    found: Fitted = last[2]
+    return found
+
+
+def believed_steps(intruder: Intruder, compiled: Compiled, original: Records, released: Records) -> dict[int, Fitted]:
+    """Each random step as an "average" intruder imagines it, fitted to the release."""
+    if "average" not in intruder.levels:
+        return {}
+    stated = {v: step for step in intruder.believes for v in step.variables}
+    out: dict[int, Fitted] = {}
+    for i, step in enumerate(compiled.steps):
+        if step.role != "random":
+            continue
+        mine = {id(stated[v]): stated[v] for v in step.variables if v in stated}
+        if len(mine) > 1:
+            raise InputError(
+                f"believes: {', '.join(step.variables)} were altered by one step; believe in one step for them."
+            )
+        belief = next(iter(mine.values())) if mine else step.guess(released)
+        if set(belief.variables) != set(step.variables):
+            raise InputError(
+                f"believes: the step must cover exactly {', '.join(step.variables)}, which were altered together."
+            )
+        after = {v: compiled.way(v).after for v in step.variables}
+        visible = {
+            v: released[v] if v in step.needs or released[v].kind == original[v].kind else original[v] for v in released
+        }
+        seen = Records([replace(c, special=original[c.name].special) for c in visible.values()])
+        out[i] = _remembered(compiled, i, belief, seen, after)
+    unknown = [v for v in stated if compiled.way(v).random is None]
+    if unknown:
+        raise InputError(f'believes: the plan does not alter "{unknown[0]}" at random.')
+    return out

@@ -1,0 +1,42 @@
+"""The one place from which a room looks upward.
+
+Imports go one way: a room knows only those below it. Some methods of a result are there for convenience and belong to
+a room above (`attack.calibration()` measures, `result.map()` draws). They ask here by name, when they are called.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+ABOVE = {
+    "FORMATS": "confide.frames.files",
+    "attack_text": "confide.show.text.attacks",
+    "calibrate": "confide.measure.risk.calibration",
+    "declare_table": "confide.measure.risk.ranks",
+    "map_chart": "confide.show.charts.map_chart",
+    "picture_of": "confide.show.charts.of_results",
+    "rank_table": "confide.measure.risk.ranks",
+    "save_chart": "confide.show.charts.drawing",
+    "study_text": "confide.show.text.studies",
+    "summarise": "confide.measure.risk.identification",
+    "write": "confide.frames.files",
+    "write_report": "confide.show.report",
+}
+
+
+def upward(name: str) -> Any:
+    """What a room above offers under a name.
+
+    >>> upward("summarise").__module__
+    'confide.measure.risk.identification'
+    """
+    return getattr(import_module(ABOVE[name]), name)
+
+
+ROOMS = {
+    "method": "confide.protect.methods",
+    "measure": "confide.measure.utility",
+    "scheme": "confide.tables.schemes",
+}
+"""Where what is registered is shipped, by its kind: the registry imports all files of a room to know them."""

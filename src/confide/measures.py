@@ -1,0 +1,22 @@
+"""Measures of utility and of risk by name: `cf.measures.Hellinger`."""
+
+from confide.core.arguments import guard_room
+from confide.measure.risk.calibration import Calibration as Calibration
+from confide.measure.risk.exposure import Exposure as Exposure
+from confide.measure.risk.identification import Summary as Summary
+from confide.measure.utility.distances import Hellinger as Hellinger
+from confide.measure.utility.distances import TotalVariation as TotalVariation
+from confide.measure.utility.entropy import Entropy as Entropy
+from confide.measure.utility.estimates import InverseMse as InverseMse
+from confide.measure.utility.information_loss import InformationLoss as InformationLoss
+from confide.measure.utility.measure import Measure as Measure
+from confide.measure.utility.moments import Correlations as Correlations
+from confide.measure.utility.moments import Covariances as Covariances
+from confide.measure.utility.moments import Eigenvalues as Eigenvalues
+from confide.measure.utility.moments import Means as Means
+from confide.measure.utility.moments import Variances as Variances
+from confide.measure.utility.propensity import Propensity as Propensity
+from confide.measure.utility.regressions import CoefficientDifference as CoefficientDifference
+from confide.measure.utility.regressions import RegressionOverlap as RegressionOverlap
+
+guard_room(__name__)

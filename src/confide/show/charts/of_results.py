@@ -1,0 +1,155 @@
+"""The picture of each result, by the name of its class: what `result.chart()` draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from confide.core.errors import InputError
+from confide.core.result import Result
+from confide.measure.utility.distances import TotalVariation
+from confide.measure.utility.run import pairs_of
+from confide.show.charts.charts import calibration_chart, risk_counts, risk_distribution_chart
+from confide.show.charts.grid_chart import grid_chart
+from confide.show.charts.plan_charts import interval_chart
+from confide.show.charts.rank_charts import exposure_chart
+from confide.show.charts.table_charts import bands_chart, sap_chart, scheme_map
+from confide.show.charts.theory_charts import uniques_chart
+
+if TYPE_CHECKING:
+    from confide.attack.results.attack import Attack
+    from confide.attack.results.copies import Averaged
+    from confide.attack.results.explain import Explanation
+    from confide.measure.combining import Combined
+    from confide.measure.risk.identification import Summary
+    from confide.protect.release import Release
+    from confide.study.search.few import Few
+    from confide.study.tradeoff.choice import Choice
+    from confide.tables.published import Published
+    from confide.tables.risk.attack_result import Certificate
+
+Row = tuple[str, float | None, float | None, float | None, str]
+"""A name, a number with the ends of its interval, and the number in words."""
+WIDTHS = {"exact": 0, "within 1": 1, "within 4": 4, "within 9": 9, "within 99": 99}
+
+
+def picture_of(result: Result) -> Any:
+    """The chart of a result."""
+    for kind in type(result).__mro__:
+        if kind.__name__ in PICTURES:
+            return PICTURES[kind.__name__](result)
+    raise InputError(f"A {type(result).__name__} has no chart; draw its frame.")
+
+
+def _rows(rows: Sequence[Row], x_title: str, title: str) -> Any:
+    numbers = dict.fromkeys(("at", "low", "high"), pl.Float64)
+    frame = pl.DataFrame(rows, schema={"plan": pl.String, **numbers, "shown": pl.String}, orient="row")
+    return interval_chart(frame, x_title, title)
+
+
+def _plain(name: str, value: float | None, form: str = ".4g", words: str = "") -> Row:
+    return name, value, None, None, words or ("unknown" if value is None else format(value, form))
+
+
+def _attack(result: Attack) -> Any:
+    return risk_distribution_chart(risk_counts({"all targets": result.units}), title="Who is at risk")
+
+
+def _averaged(result: Averaged) -> Any:
+    counts = risk_counts({f"copy {i}": a.units for i, a in enumerate(result.attacks, 1)})
+    return risk_distribution_chart(counts, title="Who is at risk, by copy")
+
+
+def _explanation(result: Explanation) -> Any:
+    """Records by their place, not by their row: the picture tells what counts, not who it is."""
+    place = {row: k for k, row in enumerate(dict.fromkeys(result.frame["row"]), 1)}
+    rows = [
+        _plain(f"record {place[r['row']]} (p = {r['p']:.3g}): {r['part']}", r["factor"], ".3g")
+        for r in result.frame.iter_rows(named=True)
+    ]
+    return _rows(rows, "Factor by which the record is likelier than the average candidate", "Why these records")
+
+
+def _summary(result: Summary) -> Any:
+    names = ("over_threshold", "claimed_matches", "expected_matches", "unique_declared", "unique_matches")
+    found = result.to_dict()
+    rows = [_plain(n.replace("_", " "), found[n], ",.1f") for n in names]
+    return _rows(rows, "Number of targets", f"Risk of {result.targets:,} targets")
+
+
+def _combined(result: Combined) -> Any:
+    rows = [
+        (f"estimand {r['estimand']}", r["estimate"], r["low"], r["high"], f"{r['estimate']:.6g}")
+        for r in result.frame.iter_rows(named=True)
+    ]
+    return _rows(rows, "Estimate", f"{100 * result.confidence:g}% intervals from {result.copies} copies")
+
+
+def _release(releases: Sequence[Release]) -> Any:
+    pairs = pairs_of(releases)
+    rows = [_plain(v, TotalVariation(v).of(pairs).value, ".3g") for v in pairs[0].shared]
+    return _rows(rows, "Total variation distance between original and release", "How far each distribution has moved")
+
+
+def _published(result: Published) -> Any:
+    width = result.frame.select(width=pl.col("upper") - pl.col("lower"))["width"]
+    rows, below = [], -1
+    for name, most in WIDTHS.items():
+        rows.append(_plain(name, int(((width > below) & (width <= most)).sum()), ",.0f"))
+        below = most
+    rows.append(_plain("wider, or no bound", int((width.fill_null(below + 1) > below).sum()), ",.0f"))
+    return _rows(rows, "Number of counts", "How closely each count can be stated")
+
+
+def _certificate(result: Certificate) -> Any:
+    levels = [c for c in result.frame.columns if c not in ("cell", "people")]
+    rows = [
+        _plain(", ".join(str(r[c]) for c in levels), r["people"], ",.0f") for r in result.frame.iter_rows(named=True)
+    ]
+    return _rows(rows, "Known people", str(result))
+
+
+def _choice(result: Choice) -> Any:
+    rows = []
+    for r in result.table.iter_rows(named=True):
+        value = r[result.by]
+        within = (
+            "chosen" if r["plan"] == result.plan else "within the limits" if r["meets"] else "not within the limits"
+        )
+        rows.append(_plain(r["plan"], value, words="unknown" if value is None else f"{value:.4g}, {within}"))
+    return _rows(rows, result.by, f'The choice: "{result.plan}"')
+
+
+def _few(result: Few) -> Any:
+    rows = [
+        (r["what"], r["at_risk"], r["at_risk_low"], r["at_risk_high"], f"{r['at_risk']:,.1f}")
+        for r in result.table.iter_rows(named=True)
+    ]
+    return _rows(rows, "People at risk", "Raising protection for the risky few, and for all")
+
+
+PICTURES: dict[str, Callable[[Any], Any]] = {
+    "Attack": _attack,
+    "Averaged": _averaged,
+    "Calibration": calibration_chart,
+    "Certificate": _certificate,
+    "Choice": _choice,
+    "Combined": _combined,
+    "Copies": lambda copies: _release(list(copies)),
+    "Explanation": _explanation,
+    "Exposure": lambda result: exposure_chart(result.frame),
+    "Few": _few,
+    "Grid": lambda result: grid_chart(result.frame),
+    "Optimum": lambda result: result.map(),
+    "Published": _published,
+    "PublishedTables": _published,
+    "Release": lambda release: _release([release]),
+    "SchemeComparison": lambda result: scheme_map(result.frame),
+    "StudyResult": lambda result: result.map(),
+    "Summary": _summary,
+    "TableAttack": lambda result: sap_chart(result.frame),
+    "TablesAttack": lambda result: bands_chart(result.bands()),
+    "UniquesNoise": lambda result: uniques_chart(result.tried, result),
+}
