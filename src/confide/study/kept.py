@@ -12,9 +12,7 @@ import polars as pl
 
 from confide.attack.intruder import Intruder
 from confide.core.errors import InputError
-from confide.core.registry import known
 from confide.frames import private_folder, write
-from confide.measure.utility.measure import Measure
 from confide.measure.utility.registry import as_measure
 from confide.protect.plan import Plan
 from confide.study.pieces.sealed import read_sealed, write_sealed

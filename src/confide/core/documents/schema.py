@@ -91,7 +91,7 @@ class Schemas:
                 properties[name] = self._setting(setting)
         required = [n for n, s in settings.items() if s.required and n != subject_name]
         told = first_sentence(cls)
-        schema = ({"description": told} if told else {}) | closed(properties, required)
+        schema: JsonSchema = ({"description": told} if told else {}) | closed(properties, required)
         if subject_name is not None and settings[subject_name].required:
             schema["anyOf"] = [{"required": [n]} for n in SUBJECT]
         return schema
