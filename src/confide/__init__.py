@@ -1,12 +1,9 @@
 """confide: protect a microdata file, attack it as a well informed intruder, read who is at risk."""
 
-import re
-
 from confide.core.run import forked
+from confide.core.stubs import homes
 
-_LISTED = __spec__.loader.get_data(f"{__path__[0]}/__init__.pyi").decode()
-_HOMES = {name: home for home, name in re.findall(r"^from (\S+) import (\w+) as \2$", _LISTED, re.MULTILINE)}
-
+_HOMES = homes(__spec__)
 __all__ = list(_HOMES)
 
 

@@ -98,6 +98,7 @@ STEPS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Swap of several": (cf.Swap, {"what": ["region", "age"], "rate": 0.3, "jointly": False}),
     "Pram": (cf.Pram, {"what": "region", "retention": 0.7}),
     "Pram by matrix": (cf.Pram, {"what": "region", "matrix": [[0.8, 0.1, 0.1]] * 3}),
+    "LognormalNoise": (cf.LognormalNoise, {"what": "income", "sd": 0.1}),
     "Noise": (cf.Noise, {"what": "income", "sd": 100.0, "bounds": [0, None]}),
     "Noise of several": (cf.Noise, {"what": ["income", "spent"], "relative": 0.1, "correlation": "file"}),
     "Sample": (cf.Sample, {"fraction": 0.5}),

@@ -18,7 +18,7 @@ GOOD = {"a result", "a sentence", "Python's own"}
 RESULTS = {
     "Attack", "Averaged", "Calibration", "Certificate", "Choice", "Combined", "Exposure", "Few", "InputError", "Measure",
     "Optimum", "Published", "PublishedTables", "Release", "SchemeComparison", "StudyResult", "TableAttack", "__version__",
-    "beliefs", "charts", "measures", "schemes", "theory",
+    "beliefs", "charts", "extend", "measures", "schemes", "theory",
 }  # fmt: skip
 """What calls give, rooms of names, and what nobody constructs."""
 

@@ -101,7 +101,7 @@ def cheap() -> None:
     """Numbers and pictures that cost nothing, and that depend on what the true ones depend on."""
 
     def evaluate(data: Any, plan: Any, intruders: Any, measures: Any, seed: int, *_: Any) -> Evaluated:
-        mark = hashlib.sha256(f"{plan!r} {seed} {data.height}".encode()).digest()
+        mark = hashlib.sha256(f"{plan!r} {seed} {data.frame.height}".encode()).digest()
         risks = {who: {r: mark[i] / 256 + 2 * (not plan.steps) for i, r in enumerate(RISKS)} for who in intruders}
         utility = {m.name: mark[30] / 256 for m in measures}
         return Evaluated(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,12 @@ import polars as pl
 
 from confide.attack.intruder import Intruder
 from confide.core.errors import InputError
-from confide.core.registry import known
 from confide.frames import private_folder, write
-from confide.measure.utility.measure import Measure
 from confide.measure.utility.registry import as_measure
 from confide.protect.plan import Plan
 from confide.study.pieces.sealed import read_sealed, write_sealed
 from confide.study.result import Info, StudyResult
+from confide.study.statement.document import measure_table
 from confide.study.statement.rule import Rule
 
 FRAME, SUMMARY, FILE = "frame.parquet", "summary.csv", "result.json"
@@ -62,7 +61,7 @@ def _stated(result: StudyResult) -> dict[str, Any]:
         "info": asdict(result.info),
         "plans": {name: _or_none(Plan.to_dict, plan) for name, plan in result.plans.items()},
         "intruders": {name: _or_none(Intruder.to_dict, who) for name, who in result.intruders.items()},
-        "measures": {m.name: _measure_to_dict(m) for m in result.measures},
+        "measures": {m.name: _or_none(measure_table, m) for m in result.measures},
         "rule": None if result.rule is None else asdict(result.rule),
         "copies": dict(result.copies),
         "statements": {k: list(v) for k, v in result.statements.items()},
@@ -102,16 +101,3 @@ def _or_none(state: Any, what: Any) -> Any:
         return state(what)
     except InputError:
         return None
-
-
-def _measure_to_dict(measure: Measure) -> dict[str, Any] | None:
-    """A measure as a table of a study file; None where that would not give the same one."""
-    key = next((k for k, kind in known("measure").items() if type(measure) is kind), None)
-    if key is None:
-        return None
-    table = {"measure": key, **{f.name: getattr(measure, f.name) for f in fields(known("measure")[key])}}
-    try:
-        same = as_measure(json.loads(json.dumps(table))) == measure
-    except (TypeError, ValueError, InputError):
-        return None
-    return table if same else None

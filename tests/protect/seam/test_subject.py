@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from confide.protect.document import plan_from_dict, plan_to_dict
 
 import confide as cf
-from confide.core.documents.plain import methods
+from confide.core.registry import known
 from confide.protect.canonical import canonical
 
 SEVERAL: dict[str, dict[str, Any]] = {
@@ -25,7 +24,7 @@ ALL = {**SEVERAL, **ONE}
 
 
 def test_every_method_is_here() -> None:
-    assert {c.__name__ for c in methods().values()} == {*ALL, "Sample"}
+    assert {c.__name__ for c in known("method").values()} == {*ALL, "Sample"}
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -48,12 +47,12 @@ def test_variables_is_the_subject_of_every_method(name: str) -> None:
 @pytest.mark.parametrize("name", ALL)
 def test_plan_files_take_every_spelling_and_write_one(name: str) -> None:
     plan = cf.Plan([getattr(cf, name)("a", **ALL[name])])
-    table = plan_to_dict(plan)["steps"][0]
+    table = plan.to_dict()["steps"][0]
     assert table["variable"] == "a"
     rest = {k: v for k, v in table.items() if k != "variable"}
     for key in ("variable", "variables", "what"):
         for value in ("a", ["a"]):
-            assert plan_from_dict({"steps": [{key: value, **rest}]}) == plan
+            assert cf.Plan.from_dict({"steps": [{key: value, **rest}]}) == plan
     assert '"variable":"a"' in canonical(plan)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args, get_origin
 
@@ -37,9 +37,13 @@ def document_schema(section: str, cls: type[Any]) -> JsonSchema:
     schemas.definitions[section] = schemas.table(cls, {"name": TEXT})
     beside: dict[str, JsonSchema] = {"$schema": TEXT, **{s: {} for s in SECTIONS}}
     bare = schemas.table(cls, {"name": TEXT, **beside, section: False})
-    properties = {**beside, section: schemas.one_or_several(section)}
-    inside = {"type": "object", "properties": properties, "required": [section], "additionalProperties": False}
+    inside = closed({**beside, section: schemas.one_or_several(section)}, [section])
     return schemas.document(f"confide {section}", either(inside, bare))
+
+
+def closed(properties: Mapping[str, JsonSchema | bool], required: Sequence[str] = ()) -> JsonSchema:
+    """A table with these keys and no others."""
+    return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
 
 
 def either(*schemas: JsonSchema) -> JsonSchema:
@@ -87,8 +91,7 @@ class Schemas:
                 properties[name] = self._setting(setting)
         required = [n for n, s in settings.items() if s.required and n != subject_name]
         told = first_sentence(cls)
-        schema: JsonSchema = {"type": "object"} | ({"description": told} if told else {})
-        schema |= {"properties": properties, "required": required, "additionalProperties": False}
+        schema: JsonSchema = ({"description": told} if told else {}) | closed(properties, required)
         if subject_name is not None and settings[subject_name].required:
             schema["anyOf"] = [{"required": [n]} for n in SUBJECT]
         return schema
@@ -140,5 +143,5 @@ class Schemas:
             return {}
         cls, sole = classes[tag], sole_table(classes[tag])
         table = self.table(cls, {}) if sole is None else self.of(settings_of(cls)[sole].hint)
-        tagged = {"type": "object", "properties": {tag: table}, "required": [tag], "additionalProperties": False}
-        return table if len(classes) == 1 and one_of(hint, "table") is None and sole is None else tagged
+        bare = len(classes) == 1 and one_of(hint, "table") is None and sole is None
+        return table if bare else closed({tag: table}, [tag])

@@ -13,8 +13,8 @@ from confide.protect.release import Release
 from confide.protect.seam.evidence import Evidence
 from confide.protect.seam.likelihood import Columns, take
 
-TARGETS, REFERENCE = 5, 1_000
-"""Targets worked out again; true records over which part A is averaged."""
+TARGETS = 5
+"""Targets worked out again."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ def farthest(evidence: Evidence, release: Release, original: Records, variables:
     assert link is not None
     there = ~np.any([original[v].missing for v in variables], axis=0)
     twin, r = Twin.of(evidence, original), len(link)
-    people, known = _spread(link, REFERENCE), _spread(link[there[link]], TARGETS)
+    people, known = link, evenly(link[there[link]], TARGETS)
     attack = Intruder(knows=variables, unavailable="ignore", others=others).attack(release)
     worst = 0.0
     for i in known:
@@ -73,6 +73,6 @@ def farthest(evidence: Evidence, release: Release, original: Records, variables:
     return worst
 
 
-def _spread(rows: I64, most: int) -> I64:
+def evenly(rows: I64, most: int) -> I64:
     """Some of the rows, evenly spread over them."""
     return rows[np.linspace(0, len(rows) - 1, min(len(rows), most)).round().astype(np.int64)]

@@ -77,9 +77,9 @@ class _Files:
         levels = tuple(dict.fromkeys(v for c in columns for v in c.levels))
         together = Column(variable, "categorical", np.zeros(0, dtype=np.int64), columns[0].dtype, levels)
         found = [codes_in(c, together) for c in columns]
-        used = np.unique(np.concatenate(found))
-        used = used[used >= 0]
-        return [np.where(c < 0, -1, np.searchsorted(used, c)) for c in found], [str(levels[i]) for i in used]
+        there = np.sum([np.bincount(c[c >= 0], minlength=len(levels)) for c in found], axis=0) > 0
+        place = np.append(np.cumsum(there) - 1, -1)
+        return [place[c] for c in found], [str(levels[i]) for i in np.flatnonzero(there)]
 
 
 def design(formula: Formula, pairs: Sequence[Pair], family: str, where: str) -> Design:
@@ -119,14 +119,15 @@ def _term(files: _Files, term: Term, terms: Sequence[Term], parts: dict[tuple[Fa
     A categorical factor has one indicator a level but the first where the term without it is in the model too, else one
     for every level: the rule of R and of Chambers and Hastie (1992).
     """
-    blocks = [np.ones((len(w), 1)) for w in files.weights()]
+    blocks = [] if term else [np.ones((len(w), 1)) for w in files.weights()]
     for factor in term:
         categorical = factor.how == "C" or (factor.how == "as it is" and files.is_categorical(factor.variable))
         without = tuple(f for f in term if f != factor)
         key = (factor, categorical and without not in terms)
         if key not in parts:
             parts[key] = _indicators(files, *key) if categorical else [v[:, None] for v in _numbers(files, factor)]
-        blocks = [(a[:, :, None] * b[:, None, :]).reshape(len(a), -1) for a, b in zip(blocks, parts[key], strict=True)]
+        both = zip(blocks, parts[key], strict=True) if blocks else ()
+        blocks = [(a[:, :, None] * b[:, None, :]).reshape(len(a), -1) for a, b in both] or parts[key]
     return blocks
 
 
@@ -137,7 +138,10 @@ def _indicators(files: _Files, factor: Factor, every: bool) -> list[F64]:
     if len(levels) > 300:
         raise InputError(f'{files.where}: "{factor.variable}" has {len(levels)} categories, more than 300; recode it.')
     wanted = np.arange(0 if every else 1, len(levels))
-    return [np.where((c < 0)[:, None], np.nan, (c[:, None] == wanted).astype(float)) for c in codes]
+    made = [(c[:, None] == wanted).astype(float) for c in codes]
+    for c, block in zip(codes, made, strict=True):
+        block[c < 0] = np.nan
+    return made
 
 
 def _numbers(files: _Files, factor: Factor) -> list[F64]:

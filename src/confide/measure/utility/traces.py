@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from confide.measure.utility.altered import Altered, oddest, treated, unreleased, without
+from confide.measure.utility.altered import Altered, oddest, rest, treated, unreleased, without
 from confide.measure.utility.measure import Found, Measure
 from confide.measure.utility.pair import Pair
 from confide.measure.utility.run import measured_value, pairs_of
@@ -89,7 +89,8 @@ class _Some:
         if not touched and not len(self.gone):
             # Of the original alone: what another plan of the report hides would follow from it, unless it is the best.
             return found, Trace(None) if _is_best(measure, value) else Trace(0, None)
-        differ = len(np.unique(np.concatenate([self.gone, *(a.rows for a in touched)])))
+        n = self.pairs[0].original.height
+        differ = n - len(rest(n, np.concatenate([self.gone, *(a.rows for a in touched)])))
         if differ < FEWEST:
             return found, Trace(differ, None)
         alone, away = ([self._asked(measure, each)[0] for each in others]

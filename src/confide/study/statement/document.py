@@ -205,7 +205,7 @@ def written(
     doc: dict[str, Any] = {
         "plan": tables("plan", plans, lambda n, p: {"name": n, **_plan_table(p), **many.get(n, {})}),
         "intruder": tables("intruder", intruders, lambda n, w: {"name": n, **w.to_dict(files.get(n))}),
-        "utility": tables("measure", {m.name: m for m in measures}, lambda _, m: _measure_table(m)),
+        "utility": tables("measure", {m.name: m for m in measures}, lambda _, m: measure_table(m)),
     }
     return doc | ({} if rule is None else {"choice": rule.to_dict()}), lost
 
@@ -221,7 +221,7 @@ def _plan_table(plan: Plan | Sweep) -> dict[str, Any]:
     return dict(plan.document)
 
 
-def _measure_table(measure: Measure) -> dict[str, Any]:
+def measure_table(measure: Measure) -> dict[str, Any]:
     """A measure by its short name and what was stated of it."""
     named = name_of(measure)
     if named is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from confide.attack.intruder import Intruder
-from confide.core.documents.schema import TEXT, JsonSchema, Schemas, either
+from confide.core.documents.schema import TEXT, JsonSchema, Schemas, closed, either
 from confide.core.registry import known
 from confide.protect.plan import Plan
 from confide.study.statement.document import SHARED
@@ -27,14 +27,13 @@ def study_schema() -> JsonSchema:
     properties = {k: stated[k] for k in ("title", "repeats", "seed", "threshold")} | {
         "$schema": TEXT,
         "data": {**TEXT, "description": "The name of a file beside this one, or demo:heads."},
-        "release": {"type": "object", "properties": shared, "additionalProperties": False},
+        "release": closed(shared),
         "plan": schemas.one_or_several("plan"),
         "intruder": schemas.one_or_several("intruder"),
         "utility": either(measure, {"type": "array", "items": measure, "minItems": 1}),
         "choice": schemas.table(Rule, {}),
     }
-    whole = {"type": "object", "properties": properties, "required": ["data", "plan", "intruder"]}
-    return schemas.document("confide study", {**whole, "additionalProperties": False})
+    return schemas.document("confide study", closed(properties, ["data", "plan", "intruder"]))
 
 
 def _named(table: JsonSchema) -> JsonSchema:
@@ -45,15 +44,5 @@ def _range() -> JsonSchema:
     """Values that a sweep takes, in the place of one."""
     each = {"values": {"type": "array", "minItems": 1}, "as": TEXT}
     ends = {"from": NUMBER, "to": NUMBER, "steps": {"type": "integer", "minimum": 2}, "log": {"type": "boolean"}}
-    return {
-        "description": "Several values: a sweep.",
-        "anyOf": [
-            {"type": "object", "properties": each, "required": ["values"], "additionalProperties": False},
-            {
-                "type": "object",
-                "properties": {**ends, "as": TEXT},
-                "required": ["from", "to", "steps"],
-                "additionalProperties": False,
-            },
-        ],
-    }
+    parts = [closed(each, ["values"]), closed({**ends, "as": TEXT}, ["from", "to", "steps"])]
+    return {"description": "Several values: a sweep.", "anyOf": parts}
