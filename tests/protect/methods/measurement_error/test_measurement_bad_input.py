@@ -131,7 +131,7 @@ FILES = {
     "errors of the intruder as well": (lambda: attack(errors={"age": 2.0}), "says already how the true"),
     "an interval": (
         lambda: attack((), between={"age": ("low", "high")}, targets=pl.DataFrame({"low": [30.0], "high": [40.0]})),
-        "give a value of it"),
+        "give a value"),
     "words of a target": (lambda: attack(targets=pl.DataFrame({"age": ["old"]})), "numbers are needed"),
     "targets without the column": (lambda: attack(targets=pl.DataFrame({"money": [1.0]})), 'no column "age"'),
     "plan as text": (lambda: cf.simulate_targets(FILE, "measurement_error"), "needs a plan"),
