@@ -1,4 +1,4 @@
-"""The kind of processor on which numbers of quantile regressions were made (see docs/release.md)."""
+"""The kind of processor on which numbers of quantile regressions were made (see docs/how-to/release.md)."""
 
 from __future__ import annotations
 

@@ -295,7 +295,7 @@ MISTAKES = {
             protected(HEADS, cf.Microaggregate(MONEY)), targets=HEADS.with_columns(low=pl.lit(0), high=pl.lit(9)),
             truth=np.arange(HEADS.height),
         ),
-        "give a value of it",
+        "give a value",
     ),
 }  # fmt: skip
 
