@@ -166,7 +166,7 @@ def test_who_is_alone_in_a_cell_gets_the_own_wage_back(done: huckett.Experiment)
     assert shares[0] > 10 * shares[3]
     assert shares[0] > shares[1] > shares[2] > shares[3]
     steps = [
-        cf.HotDeck(s.what, match=s.match, within=s.within, window=50, donors=20, coarser=["sex", "marital"])
+        cf.HotDeck(s.variables, match=s.match, within=s.within, window=50, donors=20, coarser=["sex", "marital"])
         if isinstance(s, cf.HotDeck)
         else s
         for s in huckett.synthesis().steps

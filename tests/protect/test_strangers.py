@@ -17,6 +17,7 @@ from scipy.special import ndtri
 
 import confide as cf
 from confide.core.random.origin import Origin
+from confide.frames.encoded import Encoded
 from confide.protect.make import described
 
 N, SD, GUESSES = 60, 500.0, 10_000
@@ -50,7 +51,7 @@ def round_values(public: pl.DataFrame, origin: Origin) -> int:
 
 def guesses(public: pl.DataFrame, seeds: range) -> list[int]:
     """The best of every way to turn a guessed seed into draws that needs no secret."""
-    shown = described(NOISE, public, NOISE.encode(public), None)
+    shown = described(NOISE, Encoded.of(public), None)
     best = []
     for seed in seeds:
         origins = [Origin.shared(seed)]
@@ -70,7 +71,7 @@ def test_guessed_seeds(vault: cf.Vault) -> None:
     public = NOISE.protect(people(), seed=2026, vault=vault).data
     assert max(guesses(public, range(GUESSES))) < 10
     assert (
-        round_values(public, Origin.of(described(NOISE, people(), NOISE.encode(people()), None), 2026, vault)) == N
+        round_values(public, Origin.of(described(NOISE, Encoded.of(people()), None), 2026, vault)) == N
     )  # only with the secret
 
 

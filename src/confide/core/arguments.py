@@ -98,8 +98,9 @@ def tell_misfits(
     """Raise the sentence about arguments that do not fit; nothing where all do, or where the error is a sentence."""
     if isinstance(error, (ConfideError, MemoryError, OSError)):
         return
+    renamed = getattr(function, "__renamed__", {})
     try:
-        bound = inspect.signature(function).bind(*args, **kwargs)
+        bound = inspect.signature(function).bind(*args, **{renamed.get(k, k): v for k, v in kwargs.items()})
     except TypeError:
         return  # arguments missing, or too many: Python's own sentence says so
     hints = _hints(function)

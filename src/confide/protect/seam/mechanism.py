@@ -193,6 +193,7 @@ def _take_old_names(cls: type[Any]) -> None:
                 kwargs["variables"] = kwargs.pop(old)
         init(self, *args, **kwargs)
 
+    __init__.__renamed__ = dict.fromkeys(OLD_SUBJECTS, "variables")  # type: ignore[attr-defined]
     cls.__init__ = __init__
 
 

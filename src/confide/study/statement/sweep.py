@@ -57,11 +57,11 @@ class Range:
     def values(self) -> list[float] | list[int]:
         """The values, lowest first."""
         if self.whole:
-            return [int(v) for v in np.linspace(self.low, self.high, self.steps).round()]
+            return [int(v) for v in np.linspace(float(self.low), float(self.high), self.steps).round()]
         if self.log:
             grid = np.exp(np.linspace(math.log(self.low), math.log(self.high), self.steps))
         else:
-            grid = np.linspace(self.low, self.high, self.steps)
+            grid = np.linspace(float(self.low), float(self.high), self.steps)
         return [float(f"{v:.12g}") for v in grid]
 
 
