@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from confide.frames import columns
-from confide.frames.columns import Column, encode_column
+from confide.frames.columns import Column, Records, encode_column
 
 
 def same(found: Column, wanted: Column) -> bool:
@@ -25,6 +25,12 @@ def same(found: Column, wanted: Column) -> bool:
         and found.values.dtype == wanted.values.dtype
         and np.array_equal(found.values, wanted.values, equal_nan=wanted.kind == "numeric")
     )
+
+
+def encode(frame: pl.DataFrame, names: Any = None, categorical: Any = (), numeric: Any = ()) -> Records:
+    """Columns of a frame as arrays, of the kinds given."""
+    kinds: Any = dict.fromkeys(categorical, "categorical") | dict.fromkeys(numeric, "numeric")
+    return Records((encode_column(frame[v], kinds.get(v)) for v in names or frame.columns), n=frame.height)
 
 
 def tried(s: pl.Series, kind: Any, **more: Any) -> Column | str:

@@ -17,7 +17,7 @@ from scipy import integrate, stats
 from scipy.special import gammaln
 
 import confide as cf
-from confide.frames.columns import encode
+from tests.helpers.columns import encode
 
 
 def log_normal(x, mean, variance):

@@ -11,9 +11,8 @@ import pytest
 
 import confide as cf
 from confide.core.registry import known
-from confide.frames.columns import encode
+from confide.frames.columns import encode_column
 from confide.frames.comparing import in_unit, same_numbers
-from confide.frames.encoded import Encoded
 from tests.helpers.columns import counted, same, tried
 
 HEADS = cf.demo("heads").head(300)
@@ -75,10 +74,9 @@ def test_both_files_in_the_forms_of_the_plan(name: str, form: str) -> None:
     assert release.compiled is not None
     for v in names:
         kind = plan.kinds.get(v)
-        before = encode(release.original, [v], **({} if kind is None else {kind: [v]}))[v]
+        before = encode_column(release.original[v], kind)
         expected = release.compiled.released_form(before)
-        timed = in_unit(release.frame[v], expected.dtype).to_frame()
-        after = encode(timed, [v], **{expected.kind: [v]}, special={v: before.special})[v]
+        after = encode_column(in_unit(release.frame[v], expected.dtype), expected.kind, special=before.special)
         assert same(original[v], before)
         assert same(released[v], same_numbers(release.frame[v], after, expected))
 
@@ -127,7 +125,7 @@ def test_another_frame_has_other_arrays() -> None:
     assert less.before is release.before
     again = pickle.loads(pickle.dumps(release))
     assert same(again.after.column("race"), release.after.column("race"))
-    assert isinstance(again.before, Encoded)
+    assert (again.before.frame is again.original, again.after.frame is again.frame) == (True, True)
 
 
 def test_parts_of_a_plan_are_found_once() -> None:

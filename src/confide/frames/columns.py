@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from confide.core.errors import InputError, did_you_mean, raise_all
+from confide.core.errors import InputError, did_you_mean
 from confide.frames.types.exact import exact, from_floats, shortest, to_floats, why_not
 from confide.frames.types.exact import precision as precision
 from confide.frames.types.exact import rounded as rounded
@@ -115,7 +115,7 @@ class Records(Mapping[str, Column]):
 def alike(a: Records, b: Records) -> bool:
     """Whether two files hold the same variables with the same values.
 
-    >>> one = encode(pl.DataFrame({"a": [1.5, 2.5]}))
+    >>> one = Records([encode_column(pl.Series("a", [1.5, 2.5]))])
     >>> alike(one, one), alike(one, one.take(np.array([1, 0])))
     (True, False)
     """
@@ -125,30 +125,6 @@ def alike(a: Records, b: Records) -> bool:
         and np.array_equal(a[v].values, b[v].values, equal_nan=a[v].kind == "numeric")
         for v in a
     )
-
-
-def encode(
-    frame: pl.DataFrame,
-    names: Iterable[str] | None = None,
-    *,
-    categorical: Iterable[str] = (),
-    numeric: Iterable[str] = (),
-    special: Mapping[str, Sequence[float]] | None = None,
-    labelled: Iterable[str] = (),
-) -> Records:
-    """Turn columns of a frame into arrays, deciding each variable's kind where the caller did not."""
-    named_c, named_n, labels = set(categorical), set(numeric), set(labelled)
-    problems: list[str] = []
-    columns: list[Column] = []
-    for name in frame.columns if names is None else names:
-        asked: Kind | None = "categorical" if name in named_c else "numeric" if name in named_n else None
-        codes = tuple(float(x) for x in (special or {}).get(name, ()))
-        try:
-            columns.append(encode_column(readable(frame, name), asked, labelled=name in labels, special=codes))
-        except InputError as e:
-            problems.append(str(e))
-    raise_all(problems)
-    return Records(columns, n=frame.height)
 
 
 def readable(frame: pl.DataFrame, name: str) -> pl.Series:

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
 from confide.core.errors import InputError, raise_all
 from confide.core.random.origin import Origin
 from confide.core.result import Public
 from confide.frames import Data, Schema, attach, give_back, schema, to_polars
-from confide.frames.columns import I64, Column, Kind, Records, codes_in, encode_column
+from confide.frames.columns import I64, Column, Kind, Records
 from confide.frames.comparing import same_numbers
-from confide.frames.door import array_of
 from confide.frames.encoded import Encoded, Seeds, gathered
 from confide.frames.marks import why_withheld, withhold
 from confide.frames.types.buffers import rebuilt
+from confide.protect.adopted import check_fits, checked_link, in_words
 from confide.protect.codebook import only_occurring, schema_of_occurring
 from confide.protect.compiled import Compiled, run
 
@@ -36,8 +34,8 @@ class Release(Public):
     `data`: public, shuffled rows, no identifiers, only categories that occur (unless the plan's `public_codebook` says
     otherwise), in the caller's frame type. Private: `link` (the original row, 0-based, of each released row; None where
     unknown, or where rows are made of several people), `origin` (where its draws come from), `original`, `compiled`
-    (what each step learnt). `copy`: which of how many copies it is, and whether their rows are in one order; None for
-    one release alone.
+    (what each step learnt), `before` and `after` (the original and the released file with their arrays, made when first
+    asked for). `copy`: which of how many copies it is, and whether their rows are in one order; None for one alone.
 
     >>> import confide as cf
     >>> release = cf.Plan([cf.Topcode("age", at=85)], identifiers=["id"]).protect(cf.demo("heads"), seed=1)
@@ -100,7 +98,7 @@ class Release(Public):
         y = attach(before.frame, before.schema)
         if not z.height or not y.height:
             raise InputError("An adopted release needs at least one original and one released row.")
-        rows = _checked_link(link, y.height, z.height)
+        rows = checked_link(link, y.height, z.height)
         compiled, after = None, Encoded(z)
         if plan is not None:
             plan.check(y)
@@ -114,19 +112,20 @@ class Release(Public):
             records = plan.encode(before)
             compiled, _, _ = run(plan.parts, records, None)
             forms = {v: compiled.released_form(column) for v, column in records.items()}
-            z = _in_words(z, schema(released), y, {v: forms[v] for v in compiled.ways})
-            _check_labels(compiled, forms, y, after := Encoded(z), rows)
+            z = in_words(z, schema(released), y, {v: forms[v] for v in compiled.ways})
+            check_fits(compiled, forms, y, after := Encoded(z), rows)
         why = why_withheld(released)
         return cls(plan, released, withhold(z, why) if why else z, y, rows, None, compiled, None, before, after)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Frames lose their schema and their marks when they are pickled; a `Data` does not."""
+        """Frames lose their schema and their marks when they are pickled; a `Data` does not. Arrays are made again."""
         frames = {name: Data(part) for name, part in self.__dict__.items() if isinstance(part, pl.DataFrame)}
-        return {**self.__dict__, **frames, "frames": tuple(frames)}
+        return {**self.__dict__, **frames, "frames": tuple(frames), "before": None, "after": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         frames = {name: to_polars(state[name]) for name in state.pop("frames")}
         self.__dict__.update({**state, **frames})
+        self.__post_init__()
 
     @property
     def refusal(self) -> str:
@@ -226,93 +225,3 @@ def public_schema(plan: Plan, compiled: Compiled, before: Encoded, released: pl.
         if v in variables and compiled.released_form(records[v]).why == "recoded":
             variables[v] = replace(variables[v], value_labels={}, missing=())
     return replace(kept, variables=variables, file_label=None, notes=())
-
-
-def _checked_link(link: Any, n: int, r: int) -> I64 | None:
-    if link is None:
-        return None
-    rows = array_of(link)
-    if rows.shape != (r,) or not np.issubdtype(rows.dtype, np.integer):
-        raise InputError(f"link must give one original row number for each of the {r} released rows.")
-    if len(rows) and (rows.min() < 0 or rows.max() >= n):
-        raise InputError(f"link points outside the original file, whose rows are 0 to {n - 1}.")
-    if len(np.unique(rows)) < len(rows):
-        raise InputError("link gives the same original row to more than one released row.")
-    return rows.astype(np.int64)
-
-
-def _check_labels(
-    compiled: Compiled, forms: Mapping[str, Column], y: pl.DataFrame, after: Encoded, rows: I64 | None
-) -> None:
-    """Refuse released values that contradict the plan: the risk measured would be of another release."""
-    problems, z = [], after.frame
-    for v in compiled.ways:
-        if v not in z.columns:
-            continue
-        expected = forms[v]
-        try:
-            released = after.in_unit(v, expected.kind, expected.dtype)
-        except InputError as e:
-            problems.append(str(e))
-            continue
-        if compiled.way(v).random is None and rows is not None:
-            wrong = int((codes_in(released, expected) != codes_in(expected, expected)[rows]).sum())
-            if wrong:
-                problems.append(
-                    f'"{v}": {wrong} of {len(rows)} released values are not what the plan makes of the original.'
-                )
-        elif expected.kind == "categorical":
-            strange = int(((codes_in(released, expected) < 0) & ~released.missing).sum())
-            if strange:
-                problems.append(
-                    f'"{v}": {strange} of {z.height} released values are categories the plan cannot produce.'
-                )
-    for v in z.columns:
-        if v in compiled.ways or v not in y.columns or rows is None:
-            continue
-        wrong = _unlike(y.get_column(v).gather(rows), z.get_column(v))
-        if wrong:
-            problems.append(f'"{v}": {wrong} of {len(rows)} released values differ, though the plan leaves them alone.')
-    problems += _unfit(compiled, forms, after, rows)
-    raise_all(problems, "The released file does not fit the plan:")
-
-
-def _unfit(compiled: Compiled, forms: Mapping[str, Column], after: Encoded, rows: I64 | None) -> list[str]:
-    """What fitted steps say they cannot have made. A step met more records than are there if a later one selects."""
-    columns = []
-    for v, form in forms.items():
-        if v in after.frame.columns:
-            with suppress(InputError):  # named above where it matters
-                columns.append(after.like(v, form))
-    released = Records(columns, n=after.frame.height)
-    problems = []
-    for i, part in enumerate(compiled.fitted):
-        later = compiled.steps[i + 1 :]
-        if part is not None and not any(s.selects for s in later):
-            problems += part.unfit(released, rows)
-    return problems
-
-
-def _in_words(z: pl.DataFrame, held: Schema, y: pl.DataFrame, forms: Mapping[str, Column]) -> pl.DataFrame:
-    """Codes of a labelled file (SPSS, Stata) as their labels, where the plan makes words of the variable."""
-    for v in z.columns:
-        labels = held.variables[v].value_labels if v in held.variables else {}
-        if not labels or not z.schema[v].is_numeric() or v not in y.columns:
-            continue
-        words = forms[v].levels if v in forms else tuple(y.get_column(v).unique())
-        if any(isinstance(w, str) for w in words):
-            codes = {float(code): label for code, label in labels.items()}
-            column = [None if c is None else codes.get(float(c)) for c in z.get_column(v).to_list()]
-            z = z.with_columns(pl.Series(v, column, dtype=pl.String))
-    return z
-
-
-def _unlike(a: pl.Series, b: pl.Series) -> int:
-    """How many values of a kept column differ; numbers are compared as numbers, anything else as it is, or as text."""
-    if a.dtype == b.dtype and not a.dtype.is_float():
-        return int(a.ne_missing(b).sum())
-    both = a.dtype.is_numeric() and b.dtype.is_numeric()
-    if both and not (a.dtype.is_integer() and b.dtype.is_integer()):
-        x, y = (encode_column(s, "numeric").values for s in (a, b))
-        return int((~np.isclose(x, y, rtol=1e-9, atol=1e-12, equal_nan=True)).sum())
-    return int(a.cast(pl.String).ne_missing(b.cast(pl.String)).sum())
