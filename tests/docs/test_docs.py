@@ -33,8 +33,8 @@ from tests.helpers.places import ROOT
 from tests.helpers.processor import of_that_kind
 
 PAGES = ["README.md", *sorted(p.relative_to(ROOT).as_posix() for p in ROOT.glob("docs/**/*.md"))]
-FAST = {"README.md", "docs/tutorial/file-to-decision.md"}
-"""Pages of the fast lane."""
+FAST = {"README.md"}
+"""Pages of the fast lane; most others take seconds to minutes."""
 
 _FENCE = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
