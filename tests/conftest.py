@@ -32,5 +32,8 @@ def as_registered() -> Iterator[None]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Slow tests first, so that no worker waits at the end for one that began last."""
+    """Slow tests first, so that no worker waits at the end for one that began last; examples of papers are slow."""
+    for item in items:
+        if item.nodeid.startswith("papers/"):
+            item.add_marker("slow")
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)

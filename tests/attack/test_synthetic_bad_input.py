@@ -105,6 +105,7 @@ def test_a_release_made_by_another_tool():
     assert cf.Intruder(knows=["sex", "age", "pay"]).attack(adopted).units.equals(own)
 
 
+@pytest.mark.slow
 def test_the_heat_map_holds_its_numbers(tmp_path):
     grid = attacked(DRAWN, DECK, knows=["sex", "age", "pay", "wealth"]).grid(progress=False)
     save_chart(grid.plot(), tmp_path / "grid.svg")

@@ -338,6 +338,7 @@ def test_help_loads_nothing_heavy() -> None:
     assert done.stderr == "[]\n"
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves(here: Path) -> None:
     del here
     read_end, write_end = os.pipe()
@@ -355,6 +356,7 @@ def test_a_reader_that_leaves(here: Path) -> None:
     assert Path("public/heads.csv").exists()
 
 
+@pytest.mark.slow
 def test_as_a_process(here: Path) -> None:
     del here
     done = subprocess.run(

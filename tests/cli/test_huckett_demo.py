@@ -54,6 +54,7 @@ def test_mistakes_are_met_with_a_sentence(tmp_path: Path, capsys: pytest.Capture
     assert "give the name of a folder" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_plan_keeps_the_keys_and_withholds_what_is_named() -> None:
     file = cf.demo("heads").head(400)
     release = huckett.synthesis(withheld=["tenure"]).protect(file, seed=1, draws="shared")

@@ -49,6 +49,7 @@ def test_the_line_of_the_manual(here: Path, capsys: pytest.CaptureFixture[str]) 
     assert [r["sap"] for r in told] == expected["sap"].to_list()
 
 
+@pytest.mark.slow
 def test_records_and_counts_are_the_same_table(capsys: pytest.CaptureFixture[str]) -> None:
     options = "--controlled 3 --margins all --known 1,5 --seed 4"
     assert rows(capsys, f"sap counts.csv {options}") == rows(capsys, f"sap people.csv --records {options}")

@@ -56,6 +56,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("here")
 def test_a_study_leaves_tables_charts_and_two_reports(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("study study.toml --out results --threads 1") == 0
@@ -218,6 +219,7 @@ def test_the_shipped_study_is_the_experiment_of_reiter() -> None:
     assert study.repeats >= 3
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_pictures")
 def test_the_demo_leaves_its_report_and_its_study(tmp_path: Path) -> None:
     text, plain = heads_study.run_demo(tmp_path / "demo", heads=cf.demo("heads").head(300))

@@ -33,16 +33,8 @@ from tests.helpers.places import ROOT
 from tests.helpers.processor import of_that_kind
 
 PAGES = ["README.md", *sorted(p.relative_to(ROOT).as_posix() for p in ROOT.glob("docs/**/*.md"))]
-SLOW = {
-    "docs/explanation/calibration.md": "twenty attacks on the whole file",
-    "docs/explanation/papers/fienberg.md": "rank tables",
-    "docs/explanation/papers/fienberg-more.md": "learning, exposure",
-    "docs/explanation/papers/huckett.md": "the whole experiment, grids",
-    "docs/explanation/papers/huckett-utility.md": "the whole experiment, copies",
-    "docs/explanation/papers/reiter.md": "the whole experiment",
-    "docs/explanation/papers/reiter-four-people.md": "the whole experiment",
-    "docs/explanation/papers/reiter-readings.md": "the whole experiment",
-}
+FAST = {"README.md"}
+"""Pages of the fast lane; most others take seconds to minutes."""
 
 _FENCE = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -108,7 +100,7 @@ def _close(a: str, b: str) -> bool:
     return abs(x - y) <= max(unit, 0.01 * abs(x))
 
 
-@pytest.mark.parametrize("page", [pytest.param(p, marks=pytest.mark.slow) if p in SLOW else p for p in PAGES], ids=str)
+@pytest.mark.parametrize("page", [p if p in FAST else pytest.param(p, marks=pytest.mark.slow) for p in PAGES], ids=str)
 def test_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for block, printed in run(page):

@@ -92,6 +92,7 @@ def _content(path) -> bytes:
     return raw
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_no_file_names_what_nobody_released_has(suffix, tmp_path):
     release = _without(cf.Plan([SAMPLE]))

@@ -40,6 +40,7 @@ def test_the_very_same_release(name: str, tmp_path: Path) -> None:
     check(name, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(SOLVED))
 def test_the_very_same_release_on_the_same_kind_of_processor(name: str, tmp_path: Path) -> None:
     """OpenBLAS computes as on the kind asked for; other libraries of linear algebra cannot be asked."""

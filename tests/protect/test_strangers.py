@@ -94,6 +94,7 @@ def reproduced(public: pl.DataFrame, file: pl.DataFrame, seeds: range) -> list[i
     return found
 
 
+@pytest.mark.slow
 def test_all_but_one_record_is_known(vault: cf.Vault) -> None:
     file = people(30)
     draft = NOISE.protect(file, seed=3)

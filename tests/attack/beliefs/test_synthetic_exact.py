@@ -90,6 +90,7 @@ def step_of(method, v, before, drawn):
     return cf.NormalSynthesis(v, given=before, scale="ranks" if method == "ranks" else "values")
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(
     st.permutations(["x", "y", "w", "k"]), st.lists(st.sampled_from(METHODS), min_size=4, max_size=4),

@@ -58,6 +58,7 @@ def equal(one, two, tolerance=1e-9):
             assert a.to_list() == b.to_list(), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", INTRUDERS)
 @few
 @given(y=files(), seed=st.integers(0, 99))
@@ -85,6 +86,7 @@ def test_probabilities_are_probabilities(who, y, seed):
                 assert row["as_likely"] == row["n_max"] - 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", INTRUDERS)
 @few
 @given(y=files(), order=st.randoms(use_true_random=False))
@@ -98,6 +100,7 @@ def test_order_of_the_original_never_matters(who, y, order):
     equal(units(cf.Intruder(**INTRUDERS[who]).attack(old), new), units(cf.Intruder(**INTRUDERS[who]).attack(moved)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", INTRUDERS)
 @few
 @given(y=files(), order=st.randoms(use_true_random=False))
@@ -116,6 +119,7 @@ def test_order_of_the_release_never_matters(who, y, order):
         np.testing.assert_allclose(a.sort("row")["p"], b.sort("row")["p"], atol=1e-9)
 
 
+@pytest.mark.slow
 @settings(few, max_examples=5)  # each is sixteen attacks
 @given(y=files())
 def test_an_adopted_release_is_the_release(y):
@@ -142,6 +146,7 @@ def test_threads_never_matter(who):
         assert first.equals(other, null_equal=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", INTRUDERS)
 def test_equal_targets_and_records_are_merged_without_a_trace(who):
     y = large(60, 2)

@@ -125,6 +125,7 @@ def test_huge_noise_that_keeps_zeros_is_knowing_zeros(y):
     same(attacked(y, [cf.Noise("x", sd=1e7, keep_zeros=True)]), attacked(zeros, []), 1e-3)
 
 
+@pytest.mark.slow
 @few
 @given(y=files())
 def test_one_class_is_not_knowing(y):
@@ -166,6 +167,7 @@ def test_everything_ignored_is_one_in_n_t(y):
     )
 
 
+@pytest.mark.slow
 @few
 @given(y=files())
 def test_whole_file_released_leaves_nobody_absent(y):
@@ -185,6 +187,7 @@ def test_absence_without_evidence_is_the_share_not_released(y, total):
     )
 
 
+@pytest.mark.slow
 @few
 @given(y=files())
 def test_no_mistake_is_no_mistake(y):
@@ -193,6 +196,7 @@ def test_no_mistake_is_no_mistake(y):
     same(attacked(y, steps, errors={"a": 0.0}), attacked(y, steps))
 
 
+@pytest.mark.slow
 @few
 @given(y=files())
 def test_an_interval_of_one_point_is_a_value(y):
@@ -203,6 +207,7 @@ def test_an_interval_of_one_point_is_a_value(y):
         same(who.attack(release, targets, np.arange(y.height)), cf.Intruder(knows=KNOWS).attack(release))
 
 
+@pytest.mark.slow
 @few
 @given(y=files())
 def test_an_interval_without_ends_is_not_knowing(y):

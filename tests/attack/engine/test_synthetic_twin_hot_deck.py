@@ -163,6 +163,7 @@ def test_what_a_synthesis_reads_is_no_evidence_about_a_swap():
 # -- normal and tree synthesis ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", ["values", "ranks"])
 @pytest.mark.parametrize("others", ["sdl", "ignore"])
 @pytest.mark.parametrize("known", [True, False])

@@ -116,6 +116,7 @@ def test_the_last_digits_of_released_values_do_not_matter(tau):
 # -- quantile regression: not known ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("zeros", [0.0, 0.4])
 @pytest.mark.parametrize("tau", TAUS)
 def test_quantile_regression_not_known(tau, zeros):

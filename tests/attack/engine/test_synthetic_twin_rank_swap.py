@@ -141,6 +141,7 @@ def test_rank_swap_before_a_coarsening(later, exchange):
     check(attack, rank_logs(release, targets_of(attack), 3, exchange, image))
 
 
+@pytest.mark.slow
 @few
 @given(
     st.lists(st.one_of(st.just(0), st.integers(-4, 60), st.none()), min_size=6, max_size=24).filter(lambda v: any(v)),
@@ -199,6 +200,7 @@ def test_a_window_that_is_believed_too_small(options, exchange):
         assert posterior(attack, i).sum() == pytest.approx(float(units["status"][i] == "ok"), abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exchange", [False, True])
 def test_a_swapped_number_known_as_an_interval(exchange):
     """C is the mean chance of the record's value over what the interval holds of the file; A over all of it."""

@@ -77,6 +77,7 @@ PLANS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PLANS)
 @few
 @given(y=rows())
@@ -87,6 +88,7 @@ def test_everything_known(name, y):
 RANDOM = [n for n in PLANS if n not in ("nothing", "recode", "topcode", "bottomcode", "round")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RANDOM)
 @few
 @given(y=rows())
@@ -94,6 +96,7 @@ def test_perturbed_variables_not_known(name, y):
     compare(attacked(y, PLANS[name], ["b"]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("levels", [("sdl", "sdl", "sdl"), ("sdl", "ignore", "sdl"), ("sdl", "sdl", "ignore"),
                                     ("ignore", "sdl", "sdl"), ("sdl", "ignore", "ignore"), ("exact", "exact", "exact"),
                                     ("sdl", "exact", "exact"), ("naive", "ignore", "ignore")])  # fmt: skip
@@ -112,6 +115,7 @@ def test_half_of_a_joint_swap_is_known(y):
     compare(attacked(y, PLANS["swap jointly"], ["a", "b"], unavailable="ignore"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["nothing", "recode", "swap", "swap within", "noise, zeros kept", "all three"])
 @few
 @given(y=rows())
@@ -151,6 +155,7 @@ BELIEVES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BELIEVES)
 @pytest.mark.parametrize("a", ["average", "sdl"])
 @few
@@ -166,6 +171,7 @@ def test_average_guesses(name, y):
     compare(attacked(y, PLANS[name], ["a", "b", "c"], available="average", unavailable="average", others="average"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["nothing", "swap", "noise, zeros kept", "noise in bounds", "small noise", "all three"]
 )
@@ -180,6 +186,7 @@ def test_membership(name, membership, y):
     compare(attacked(y, [*PLANS[name], cf.Sample(0.6)], ["a", "b", "x"], membership=who))
 
 
+@pytest.mark.slow
 @few
 @given(y=rows())
 def test_membership_with_counts_and_partial_knowledge(y):
@@ -192,6 +199,7 @@ def test_membership_with_counts_and_partial_knowledge(y):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["nothing", "recode", "swap", "swap within", "swap jointly", "pram by matrix",
                                   "pram by retention", "noise, zeros kept", "noise below topcode", "all three"])  # fmt: skip
 @few
@@ -201,6 +209,7 @@ def test_missing_values(name, y):
     compare(attacked(y, PLANS[name], ["a", "x"], membership="in_file"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["nothing", "recode", "topcode", "round", "swap a number", "noise", "noise, zeros kept",
                                   "noise below topcode"])  # fmt: skip
 @pytest.mark.parametrize("level", ["sdl", "exact"])

@@ -256,6 +256,7 @@ def small_release():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("level", "rows"), [("sdl", 64), ("average", 27), ("naive", 8)])
 def test_the_grid_is_every_single_attack(level, rows):
     release = small_release()

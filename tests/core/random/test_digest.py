@@ -68,6 +68,7 @@ def test_types_and_the_order_of_columns_do_not_matter() -> None:
         assert Digest.of(other).hex() == wanted
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(cuts=st.lists(st.integers(0, 300), max_size=6))
 def test_any_batches_agree(cuts: list[int]) -> None:

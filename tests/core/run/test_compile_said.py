@@ -11,6 +11,8 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
 from tests.helpers.places import ROOT
 
 CODE = "from tests.helpers.cached_loop import doubled; doubled(1.0); doubled(2.0)"
@@ -31,12 +33,14 @@ def on_a_terminal(kept: Path) -> str:
         os.close(ours)
 
 
+@pytest.mark.slow
 def test_compiling_is_said_once_on_a_terminal(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     assert on_a_terminal(kept) == "confide: compiling, once: doubled ...\n"
     assert on_a_terminal(kept) == ""
 
 
+@pytest.mark.slow
 def test_it_is_silent_in_a_pipe(tmp_path: Path) -> None:
     env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kept")}
     done = subprocess.run([sys.executable, "-c", CODE], env=env, cwd=ROOT, capture_output=True, timeout=120)

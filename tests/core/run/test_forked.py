@@ -48,6 +48,7 @@ def test_a_pool_works_after_use(tmp_path: object, method: str) -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_a_fork_before_use_works(tmp_path: object) -> None:
     done = run(tmp_path, BEFORE + POOL.format(work="found"), "fork")
     assert done.returncode == 0, done.stderr
@@ -116,6 +117,7 @@ def test_a_pool_of_forks_after_use_ends_in_the_sentence(tmp_path: object) -> Non
     assert f"confide.InputError: {SENTENCE}" in done.stderr
 
 
+@pytest.mark.slow
 def test_loops_work_after_a_fork(tmp_path: object) -> None:
     code = BEFORE + (
         "from confide.protect.methods.microaggregate.mdav import mdav\nimport numpy as np\nX = np.arange(60.0).reshape(30, 2)\n"

@@ -98,6 +98,7 @@ def contents(s: pl.Series) -> list[str]:
     return sorted(repr(v + 0.0 if isinstance(v, float) else v) for v in s.to_list())  # -0.0 is the number 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", list(ANY))
 @settings(max_examples=12, deadline=None)
 @given(data=st.data())

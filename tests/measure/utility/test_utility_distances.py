@@ -88,6 +88,7 @@ def test_identical_files_row_order_and_repeated_rows(measure):
         assert measure(y, z, weight="w") == pytest.approx(repeated, rel=1e-6)
 
 
+@pytest.mark.slow
 @some
 @given(st.integers(0, 10_000), st.integers(3, 60), st.booleans())
 def test_ranges(seed, n, gaps):
@@ -148,6 +149,7 @@ def test_pmse_against_statsmodels(rows):
     assert found == pytest.approx(np.mean((p - c) ** 2), rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("model", ["logistic", "cart"])
 def test_the_ratio_of_random_halves_is_near_one(model, weight):

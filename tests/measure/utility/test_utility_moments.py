@@ -133,6 +133,7 @@ TEXTS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", TEXTS)
 def test_variances_of_estimates_are_those_of_repeated_samples(text):
     estimates, claimed = [], []

@@ -170,6 +170,7 @@ def test_overlap_is_a_share_and_symmetric(ends):
     assert overlap(*(np.array([v]) for v in (*a, *a)))[0] == 1
 
 
+@pytest.mark.slow
 @some
 @given(st.integers(0, 10_000))
 def test_ranges(seed):

@@ -63,6 +63,7 @@ def by_hand(y, rate, values):
     return np.array([[(1 - pi) * (a == b) + pi * (y.count(b) - (a == b)) / (n - 1) for b in values] for a in values])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [0.2, 0.5, 0.9, 1.0])
 def test_swap_frequencies_follow_the_closed_form(rate):
     plan = cf.Plan([cf.Swap("c", rate=rate)])
@@ -73,6 +74,7 @@ def test_swap_frequencies_follow_the_closed_form(rate):
     np.testing.assert_allclose(transitions(plan, SMALL, list("pqr"), 1000), wanted, atol=0.05)
 
 
+@pytest.mark.slow
 def test_swap_within_groups_follows_the_closed_form_of_each_group():
     plan = cf.Plan([cf.Swap("c", rate=0.7, within="g")])
     counts = {"u": Counter(), "v": Counter()}
@@ -169,6 +171,7 @@ def test_pram_frequencies_are_its_matrix():
     np.testing.assert_allclose(transitions(plan, y, list("pqr"), 2), P, atol=0.025)
 
 
+@pytest.mark.slow
 def test_invariant_pram_keeps_expected_counts():
     y = pl.DataFrame({"c": list("p") * 50 + list("q") * 30 + list("r") * 20})
     plan = cf.Plan([cf.Pram("c", retention=0.4)])

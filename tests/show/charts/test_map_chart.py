@@ -175,6 +175,7 @@ def test_mistakes_get_a_sentence() -> None:
         map_chart(study_frame({"p": as_plan(1.0, 0.5)}), MATCHES, OVERLAP)
 
 
+@pytest.mark.slow
 def test_of_very_many_plans_those_that_matter_are_drawn(tmp_path: Path) -> None:
     many = {OTHER: as_plan(879.0, 1.0)} | {
         f"{name} [rate={k / 300:g}]": {"risk": [800 * (1 - k / 300) + more], "u": [0.9 - less - k / 900 - (k % slope) / 900],

@@ -43,6 +43,7 @@ def read(text: str) -> str:
     return html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", words)))
 
 
+@pytest.mark.slow
 def test_sections_are_in_the_order_of_reading(inside: str, outside: str) -> None:
     for text in (inside, outside):
         assert re.findall(r"<h2>(.*?)</h2>", own(text)) == SECTIONS
@@ -177,6 +178,7 @@ def test_the_document_states_the_same_study(tmp_path: Path) -> None:
     assert {k: w.knows for k, w in again.intruders.items()} == {k: w.knows for k, w in result().intruders.items()}
 
 
+@pytest.mark.slow
 def test_the_whole_folder(tmp_path: Path) -> None:
     made = save_report_folder(small(), tmp_path / "new" / "study")
     place = tmp_path / "new" / "study"

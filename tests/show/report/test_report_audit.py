@@ -79,6 +79,7 @@ def words(giant: float, town: str, outside: bool = True) -> dict[str, Any]:
 FIRST, SECOND = (1_228_500.0, "Quixotville"), (9_876_500.0, "Zedburg")
 
 
+@pytest.mark.slow
 def test_what_the_release_hides_of_one_person_changes_nothing_in_the_report() -> None:
     """Every measure, every chart and every word."""
     for plan in ONE_PERSON:
@@ -225,6 +226,7 @@ def test_every_count_in_what_is_published_is_coarse() -> None:
     assert found.info.rows % 20 == 0
 
 
+@pytest.mark.slow
 def test_another_number_of_people(tmp_path: Path) -> None:
     plan, who = cf.Plan([cf.Swap("sex", rate=0.4)]), {"neighbour": cf.Intruder(knows=["sex", "age"])}
     small = cf.Study(people(*FIRST), {"swap": plan}, who, ["means"], seed=5).run(progress=False)

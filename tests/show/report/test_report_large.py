@@ -37,6 +37,7 @@ def many() -> StudyResult:
     return replace(result(), frame=pl.concat(parts), plans=plans)
 
 
+@pytest.mark.slow
 def test_many_plans_are_drawn_in_part_and_listed_all() -> None:
     view = View.of(many(), True, "long [rate=301]")
     assert len(page_words(view)["table"].rows) == len(view.plans) == MANY + 6

@@ -119,6 +119,7 @@ def test_charts_of_groups_leave_out_twins_of_the_anchor() -> None:
         assert " 4 further plans are in the table of all plans only." in f.caption
 
 
+@pytest.mark.slow
 def test_the_document_gives_the_same_study_and_the_same_numbers(tmp_path: Path) -> None:
     many = replace(made(), copies={"swap": 2, "ages": 3})
     text, lost = study_document(many)

@@ -67,6 +67,7 @@ def said(view: View) -> str:
     return "\n".join(out)
 
 
+@pytest.mark.slow
 def test_outside_settings_that_are_no_numbers_are_numbered() -> None:
     chosen = "forced [force=[17, 123]]"
     text = said(View.of(swept(), True, chosen))

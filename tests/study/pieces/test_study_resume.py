@@ -43,6 +43,7 @@ def assert_same(a: cf.StudyResult, b: cf.StudyResult) -> None:
         assert_frame_equal(x, y, check_exact=True)
 
 
+@pytest.mark.slow
 def test_killed_and_restarted_it_gives_the_same_frame(tmp_path: Path) -> None:
     code = f"import confide as cf\n{inspect.getsource(study)}\nstudy(repeats=12).run({str(tmp_path)!r}, threads=1)"
     process = subprocess.Popen([sys.executable, "-c", code])
@@ -61,12 +62,14 @@ def test_killed_and_restarted_it_gives_the_same_frame(tmp_path: Path) -> None:
     assert all(now[name] == when for name, when in kept.items())
 
 
+@pytest.mark.slow
 def test_a_finished_study_is_not_computed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = study().run(tmp_path)
     monkeypatch.setattr(run, "evaluate", lambda *_: pytest.fail("computed again"))
     assert_same(study().run(tmp_path), first)
 
 
+@pytest.mark.slow
 def test_only_what_is_missing_or_damaged_is_computed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -118,12 +121,14 @@ def test_a_piece_of_another_shape_counts_as_none(change) -> None:
     assert restored(change(content), ["near"], ["hellinger"]) is None
 
 
+@pytest.mark.slow
 def test_a_fresh_seed_is_kept_with_the_study(tmp_path: Path) -> None:
     first = study(seed=None).run(tmp_path)
     assert_same(study(seed=None).run(tmp_path), first)
     assert not study(seed=None).run().frame.equals(first.frame)
 
 
+@pytest.mark.slow
 def test_another_study_is_refused_unless_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study().run(tmp_path)
     other = study(rate=0.1)
@@ -135,6 +140,7 @@ def test_another_study_is_refused_unless_asked(tmp_path: Path, monkeypatch: pyte
     assert len(calls) == 6 + 13  # the swaps anew in the folder; then all without one
 
 
+@pytest.mark.slow
 def test_an_error_leaves_the_folder_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     true, calls = run.evaluate, []
 

@@ -43,6 +43,7 @@ def risky(plan: cf.Plan) -> set[int]:
     return set(np.flatnonzero(np.max(means, axis=0) > 0.1 * (1 + 1e-9)).tolist())
 
 
+@pytest.mark.slow
 def test_the_forced_are_those_over_the_limit_until_none_is_added(few: cf.Few) -> None:
     rows: set[int] = set()
     while not (now := risky(with_forced(PLAN, rows))) <= rows:
@@ -64,6 +65,7 @@ def test_the_table_holds_means_over_fresh_seeds(few: cf.Few) -> None:
         assert row["ci_overlap"] == pytest.approx(np.mean(overlap))
 
 
+@pytest.mark.slow
 def test_the_few_are_safer_at_less_cost_than_all(few: cf.Few) -> None:
     planned, some, everybody = few.table.iter_rows(named=True)
     assert some["at_risk"] < planned["at_risk"]
@@ -158,6 +160,7 @@ def test_what_cannot_be_computed_in_the_file_as_it_is_says_why() -> None:
         few_of(intruders={"lost": who})
 
 
+@pytest.mark.slow
 def test_rounds_that_end_early_are_said_to(few: cf.Few) -> None:
     once = few_of(rounds=1)
     assert once.rows <= few.rows

@@ -46,6 +46,7 @@ def optimum() -> cf.Optimum:
     return found()
 
 
+@pytest.mark.slow
 def test_the_numbers_of_the_search_are_those_of_a_study(optimum: cf.Optimum) -> None:
     tried = optimum.searched
     assert tried["sd"].is_unique().all()

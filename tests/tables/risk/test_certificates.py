@@ -101,6 +101,7 @@ def test_hierarchies(data):
 # Three variables and anything else
 
 
+@pytest.mark.slow
 @settings(few, max_examples=20)
 @given(data=st.data())
 def test_three_variables(data):
@@ -109,6 +110,7 @@ def test_three_variables(data):
     check(published, counts, structural, int(counts.sum()))
 
 
+@pytest.mark.slow
 @settings(few, max_examples=40)
 @given(any_release())
 def test_any_constraints(release):

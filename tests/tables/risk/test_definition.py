@@ -41,6 +41,7 @@ def at_least(more, less):
 # The definition
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @few
 @given(data=st.data())
@@ -143,6 +144,7 @@ def test_any_constraints(release):
         assert truth <= most
 
 
+@pytest.mark.slow
 @some
 @given(any_release())
 def test_half_integers_do_not_count_as_tables(release):

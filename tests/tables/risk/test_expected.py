@@ -159,6 +159,7 @@ def test_a_scheme_without_chance_has_one_release():
         assert frame.select("n", "sap").equals(one.select("n", "sap"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_rows_and_columns_are_simulated(seed):
     """Sums that cross: the average over draws, within four standard errors of the one over all outcomes."""

@@ -93,6 +93,7 @@ def check(published, counts, structural, rows):
 # Against the enumeration
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forget", [False, True])
 @settings(few, max_examples=40)
 @given(data=st.data())

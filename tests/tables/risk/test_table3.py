@@ -139,6 +139,7 @@ def test_more_known_than_people_is_all_people_known():
         assert (np.diff(row) >= 0).all()
 
 
+@pytest.mark.slow
 def test_means_agree_with_an_outside_simulation(pool):
     runs = len(pool) / RUN
     mean = tally(pool) / runs
@@ -198,6 +199,7 @@ def share_without_risk(known):
     return sum(p for (total, above), p in states.items() if total % 5 != 2 or above > min(known, total))
 
 
+@pytest.mark.slow
 def test_tables_without_risk_stay_without(pool):
     """20.8 of 1200 tables are expected without risk when 24 units are known; print has 19."""
     expected = RUN * share_without_risk(24)

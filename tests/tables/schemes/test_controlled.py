@@ -69,6 +69,7 @@ def test_the_rounding_is_the_nearest_that_adds_up(seed, shape, base, steps, cell
     assert done.audit.rows() == [(layout.quantities, *2 * [done.audit["distance"][0]], True)]
 
 
+@pytest.mark.slow
 @given(seeds, st.integers(2, 3), st.integers(0, 1))
 @settings(deadline=None, max_examples=15)
 def test_three_variables_are_nearest_or_refused(seed, base, steps):

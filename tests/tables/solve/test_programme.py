@@ -63,6 +63,7 @@ def test_a_kept_model_gives_what_fresh_ones_give(seed):
             assert objective @ answer.x == pytest.approx(answer.value)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1))
 @settings(deadline=None, max_examples=40)
 def test_whole_number_optima_are_those_of_enumeration(seed):

@@ -30,6 +30,7 @@ from tests.helpers.measurement_twin import (
 # -- quadrature ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BELIEFS)
 def test_density_against_adaptive_quadrature(name):
     """Each pair's density, to 1e-9 up to five standard deviations away."""
@@ -128,6 +129,7 @@ def test_its_own_monte_carlo_agrees_within_its_errors(small):
     assert (z < 2).mean() > 0.88
 
 
+@pytest.mark.slow
 def test_monte_carlo_beside_absence_and_other_steps():
     file = elite_like(60, 5, c=pl.Series(np.random.default_rng(1).choice(["p", "q", "r"], 60)))
     plan = cf.Plan(
@@ -252,6 +254,7 @@ def test_missing_values_of_records_and_of_targets(membership):
 # -- beside other steps --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("membership", ["certain", "unsure", "in_file"])
 @pytest.mark.parametrize("knows", [("sex", "race", "age", "money"), ("sex", "age"), ("race", "money"), ("money",)])
 def test_one_ratio_a_variable_beside_every_other_step(membership, knows):

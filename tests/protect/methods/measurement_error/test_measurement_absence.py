@@ -33,6 +33,7 @@ ABSENT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ABSENT)
 @pytest.mark.parametrize("n", [5, 40])
 def test_absence_against_quadrature_over_a_new_person(form, n):

@@ -58,6 +58,7 @@ def test_simulated_targets_come_back_in_the_frame_they_came_in():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize("name", ["fixed, fixed", "fixed, gamma", "noise 5", "bias 5", "2 and 1"])
 def test_moments_of_simulated_targets(name, shared):

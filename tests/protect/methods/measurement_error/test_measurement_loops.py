@@ -42,6 +42,7 @@ LOOPS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("membership", ["certain", "unsure", "in_file"])
 @pytest.mark.parametrize("case", LOOPS)
 def test_compiled_loops_are_the_formula(case, membership):
@@ -105,6 +106,7 @@ def test_far_targets_stay_finite():
         assert (units["p_max"] > 0).all() if who == "certain" else units["p_absent"].is_finite().all()
 
 
+@pytest.mark.slow
 @few
 @given(
     seed=st.integers(0, 10**6),

@@ -35,6 +35,7 @@ def test_the_same_groups_as_the_definition(kind, n, p, k, seed):
     assert (size == k).sum() >= len(size) - 1  # only the last group is larger
 
 
+@pytest.mark.slow
 def test_the_same_groups_on_real_data_with_many_ties():
     x = cf.demo("heads").head(3000).select("hh_income", "property_value", "age").to_numpy().astype(float)
     for columns, k in (([0, 1], 3), ([1], 4), ([0, 1, 2], 10), ([2], 7)):

@@ -118,6 +118,7 @@ def test_one_group_tells_nothing(level):
     assert (units["n_max"] == 100).all()
 
 
+@pytest.mark.slow
 def test_the_rows_of_a_group_share_the_probability():
     attack = cf.Intruder(knows=MONEY).attack(protected(HEADS, cf.Microaggregate(MONEY, k=4)))
     assert (attack.units["n_max"] >= 4).all()
@@ -141,6 +142,7 @@ CALIBRATED = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CALIBRATED)
 def test_claims_are_true(case):
     variables, k, knows, others, options = CALIBRATED[case]
@@ -166,6 +168,7 @@ def test_claims_are_true_of_the_whole_file():
     assert abs(result.claimed / result.true - 1) < 0.005, result
 
 
+@pytest.mark.slow
 def test_who_knows_the_group_inside_which_it_was_made_knows_more():
     release = protected(HEADS, cf.Microaggregate(MONEY, k=3, within="tenure"))
     less, more = (cf.Intruder(knows=[*MONEY, *also]).attack(release).calibration() for also in ([], ["tenure"]))
@@ -239,6 +242,7 @@ def test_compiled_heights_are_the_features_times_theta():
     assert np.allclose(t["log_absent"], np.log(every @ means.count / means.count.sum()), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_learning_recovers_a_choice():
     rng = np.random.default_rng(4)
     means, y = some_means(rng, n=300)[1], rng.normal(size=(3000, 2))

@@ -186,6 +186,7 @@ def test_large_ties_against_sums_in_full_precision():
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [0, 1, 2, 3, 6, 11, 40])
 def test_draws_follow_the_shares(d):
     draws = Counter(bytes([6]) * 16)
@@ -215,6 +216,7 @@ def test_an_exchange_is_between_two_and_within_reach(n, d):
     assert draw_exchange(0, d, draws).shape == (0,)
 
 
+@pytest.mark.slow
 def test_tied_files_follow_the_shares():
     y = np.array([1, 1, 1, 2, 4, 4, 5, 5, 5, 5, 9], dtype=float)
     scale, d, runs = RankScale.of(y), 3, 6_000

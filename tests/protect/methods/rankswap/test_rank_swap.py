@@ -40,6 +40,7 @@ def test_an_exchange_keeps_the_distribution_and_a_copy_nearly():
     assert np.allclose(a, b, rtol=0.03)
 
 
+@pytest.mark.slow
 def test_no_pile_up_at_the_ends():
     y = pl.DataFrame({"x": np.arange(1, 101)})
     lowest = np.mean([(swapped(y, seed, window=10) == 1).sum() for seed in range(300)])

@@ -86,6 +86,7 @@ def test_normal_by_ranks_keeps_a_skewed_distribution():
     assert abs(np.corrcoef(x, np.log(y["pay"]))[0, 1] - np.corrcoef(x, np.log(z["pay"] + 1))[0, 1]) < 0.03
 
 
+@pytest.mark.slow
 def test_parameters_are_drawn_once_a_copy():
     """The mean of a copy has the variance alpha^2 + sigma^2/n of Duncan and Keller-McNulty's hierarchical model."""
     n = 400

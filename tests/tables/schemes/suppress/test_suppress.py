@@ -125,6 +125,7 @@ def random_table(seed, layout, most, impossible=0.15):
     return rng.integers(0, most + 1, layout.cells) * free, free
 
 
+@pytest.mark.slow
 @given(seeds, schemes, st.sampled_from([(2, 2), (2, 3), (4,)]), st.booleans())
 @settings(deadline=None, max_examples=60)
 def test_small_counts_of_two_way_tables_stay_open(seed, options, shape, total):
@@ -138,6 +139,7 @@ def test_small_counts_of_nested_groups_stay_open(seed, options, layout):
     check(Suppress(*options), layout, *random_table(seed, layout, 6))
 
 
+@pytest.mark.slow
 @given(seeds, schemes)
 @settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.filter_too_much])
 def test_small_counts_of_three_way_tables_stay_open(seed, options):

@@ -30,6 +30,7 @@ def released(y, *steps, seed=1, **options):
     return release.data[np.argsort(release.link)]
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(n=st.integers(30, 150), seed=st.integers(0, 20))
 def test_values_come_whole_from_one_record_of_the_cell(n, seed):

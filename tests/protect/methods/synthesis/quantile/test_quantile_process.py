@@ -166,6 +166,7 @@ def test_bad_input_is_refused():
         fit_process(np.ones((2, 1)), np.ones(2), np.array([0.0, 0.5]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["continuous", "zeros", "whole numbers", "almost perfect", "no intercept"])
 def test_band_equals_plain(kind, monkeypatch):
     x, y = design(20_000, 5, 15)
@@ -215,6 +216,7 @@ def test_same_data_same_lines():
     np.testing.assert_array_equal(fit_process(x, y, taus), fit_process(x.copy(), y.copy(), taus))
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_never_above_the_linear_program(data):
