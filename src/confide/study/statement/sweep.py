@@ -57,7 +57,8 @@ class Range:
     def values(self) -> list[float] | list[int]:
         """The values, lowest first."""
         if self.whole:
-            return [int(v) for v in np.linspace(float(self.low), float(self.high), self.steps).round()]
+            step = int(self.high - self.low) // (self.steps - 1)
+            return [int(self.low) + k * step for k in range(self.steps)]
         if self.log:
             grid = np.exp(np.linspace(math.log(self.low), math.log(self.high), self.steps))
         else:
