@@ -1,8 +1,7 @@
-"""What an intruder believes about values it does not know: ONE joint model, from which A and B both come.
+"""What an intruder believes about a number it does not know, given cell and class.
 
-The model speaks of *cells* (patterns of what is certain) and *classes* (joint categories of the uncertain
-variables): Pr(k given cell) is a multinomial regression on the cells' indicators; a number given cell and class
-has a normal score that is linear in the same indicators, mapped back through the reference file's own values.
+A number's normal score is linear in the indicators of cell and class, mapped back through the reference file's own
+values.
 
 Notation
 --------
@@ -13,7 +12,6 @@ s : normal score of a number, the normal quantile of its rank in the reference f
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -21,56 +19,12 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import ndtr, ndtri
 
-from confide.core.run.memory import remembered
+from confide.attack.beliefs.class_model import indicators
 from confide.core.run.threads import one_blas_thread
 from confide.frames.columns import F64, I64, codes_of_numbers
 
-LARGE = 150
-"""Beyond this many classes a regression is not worth its cost: each cell's own counts, drawn towards the file's."""
 PENALTY = 1.0
-"""Ridge on the coefficients of both regressions, in units of one record."""
-
-
-def log_class_probabilities(
-    design: sp.csr_matrix, cell: I64, classes: I64, k: int, penalty: float = PENALTY, weight: F64 | None = None
-) -> F64:
-    """log Pr(k given cell), shape (cells, K): multinomial regression on distinct (cell, class) patterns with counts.
-
-    `cell`, `classes`: of the reference's rows; `weight`: how much each counts (None: 1).
-    """
-    n_cells = design.shape[0]
-    present: F64 = np.bincount(classes, weights=weight, minlength=k).astype(float)
-    if k == 1:
-        return np.zeros((n_cells, 1))
-    if n_cells == 1 or (present > 0).sum() == 1:
-        smooth = (present + 1e-3) / (present.sum() + 1e-3 * k)
-        return np.tile(np.log(smooth), (n_cells, 1))
-    if k > LARGE:
-        return _shrunk(n_cells, cell * k + classes, k, present, weight)
-    pair, of = np.unique(cell * k + classes, return_inverse=True)
-    count = np.bincount(of, weights=weight).astype(float)
-    return remembered(_multinomial, design, pair, count, k, penalty)
-
-
-def _multinomial(design: sp.csr_matrix, pair: I64, count: F64, k: int, penalty: float) -> F64:
-    from sklearn.linear_model import LogisticRegression
-
-    model = LogisticRegression(C=1 / penalty, max_iter=200, tol=1e-4)
-    with warnings.catch_warnings(), one_blas_thread():
-        # 200 steps come within a fraction of a percent of the optimum, far inside the sampling error of the file; and
-        # many classes among few records are what small files have.
-        warnings.simplefilter("ignore")
-        model.fit(design[pair // k], pair % k, sample_weight=count)
-    out = np.full((design.shape[0], k), -np.inf)
-    out[:, model.classes_.astype(int)] = model.predict_log_proba(design)
-    return out
-
-
-def _shrunk(n_cells: int, pair: I64, k: int, present: F64, weight: F64 | None, prior: float = 5.0) -> F64:
-    """Class frequencies of each cell, with `prior` records' worth of the whole file's frequencies added."""
-    counts = np.bincount(pair, weights=weight, minlength=n_cells * k).reshape(n_cells, k)
-    overall = (present + 1e-3) / (present.sum() + 1e-3 * k)
-    return np.asarray(np.log((counts + prior * overall) / (counts.sum(axis=1, keepdims=True) + prior)))
+"""Ridge on the coefficients, in units of one record."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +69,7 @@ class NumberBelief:
         edges = _log_edges(values) if logs else _score_edges(count)
         middle = np.log(values) if logs else _middle(edges)
         score = middle[inverse]
-        each = sp.hstack([design[cell[rows]], _indicators(classes[rows], k)]).tocsr()
+        each = sp.hstack([design[cell[rows]], indicators(classes[rows], k)]).tocsr()
         beta = _ridge(each, score, own)
         residual = score - each @ beta
         tau = max(float(np.sqrt(np.average(residual**2, weights=own))), 1e-3)
@@ -180,11 +134,6 @@ def _thinned(values: F64, count: I64, edges: F64, steps: Callable[[F64], F64] | 
     total = np.add.reduceat(count.astype(float), first)
     nodes = np.add.reduceat(values * count, first) / total
     return nodes, np.concatenate([edges[first], edges[-1:]])
-
-
-def _indicators(codes: I64, k: int) -> sp.csr_matrix:
-    n = len(codes)
-    return sp.csr_matrix((np.ones(n), (np.arange(n), codes)), shape=(n, k))
 
 
 def _ridge(design: sp.csr_matrix, y: F64, weight: F64 | None) -> F64:

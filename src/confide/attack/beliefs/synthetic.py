@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import ndtri
 
-from confide.attack.beliefs.regressions import log_class_probabilities
+from confide.attack.beliefs.class_model import log_class_probabilities
 from confide.frames.columns import F64, I64
 
 BINS = 24

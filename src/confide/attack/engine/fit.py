@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from confide.attack.beliefs.cells import Cells
+from confide.attack.beliefs.class_model import log_joint_probabilities
 from confide.attack.beliefs.classes import Classes
 from confide.attack.beliefs.joint_numbers import JointBelief, fit_joint, known_together, uncertain_in
 from confide.attack.beliefs.numbers import NumberFit, Reference, fit_numbers, is_number
-from confide.attack.beliefs.regressions import Fitted, log_class_probabilities
+from confide.attack.beliefs.regressions import Fitted
 from confide.attack.beliefs.synthetic import correlation
 from confide.attack.evidence.case import Case, needs_whole, set_aside
 from confide.attack.evidence.gather import Knowledge, Uncertain
@@ -105,7 +106,7 @@ def _believe(case: Case, knowledge: Knowledge, numeric: Sequence[bool], targets:
 
     def believed(files: list[list[I64]], sizes: list[int]) -> tuple[Any, ...]:
         cells, (cell, *_) = Cells.fit(files, sizes, lengths, weight)
-        log_pi = _class_log(case, cells, cell, of, classes.size, weight)
+        log_pi = _class_log(case, cells, cell, of, classes, weight)
         about = Reference(case, reference, met, cells, cell, classes, of, weight, knowledge.limits)
         return cells, log_pi, *fit_numbers(steps, numeric, about)
 
@@ -153,10 +154,10 @@ def helper_codes(case: Case, helpers: Sequence[str]) -> list[I64]:
     return [codes_in(case.released[v], case.codebook(v)) for v in helpers]
 
 
-def _class_log(case: Case, cells: Cells, cell: I64, of: I64, k: int, weight: F64 | None) -> F64:
-    if isinstance(case.intruder.beliefs, Uniform):
-        return np.full((len(cells), k), -np.log(k))
-    return log_class_probabilities(cells.design, cell, of, k, weight=weight)
+def _class_log(case: Case, cells: Cells, cell: I64, of: I64, classes: Classes, weight: F64 | None) -> F64:
+    if isinstance(case.intruder.beliefs, Uniform) or classes.size == 1:
+        return np.full((len(cells), classes.size), -np.log(classes.size))
+    return log_joint_probabilities(cells.design, cells.patterns, cell, of, classes.digits, classes.sizes, weight)
 
 
 def _joint(

@@ -39,9 +39,13 @@ def log_classes(scene: Scene, rows: I64, for_a: bool, only: int | None = None, t
         if like is None or record is None or only not in (None, i):
             continue
         if not scene.fit.numeric[i] and (for_a or not u.direct):
-            t = scene.classes.target(like, i) if target is None else like.target(_with_known(scene, i, target))
-            z = take(record, np.repeat(rows, k))
-            out += like.log(take(t, np.tile(np.arange(k), len(rows))), z).reshape(len(rows), k)
+            values, of = scene.classes.frames[i].take(scene.classes.steps[i].first), scene.classes.steps[i].of
+            if target is not None:
+                values, of = _with_known(scene, i, target), np.arange(k)
+            t, many = like.target(values), values.n
+            z = take(record, np.repeat(rows, many))
+            found = like.log(take(t, np.tile(np.arange(many), len(rows))), z).reshape(len(rows), many)
+            out += found if many == k else found[:, of]
         for v, label in u.regions.items():
             out += np.where(scene.classes.regions[v] == label.released[scene.rows][rows][:, None], 0.0, -np.inf)
     return out
