@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from scipy.optimize import minimize
 
 from confide.core.run.threads import one_blas_thread
-from confide.frames.columns import F64
+from confide.frames.columns import F64, I64
 
 PENALTIES = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
 """Penalties that are tried, the smoothest first."""
@@ -30,7 +30,10 @@ WORSE = 2.0
 """Nats below the best at which less smoothing is not tried any more."""
 TRIED = 500_000
 """Patterns times categories beyond which penalties are judged on some of the patterns."""
-STEPS, PRECISION = 200, 1e-9
+FITTED = 4_000_000
+"""The same for the last fit, whose constants are then set so that all categories have their shares in the file."""
+ROUGH, PRECISE = 1e-6, 1e-9
+"""Relative change of the loss at which a fit ends: one that is only judged, and the last one."""
 
 
 def coefficients(designs: Sequence[sp.csr_matrix], counts: F64) -> F64:
@@ -39,38 +42,42 @@ def coefficients(designs: Sequence[sp.csr_matrix], counts: F64) -> F64:
     `designs`: (g, columns) each, the smallest first; the number of columns of the result says which was taken.
     `counts`: (g, K).
     """
-    design, penalty = _chosen(designs, counts)
-    return fit_coefficients(design, counts, penalty)
+    design, penalty, start = _chosen(designs, counts)
+    kept = _some(counts, FITTED, np.random.default_rng(20_050_102))
+    b = fit_coefficients(design[kept], counts[kept], penalty, start)
+    return b if len(kept) == len(counts) else _with_shares(design, counts, b)
 
 
-def fit_coefficients(design: sp.csr_matrix, counts: F64, penalty: float, start: F64 | None = None) -> F64:
+def fit_coefficients(
+    design: sp.csr_matrix, counts: F64, penalty: float, start: F64 | None = None, precision: float = PRECISE
+) -> F64:
     """The same for one design and penalty."""
     x = _with_constant(design)
     p, k = x.shape[1], counts.shape[1]
     back, rows, total = x.T.tocsr(), counts.sum(axis=1, keepdims=True), float(counts.sum())
-    seen = np.asarray(back @ counts)
+    seen, share = np.asarray(back @ counts), counts.sum(axis=0) / total
     ridge = np.full((p, 1), penalty)
     ridge[0] = 1e-8
+    # About the square roots of the curvatures: steps are then of one size in all directions.
+    scale = np.sqrt((np.asarray(back @ rows) * np.maximum(share * (1 - share), 1e-4) + ridge + 1e-3) / total)
 
     def loss(flat: F64) -> tuple[float, F64]:
-        b = flat.reshape(p, k)
+        b = flat.reshape(p, k) / scale
         eta = np.asarray(x @ b)
         top = eta.max(axis=1, keepdims=True)
         weight = np.exp(eta - top)
         norm = weight.sum(axis=1, keepdims=True)
         value = float((rows * (top + np.log(norm))).sum() - (b * seen).sum() + 0.5 * (ridge * b * b).sum())
         weight *= rows / norm
-        return value / total, ((np.asarray(back @ weight) - seen + ridge * b) / total).ravel()
+        return value / total, ((np.asarray(back @ weight) - seen + ridge * b) / (total * scale)).ravel()
 
     if start is None:
         start = np.zeros((p, k))
         start[0] = np.log((counts.sum(axis=0) + 0.5) / (total + 0.5 * k))
     with one_blas_thread():
-        found = minimize(
-            loss, start.ravel(), jac=True, method="L-BFGS-B",
-            options={"maxiter": STEPS, "ftol": PRECISION, "gtol": 1e-7},
-        )  # fmt: skip
-    return np.asarray(found.x.reshape(p, k))
+        options = {"maxiter": 300, "ftol": precision, "gtol": 1e-7}
+        found = minimize(loss, (start * scale).ravel(), jac=True, method="L-BFGS-B", options=options)
+    return np.asarray(found.x.reshape(p, k) / scale)
 
 
 def log_probabilities(design: sp.csr_matrix, b: F64) -> F64:
@@ -80,29 +87,49 @@ def log_probabilities(design: sp.csr_matrix, b: F64) -> F64:
     return np.asarray(eta - np.log(np.exp(eta).sum(axis=1, keepdims=True)))
 
 
-def _chosen(designs: Sequence[sp.csr_matrix], counts: F64) -> tuple[sp.csr_matrix, float]:
-    """The design and penalty of the fit to two thirds of the records that makes the others likeliest.
+def _chosen(designs: Sequence[sp.csr_matrix], counts: F64) -> tuple[sp.csr_matrix, float, F64 | None]:
+    """The design and penalty of the fit to two thirds of the records that makes the others likeliest, and that fit.
 
-    Which records are held out depends on counts alone, not on the order of rows.
+    Which records are held out depends on counts alone, not on the order of rows. A larger design is not tried with
+    less smoothing than is best for a smaller one.
     """
     rng = np.random.default_rng(20_050_101)
-    kept = np.arange(len(counts))
-    if counts.size > TRIED:
-        kept = np.sort(rng.permutation(len(counts))[: max(TRIED // counts.shape[1], 1)])
+    kept = _some(counts, TRIED, rng)
     whole = np.rint(counts[kept])
     out = rng.binomial(whole.astype(np.int64), HELD_OUT).astype(float)
-    best, found = -np.inf, (designs[0], PENALTIES[-1])
+    best, least = -np.inf, 0.0
+    found: tuple[sp.csr_matrix, float, F64 | None] = (designs[0], PENALTIES[-1], None)
     for design in designs:
-        start, top = None, -np.inf
-        for penalty in PENALTIES:
-            start = fit_coefficients(design[kept], whole - out, penalty, start)
-            value = float((out * log_probabilities(design[kept], start)).sum())
+        some, start, top = design[kept], None, -np.inf
+        for penalty in (p for p in PENALTIES if least <= p <= 30 * (least or np.inf)):
+            start = fit_coefficients(some, whole - out, penalty, start, ROUGH)
+            value = float((out * log_probabilities(some, start)).sum())
             if value > best:
-                best, found = value, (design, penalty)
+                best, found = value, (design, penalty, start)
             if value < top - WORSE:
                 break
             top = max(top, value)
+        least = found[1]
     return found
+
+
+def _some(counts: F64, most: int, rng: np.random.Generator) -> I64:
+    """All patterns, or as many at random as leave so many numbers."""
+    if counts.size <= most:
+        return np.arange(len(counts))
+    return np.sort(rng.permutation(len(counts))[: max(most // counts.shape[1], 1)])
+
+
+def _with_shares(design: sp.csr_matrix, counts: F64, b: F64) -> F64:
+    """Constants under which every category is expected as often as it is there, after a few rounds."""
+    b, there, rows = b.copy(), counts.sum(axis=0), counts.sum(axis=1)
+    step = max(FITTED // counts.shape[1], 1)
+    for _ in range(3):
+        expected = np.zeros(len(there))
+        for at in range(0, len(rows), step):
+            expected += rows[at : at + step] @ np.exp(log_probabilities(design[at : at + step], b))
+        b[0] += np.log((there + 0.5) / (expected + 0.5))
+    return b
 
 
 def _with_constant(design: sp.csr_matrix) -> sp.csr_matrix:
