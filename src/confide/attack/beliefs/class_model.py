@@ -90,9 +90,10 @@ def log_joint_probabilities(
             on_cells, on_prefixes = _predictors_of(cells, before, cell, of[own], code[own], k, weight)
         child = Distinct.rows([of, code], len(of))
         parent, mine = of[child.first], code[child.first]
-        out = (
-            out[:, parent] + on_cells[:, mine] + on_prefixes[parent, mine] - _log_sums(on_cells, on_prefixes)[:, parent]
-        )
+        out = out[:, parent]
+        out += on_cells[:, mine]
+        out += on_prefixes[parent, mine]
+        out -= _log_sums(on_cells, on_prefixes)[:, parent]
         of, known = child.of, np.vstack([known[:, parent], mine])
     return np.asarray(out[:, of])
 

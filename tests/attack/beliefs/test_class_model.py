@@ -1,0 +1,120 @@
+"""Pr(joint category given cell): what it must satisfy, and the numbers it gives, by other means."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import minimize
+
+from confide.attack.beliefs import multinomial
+from confide.attack.beliefs.cells import Cells
+from confide.attack.beliefs.class_model import indicators, log_class_probabilities, log_joint_probabilities
+from confide.attack.beliefs.classes import MOST, _joint
+
+
+def file(n=600, sizes=(2, 3, 4), seed=0):
+    """Two predictors, and variables that depend on them and on each other."""
+    rng = np.random.default_rng(seed)
+    x = [rng.integers(0, 2, n), rng.integers(0, 5, n)]
+    parts = []
+    for size in sizes:
+        eta = rng.normal(size=(2, size))[x[0]] + rng.normal(size=(5, size))[x[1]]
+        for before in parts:
+            eta = eta + rng.normal(size=(before.max() + 1, size))[before]
+        parts.append(np.argmax(eta + rng.gumbel(size=eta.shape), axis=1))
+    cells, (cell,) = Cells.fit([x], [2, 5], [n])
+    digits, of = _joint(parts, sizes)
+    return cells, cell, digits, of, sizes
+
+
+def joint(cells, cell, digits, of, sizes, weight=None):
+    return log_joint_probabilities(cells.design, cells.patterns, cell, of, digits, sizes, weight)
+
+
+def test_probabilities_of_all_joint_categories_sum_to_one_in_every_cell():
+    log_p = joint(*file())
+    assert np.allclose(np.exp(log_p).sum(axis=1), 1, atol=1e-12)
+    assert np.isfinite(log_p).all()
+
+
+def test_a_fit_is_where_the_loss_is_least():
+    cells, cell, _, of, _ = file(200, (3,))
+    counts = np.zeros((len(cells), 3))
+    np.add.at(counts, (cell, of), 1)
+    x = np.hstack([np.ones((len(cells), 1)), cells.design.toarray()])
+
+    def loss(flat):
+        b = flat.reshape(x.shape[1], 3)
+        eta = x @ b
+        return -(counts * (eta - np.log(np.exp(eta).sum(axis=1, keepdims=True)))).sum() + (b[1:] ** 2).sum() * 2.0 / 2
+
+    slow = minimize(loss, np.zeros(x.shape[1] * 3), method="BFGS", options={"gtol": 1e-7})
+    b = multinomial.fit_coefficients(cells.design, counts, 2.0)
+    assert loss(b.ravel()) == pytest.approx(slow.fun, rel=1e-7)
+    eta = x @ slow.x.reshape(x.shape[1], 3)
+    by_hand = eta - np.log(np.exp(eta).sum(axis=1, keepdims=True))
+    assert np.allclose(multinomial.log_probabilities(cells.design, b), by_hand, atol=2e-3)
+
+
+def test_the_joint_probability_is_a_product_of_one_regression_per_variable():
+    cells, cell, digits, of, sizes = file()
+    log_p = joint(cells, cell, digits, of, sizes)
+    first = np.zeros((len(cells), 2))
+    np.add.at(first, (np.arange(len(cells))[:, None], digits[0][None, :]), np.exp(log_p))
+    counts = np.zeros((len(cells), 2))
+    np.add.at(counts, (cell, digits[0][of]), 1)
+    b = multinomial.coefficients([cells.design, _paired(cells)], counts)
+    design = cells.design if len(b) == cells.design.shape[1] + 1 else _paired(cells)
+    assert np.allclose(first, np.exp(multinomial.log_probabilities(design, b)), atol=1e-9)
+
+
+def _paired(cells):
+    both, of = np.unique(cells.patterns, axis=1, return_inverse=True)
+    return sp.hstack([cells.design, indicators(of.reshape(-1), both.shape[1])]).tocsr()
+
+
+def test_neither_the_order_of_rows_nor_their_merging_matters():
+    cells, cell, digits, of, sizes = file()
+    whole = joint(cells, cell, digits, of, sizes)
+    order = np.random.default_rng(1).permutation(len(cell))
+    assert np.array_equal(whole, joint(cells, cell[order], digits, of[order], sizes))
+    pair, count = np.unique(cell * digits.shape[1] + of, return_counts=True)
+    c, k = np.divmod(pair, digits.shape[1])
+    assert np.array_equal(whole, joint(cells, c, digits, k, sizes, count.astype(float)))
+
+
+def test_a_record_hardly_raises_the_probability_of_its_own_category():
+    """With one record more of a joint category that nobody has, that category stays rare in its cell."""
+    cells, cell, digits, of, sizes = file(2000, (4, 6, 15))
+    rare = int(np.argmin(np.bincount(of, minlength=digits.shape[1])))
+    before = np.exp(joint(cells, cell, digits, of, sizes))[0, rare]
+    after = np.exp(joint(cells, np.append(cell, 0), digits, np.append(of, rare), sizes))[0, rare]
+    own = 1 / (np.sum(cell == 0) + 1)
+    assert after - before < 0.2 * own
+
+
+def test_with_nothing_to_go_by_one_variable_has_the_shares_of_the_file():
+    classes = np.repeat([0, 1, 2], [70, 29, 1])
+    log_p = log_class_probabilities(sp.csr_matrix(np.ones((1, 1))), np.zeros(100, dtype=np.int64), classes, 3)
+    assert np.allclose(np.exp(log_p), [[0.7, 0.29, 0.01]], atol=1e-4)
+
+
+def test_joint_categories_are_all_that_could_be_or_those_that_occur():
+    digits, of = _joint([np.array([0, 1, 1]), np.array([2, 0, 1])], [2, 3])
+    assert digits.shape == (2, 6)
+    assert digits[:, of].tolist() == [[0, 1, 1], [2, 0, 1]]
+    many = [np.arange(100) % 90, np.arange(100) % 80]
+    digits, of = _joint(many, [90, 80])
+    assert digits.shape[1] == 100 < MOST < 90 * 80
+    assert np.array_equal(digits[:, of], many)
+
+
+def test_where_there_are_very_many_patterns_a_part_is_fitted_and_shares_are_kept(monkeypatch):
+    cells, cell, _, of, _ = file(4000, (6,))
+    counts = np.zeros((len(cells), 6))
+    np.add.at(counts, (cell, of), 1)
+    whole = multinomial.log_probabilities(cells.design, multinomial.coefficients([cells.design], counts))
+    monkeypatch.setattr(multinomial, "FITTED", 6 * 8)
+    part = multinomial.log_probabilities(cells.design, multinomial.coefficients([cells.design], counts))
+    expected = counts.sum(axis=1) @ np.exp(part)
+    assert np.allclose(expected, counts.sum(axis=0), rtol=0.01)
+    assert not np.array_equal(part, whole)
