@@ -2,16 +2,16 @@ r"""Pr(joint category given cell): one factor per variable, each a multinomial r
 
 .. math:: \Pr(k_1, \dots, k_d \mid c) = \prod_v \Pr(k_v \mid c, k_1, \dots, k_{v-1})
 
-The regression of :math:`k_v` has the indicators of what is certain (the cell) and of the variables before it, alone or
-also in pairs, and as much smoothing as makes held-out records likeliest. Variables with few categories come first. A
-joint category that nobody has gets a probability too; and no single record has much weight in that of its own: the
-target must not pass for a reason to expect somebody like it.
+The regression of :math:`k_v` has the indicators of what is certain (the cell) and of the variables before it: alone,
+crossed with each other, or also those of two certain ones together; and as much smoothing as makes held-out records
+likeliest. Variables with few categories come first. A joint category that nobody has gets a probability too; and no
+single record has much weight in that of its own: the target must not pass for a reason to expect somebody like it.
 
 Notation
 --------
 c : cell, a pattern of what is certain
 u : prefix, the categories of the variables before
-eta : linear predictor, one part for cells and one for prefixes
+eta : linear predictor: a part for cells, one for prefixes, one for both
 """
 
 from __future__ import annotations
@@ -28,32 +28,77 @@ from confide.core.run.threads import one_blas_thread
 from confide.frames.columns import F64, I64
 from confide.frames.distinct import Distinct
 
-PAIRS = 20_000
-"""Coefficients up to which pairs of predictors are tried."""
+MOST_COEFFICIENTS = 20_000
+"""Up to so many, predictors are also tried together."""
 PRESENT = 1e-3
 """Records added to each category where nothing predicts it."""
 
 
 @dataclass(frozen=True, eq=False)
-class Predictors:
-    """Distinct patterns of predictors: `alone` their indicators, `pairs` those of two together (None: not tried)."""
+class Cell:
+    """What is certain: `alone`, indicators of each predictor; `paired`, with those of what two are together."""
 
     alone: sp.csr_matrix
-    pairs: sp.csr_matrix | None = None
+    paired: sp.csr_matrix
 
     @classmethod
-    def of(cls, alone: sp.csr_matrix, codes: Sequence[I64] | I64, k: int) -> Predictors:
-        """With the pairs of codes (predictors, patterns) that occur, where their number times k is small enough."""
-        both = [Distinct.rows([codes[a], codes[b]], alone.shape[0]) for a in range(len(codes)) for b in range(a)]
-        if not both or sum(len(at) for at in both) * k > PAIRS:
-            return cls(alone)
-        return cls(alone, sp.hstack([indicators(at.of, len(at)) for at in both]).tocsr())
-
-    def matrix(self, paired: bool) -> sp.csr_matrix:
-        return sp.hstack([self.alone, self.pairs]).tocsr() if paired and self.pairs is not None else self.alone
+    def of(cls, design: sp.csr_matrix, patterns: I64, k: int) -> Cell:
+        """With the pairs of codes (predictors, cells) that occur, where they are few enough for k categories."""
+        d, n = len(patterns), design.shape[0]
+        both = [Distinct.rows([patterns[a], patterns[b]], n) for a in range(d) for b in range(a)]
+        if not both or sum(len(at) for at in both) * k > MOST_COEFFICIENTS:
+            return cls(design, design)
+        return cls(design, sp.hstack([design, *(indicators(at.of, len(at)) for at in both)]).tocsr())
 
 
-NOTHING = Predictors(sp.csr_matrix((1, 0)))
+@dataclass(frozen=True, eq=False)
+class Prefix:
+    """The variables before, given as `codes` (variables, U) of so many `sizes`."""
+
+    codes: I64
+    sizes: tuple[int, ...]
+
+    @property
+    def alone(self) -> sp.csr_matrix:
+        each = [indicators(codes, size) for codes, size in zip(self.codes, self.sizes, strict=True)]
+        return sp.hstack(each).tocsr() if each else sp.csr_matrix((self.codes.shape[1], 0))
+
+    def crossed(self, certain: sp.csr_matrix, u: I64) -> sp.csr_matrix:
+        """Columns of what is certain, once for every code of every variable, for rows with these prefixes."""
+        blocks, p = [], certain.shape[1]
+        for codes, size in zip(self.codes, self.sizes, strict=True):
+            columns = certain.indices + p * np.repeat(codes[u], np.diff(certain.indptr))
+            blocks.append(sp.csr_matrix((certain.data, columns, certain.indptr), shape=(len(u), p * size)))
+        return sp.hstack(blocks).tocsr()
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """Pr(k_v given cell and prefix) as coefficients: `cells` (columns, K), `prefixes` (columns, K), and `both`
+    (codes of the variables before, columns, K), None where they are not crossed."""
+
+    cell: sp.csr_matrix
+    prefix: Prefix
+    constant: F64
+    cells: F64
+    prefixes: F64
+    both: F64 | None
+
+    def log_p(self, u: I64, k: I64) -> F64:
+        """log Pr for pairs of a prefix and a category, shape (cells, pairs); pairs of one prefix lie together."""
+        out = np.empty((self.cell.shape[0], len(u)))
+        on_cells, on_prefixes = self.constant + self.cell @ self.cells, self.prefix.alone @ self.prefixes
+        starts = np.cumsum([0, *self.prefix.sizes])
+        for mine in np.split(np.arange(len(u)), np.flatnonzero(np.diff(u)) + 1):
+            at = int(u[mine[0]])
+            eta = on_cells + on_prefixes[at]
+            if self.both is not None:
+                together = self.both[starts[:-1] + self.prefix.codes[:, at]].sum(axis=0)
+                eta = eta + self.cell[:, : len(together)] @ together
+            top = eta.max(axis=1, keepdims=True)
+            log_sum = top + np.log(np.exp(eta - top).sum(axis=1, keepdims=True))
+            out[:, mine] = eta[:, k[mine]] - log_sum
+        return out
 
 
 def log_class_probabilities(
@@ -64,7 +109,10 @@ def log_class_probabilities(
     `cell`, `classes`: of the reference's rows; `weight`: how much each counts (None: 1); `penalty`: None for that
     under which held-out records are likeliest.
     """
-    return _log_first(Predictors(design), cell, classes, k, weight, penalty)
+    nothing = Prefix(np.zeros((0, 1), dtype=np.int64), ())
+    nowhere = np.zeros(len(cell), dtype=np.int64)
+    asked = np.zeros(k, dtype=np.int64), np.arange(k)
+    return _log_next(Cell(design, design), nothing, cell, nowhere, classes, k, weight, asked, penalty)
 
 
 def log_joint_probabilities(
@@ -76,75 +124,65 @@ def log_joint_probabilities(
     `design`, `patterns`: of the cells; `cell`, `own`: each reference row's cell and joint category; `classes`:
     (variables, K), the joint categories as codes of their variables, which have so many `sizes`.
     """
-    order = np.argsort(sizes, kind="stable")
     out = np.zeros((design.shape[0], 1))
     of = np.zeros(classes.shape[1], dtype=np.int64)  # the prefix of each class
-    known = np.zeros((0, 1), dtype=np.int64)  # the prefixes, as codes
-    for at, v in enumerate(order):
+    before = Prefix(np.zeros((0, 1), dtype=np.int64), ())
+    for v in np.argsort(sizes, kind="stable"):
         k, code = sizes[v], classes[v]
-        cells = Predictors.of(design, patterns, k)
-        if at == 0:
-            on_cells, on_prefixes = _log_first(cells, cell, code[own], k, weight), np.zeros((1, k))
-        else:
-            before = _before(known, [sizes[w] for w in order[:at]], k)
-            on_cells, on_prefixes = _predictors_of(cells, before, cell, of[own], code[own], k, weight)
         child = Distinct.rows([of, code], len(of))
-        parent, mine = of[child.first], code[child.first]
-        out = out[:, parent]
-        out += on_cells[:, mine]
-        out += on_prefixes[parent, mine]
-        out -= _log_sums(on_cells, on_prefixes)[:, parent]
-        of, known = child.of, np.vstack([known[:, parent], mine])
+        asked = of[child.first], code[child.first]
+        out = out[:, asked[0]]
+        out += _log_next(Cell.of(design, patterns, k), before, cell, of[own], code[own], k, weight, asked)
+        of, before = child.of, Prefix(np.vstack([before.codes[:, asked[0]], asked[1]]), (*before.sizes, k))
     return np.asarray(out[:, of])
 
 
-def _before(known: I64, sizes: Sequence[int], k: int) -> Predictors:
-    """Prefixes (variables, U) as predictors."""
-    alone = sp.hstack([indicators(codes, size) for codes, size in zip(known, sizes, strict=True)]).tocsr()
-    return Predictors.of(alone, known, k)
-
-
-def _log_first(
-    cells: Predictors, cell: I64, codes: I64, k: int, weight: F64 | None, penalty: float | None = None
-) -> F64:
-    """log Pr(category given cell), shape (cells, K): the file's shares where there is one cell or one category."""
+def _log_next(
+    certain: Cell, before: Prefix, cell: I64, prefix: I64, codes: I64, k: int, weight: F64 | None,
+    asked: tuple[I64, I64], penalty: float | None = None,
+) -> F64:  # fmt: skip
+    """log Pr(next variable's category given cell and prefix) for pairs (prefix, category), shape (cells, pairs)."""
     present = np.bincount(codes, weights=weight, minlength=k).astype(float)
-    n = cells.alone.shape[0]
-    if n == 1 or (present > 0).sum() == 1:
-        return np.tile(np.log((present + PRESENT) / (present.sum() + PRESENT * k)), (n, 1))
-    nowhere = np.zeros(len(cell), dtype=np.int64)
-    eta, _ = _predictors_of(cells, NOTHING, cell, nowhere, codes, k, weight, penalty)
-    return eta - _log_sums(eta, np.zeros((1, k)))
+    n = certain.alone.shape[0]
+    if (n == 1 and not before.sizes) or (present > 0).sum() == 1:
+        return np.tile(np.log((present + PRESENT) / (present.sum() + PRESENT * k))[asked[1]], (n, 1))
+    with one_blas_thread():
+        return _factor(certain, before, cell, prefix, codes, k, weight, penalty).log_p(*asked)
 
 
-def _predictors_of(
-    cells: Predictors, before: Predictors, cell: I64, prefix: I64, codes: I64, k: int, weight: F64 | None,
-    penalty: float | None = None,
-) -> tuple[F64, F64]:  # fmt: skip
-    """The linear predictor of one variable: the part of cells, shape (cells, K), and that of prefixes, (U, K)."""
+def _factor(
+    certain: Cell, before: Prefix, cell: I64, prefix: I64, codes: I64, k: int, weight: F64 | None,
+    penalty: float | None,
+) -> Factor:  # fmt: skip
     at = Distinct.rows([cell, prefix], len(cell))
     counts = np.bincount(at.of * k + codes, weights=weight, minlength=len(at) * k).reshape(len(at), k).astype(float)
     c, u = cell[at.first], prefix[at.first]
-    pairs = cells.pairs is not None or before.pairs is not None
-    designs = [
-        sp.hstack([cells.matrix(p)[c], before.matrix(p)[u]]).tocsr() for p in ((False, True) if pairs else (False,))
-    ]
-    b = remembered(_coefficients, counts, penalty, *designs)
-    paired = len(designs) > 1 and len(b) == designs[1].shape[1] + 1
-    x, y = cells.matrix(paired), before.matrix(paired)
-    split = 1 + x.shape[1]
-    return b[0] + x @ b[1:split], y @ b[split:]
+    alone, prefixes = certain.alone[c], before.alone[u]
+    designs, crosses = (
+        [sp.hstack([alone, prefixes]).tocsr()],
+        0 < sum(before.sizes) * alone.shape[1] * k <= MOST_COEFFICIENTS,
+    )
+    if crosses:
+        designs.append(sp.hstack([designs[0], before.crossed(alone, u)]).tocsr())
+    if certain.paired is not certain.alone:
+        more = sp.csr_matrix(certain.paired[c][:, alone.shape[1] :])
+        designs.append(sp.hstack([designs[-1], more]).tocsr())
+    return _parts(remembered(_coefficients, counts, penalty, *designs), certain, before, crosses)
+
+
+def _parts(b: F64, certain: Cell, before: Prefix, crosses: bool) -> Factor:
+    """Coefficients in the order of designs: constant, certain alone, prefixes alone, both crossed, certain in pairs."""
+    p, q = certain.alone.shape[1], sum(before.sizes)
+    cells, prefixes, rest = b[1 : 1 + p], b[1 + p : 1 + p + q], b[1 + p + q :]
+    both = rest[: p * q].reshape(q, p, -1) if crosses and len(rest) else None
+    pairs = rest[p * q :] if both is not None else rest
+    if not len(pairs):
+        return Factor(certain.alone, before, b[0], cells, prefixes, both)
+    return Factor(certain.paired, before, b[0], np.vstack([cells, pairs]), prefixes, both)
 
 
 def _coefficients(counts: F64, penalty: float | None, *designs: sp.csr_matrix) -> F64:
     return coefficients(designs, counts) if penalty is None else fit_coefficients(designs[0], counts, penalty)
-
-
-def _log_sums(a: F64, b: F64) -> F64:
-    """log of sum over k of exp(a_ck + b_uk), shape (cells, U)."""
-    top, more = a.max(axis=1, keepdims=True), b.max(axis=1, keepdims=True)
-    with one_blas_thread():
-        return np.asarray(np.log(np.exp(a - top) @ np.exp(b - more).T) + top + more.T)
 
 
 def indicators(codes: I64, size: int) -> sp.csr_matrix:

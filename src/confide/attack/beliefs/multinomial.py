@@ -22,17 +22,17 @@ from scipy.optimize import minimize
 from confide.core.run.threads import one_blas_thread
 from confide.frames.columns import F64, I64
 
-PENALTIES = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
+PENALTIES = (100.0, 30.0, 10.0, 3.0, 1.0)
 """Penalties that are tried, the smoothest first."""
 HELD_OUT = 1 / 3
 """Share of the records on which penalties are judged."""
 WORSE = 2.0
 """Nats below the best at which less smoothing is not tried any more."""
-TRIED = 500_000
+TRIED = 200_000
 """Patterns times categories beyond which penalties are judged on some of the patterns."""
 FITTED = 4_000_000
 """The same for the last fit, whose constants are then set so that all categories have their shares in the file."""
-ROUGH, PRECISE = 1e-6, 1e-9
+ROUGH, PRECISE = 1e-6, 1e-8
 """Relative change of the loss at which a fit ends: one that is only judged, and the last one."""
 
 
@@ -101,7 +101,7 @@ def _chosen(designs: Sequence[sp.csr_matrix], counts: F64) -> tuple[sp.csr_matri
     found: tuple[sp.csr_matrix, float, F64 | None] = (designs[0], PENALTIES[-1], None)
     for design in designs:
         some, start, top = design[kept], None, -np.inf
-        for penalty in (p for p in PENALTIES if least <= p <= 30 * (least or np.inf)):
+        for penalty in (p for p in PENALTIES if least <= p <= 10 * (least or np.inf)):
             start = fit_coefficients(some, whole - out, penalty, start, ROUGH)
             value = float((out * log_probabilities(some, start)).sum())
             if value > best:
