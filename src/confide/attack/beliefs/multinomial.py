@@ -28,10 +28,11 @@ HELD_OUT = 1 / 3
 """Share of the records on which penalties are judged."""
 WORSE = 2.0
 """Nats below the best at which less smoothing is not tried any more."""
-TRIED = 200_000
-"""Patterns times categories beyond which penalties are judged on some of the patterns."""
+TRIED = 4_000
+"""Patterns on which penalties are judged; some of them, where there are more."""
 FITTED = 4_000_000
-"""The same for the last fit, whose constants are then set so that all categories have their shares in the file."""
+"""Patterns times categories up to which the last fit has them all. Else it has some, and its constants are then set so
+that all categories have their shares in the file."""
 ROUGH, PRECISE = 1e-6, 1e-8
 """Relative change of the loss at which a fit ends: one that is only judged, and the last one."""
 
@@ -43,7 +44,7 @@ def coefficients(designs: Sequence[sp.csr_matrix], counts: F64) -> F64:
     `counts`: (g, K).
     """
     design, penalty, start = _chosen(designs, counts)
-    kept = _some(counts, FITTED, np.random.default_rng(20_050_102))
+    kept = _some(counts, FITTED // counts.shape[1], np.random.default_rng(20_050_102))
     b = fit_coefficients(design[kept], counts[kept], penalty, start)
     return b if len(kept) == len(counts) else _with_shares(design, counts, b)
 
@@ -114,10 +115,10 @@ def _chosen(designs: Sequence[sp.csr_matrix], counts: F64) -> tuple[sp.csr_matri
 
 
 def _some(counts: F64, most: int, rng: np.random.Generator) -> I64:
-    """All patterns, or as many at random as leave so many numbers."""
-    if counts.size <= most:
+    """All patterns, or so many at random."""
+    if len(counts) <= most:
         return np.arange(len(counts))
-    return np.sort(rng.permutation(len(counts))[: max(most // counts.shape[1], 1)])
+    return np.sort(rng.permutation(len(counts))[:most])
 
 
 def _with_shares(design: sp.csr_matrix, counts: F64, b: F64) -> F64:
