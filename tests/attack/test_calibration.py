@@ -40,6 +40,15 @@ CASES = {
         ["sex", "age", "wage_income", "hh_income"], {},
     ),
     "swapped numbers": ([FIVES, cf.Swap("property_value", rate=0.3)], [*KEYS, "property_value"], {}),
+    "noise that alters zeros": (
+        [FIVES, cf.Noise("property_value", relative=0.10, keep_zeros=False)], ["sex", "age", "tenure", "property_value"], {},
+    ),
+    "ranks that move zeros": (
+        [FIVES, cf.RankSwap("wage_income", window=200, keep_zeros=False)], ["sex", "marital", "age", "wage_income"], {},
+    ),
+    "swapped numbers with zeros, tenure known": (
+        [FIVES, cf.Swap("property_value", rate=0.3)], ["sex", "age", "tenure", "property_value"], {},
+    ),
     "sample, in the file": ([cf.Sample(0.5), *SWAPS], KEYS, {"membership": "in_file"}),
     "sample with noise, in the file": (
         [cf.Sample(0.5), FIVES, SWAPS[0], cf.Noise("property_value", **MONEY)],

@@ -11,7 +11,7 @@ import math
 import re
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 import confide as cf
 from tests.helpers.scenes import scenes
@@ -250,16 +250,34 @@ class Belief:
         return np.exp(self.scene.fit.believed.log_pi[self.scene.cell_t[i]])
 
     def nodes(self, v, cell, k, whole=False):
-        """Nodes and their probabilities; `whole`: every reference value, not thinned."""
+        """Nodes and their probabilities; `whole`: every reference value, not merged."""
         b = self.numbers[v]
-        x, edges = (b.values, b.edges) if whole else (b.nodes, b.node_edges)
-        e = (edges - b.mu[cell, k]) / b.tau
+        points = b.every if whole else b.nodes
+        return points.values, self._masses(b, points, cell, k)
+
+    @staticmethod
+    def _masses(b, points, cell, k):
+        """Spikes by their own probability, all else by normal areas between edges."""
+        p = np.exp(b.law.log_spike[cell, k])
+        e = (points.edges - b.law.mu[cell, k]) / b.law.tau
         upper = ndtr(e[:-1]) + ndtr(e[1:]) > 1
-        return x, np.where(upper, ndtr(-e[:-1]) - ndtr(-e[1:]), ndtr(e[1:]) - ndtr(e[:-1]))
+        area = np.where(upper, ndtr(-e[:-1]) - ndtr(-e[1:]), ndtr(e[1:]) - ndtr(e[:-1]))
+        return np.array([p[-1] * a if s < 0 else p[s] for s, a in zip(points.spike, area, strict=True)])
 
     def density(self, belief, y, cell, k):
-        x = (float(belief.score(np.array([y]))[0]) - belief.mu[cell, k]) / belief.tau
-        return math.exp(-0.5 * x * x)
+        """Pr(y given cell and class) of a value that the reference holds; else the density of its score."""
+        at = np.flatnonzero(belief.every.values == y)
+        if len(at):
+            return float(self._masses(belief, belief.every, cell, k)[at[0]])
+        values, scores = [], []
+        share = ndtr(belief.every.edges)
+        for g in np.flatnonzero(belief.every.spike < 0):
+            values.append(belief.every.values[g])
+            scores.append(ndtri(0.5 * (share[g] + share[g + 1])))
+        if not values:
+            return 0.0
+        x = (np.interp(y, values, scores) - belief.law.mu[cell, k]) / belief.law.tau
+        return math.exp(belief.law.log_spike[cell, k, -1] - 0.5 * x * x) / belief.law.tau
 
 
 # -- the formula ---------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import confide as cf
+from tests.helpers.scenes import scenes
 from tests.helpers.twin import compare
 
 few = settings(
@@ -319,6 +320,24 @@ def test_an_interval_of_a_swapped_number_with_many_values():
     release = cf.Plan([cf.Swap("x", rate=0.4)], numeric=["x"]).protect(y, seed=3)
     who = cf.Intruder(knows=["a"], between={"x": ("lo", "hi")})
     compare(who.attack(release, targets, np.arange(20)), targets, np.arange(20))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("knows", [("a", "x"), ("a", "c", "x"), ("a",)])
+def test_noisy_spikes(knows):
+    """Zeros, and another common value, that are altered too."""
+    y = large(110, 7, 60).with_columns(
+        x=pl.when(pl.col("b") == "b0").then(pl.col("x")).otherwise(pl.col("x") // 30 * 25)
+    )
+    steps = [cf.Noise("x", sd=6.0, keep_zeros=False), cf.Swap("c", rate=0.4)]
+    attack = attacked(y, steps, knows)
+    compare(attack)
+    ((_, scene),) = scenes(attack)
+    assert scene.numbers[0].belief.law.log_spike.shape[2] == 3
+    targets = y.select("a").with_columns(lo=pl.lit(0), hi=pl.lit(25)).head(9)
+    release = cf.Plan(steps, numeric=["x", "w"]).protect(y, seed=3)
+    who = cf.Intruder(knows=["a"], between={"x": ("lo", "hi")})
+    compare(who.attack(release, targets, np.arange(9)), targets, np.arange(9))
 
 
 @pytest.mark.slow

@@ -10,8 +10,10 @@ import numpy as np
 
 from confide.attack.beliefs.cells import Cells
 from confide.attack.beliefs.classes import Classes
-from confide.attack.beliefs.regressions import Fitted, NumberBelief, uniform_belief
+from confide.attack.beliefs.points import Merging
+from confide.attack.beliefs.regressions import Fitted, NumberBelief
 from confide.attack.beliefs.synthetic import BinnedBelief
+from confide.attack.beliefs.uniform import uniform_belief
 from confide.attack.evidence.case import Case
 from confide.attack.evidence.gather import Uncertain
 from confide.attack.intruder import Uniform
@@ -107,10 +109,11 @@ def _binned(about: Reference, i: int, v: str) -> tuple[BinnedBelief, tuple[I64, 
 
 def _belief(about: Reference, i: int, v: str, like: Likelihood) -> tuple[NumberBelief, Fitted | None]:
     beliefs, met, k = about.case.intruder.beliefs, about.met[i], about.classes.size
+    limits = about.limits.get(v)
     if isinstance(beliefs, Uniform):
         low, high = beliefs.ranges.get(v, (np.nanmin(met[v].values), np.nanmax(met[v].values)))
-        sd = float(like.sd_at(np.array([low, high])).min()) if isinstance(like, Normal) else 0.0
-        return uniform_belief(float(low), float(high), len(about.cells), k, sd / 4 or (high - low) / 4000), None
+        steps = like.merging(float(low)) if isinstance(like, Normal) else None
+        return uniform_belief(float(low), float(high), len(about.cells), k, Merging(steps, limits=limits)), None
     if beliefs == "released" and "inside" in like.record:
         altered = like.moved(np.arange(met.n))
     else:
@@ -124,8 +127,8 @@ def _belief(about: Reference, i: int, v: str, like: Likelihood) -> tuple[NumberB
     y, logs = met[v].values[rows], about.case.intruder.as_printed
     if logs and y.min() <= 0:
         raise InputError(f'as_printed: "{v}" has zero or negative values among those altered, which have no logarithm.')
-    steps = like.merging(float(y.min()))
-    return NumberBelief.fit(about.cells.design, about.cell, about.of, k, y, rows, steps, logs, about.weight)
+    how = Merging(like.merging(float(y.min())), like.runs, limits)
+    return NumberBelief.fit(about.cells.design, about.cell, about.of, k, y, rows, how, logs, about.weight)
 
 
 def _regions(about: Reference, u: Uncertain, i: int, v: str, like: Likelihood) -> tuple[Bools | None, F64 | None]:

@@ -20,6 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import ndtri
 
+from confide.attack.beliefs.cells import with_classes
 from confide.attack.beliefs.class_model import log_class_probabilities
 from confide.frames.columns import F64, I64
 
@@ -46,7 +47,7 @@ class BinnedBelief:
         """Fit on the reference rows given, whose values are y; and those rows with their scores."""
         cuts = _cuts(y)
         bins = np.searchsorted(cuts, y, side="right")
-        each, own = _with_classes(design, k), cell[rows] * k + classes[rows]
+        each, own = with_classes(design, k), cell[rows] * k + classes[rows]
         log_p = log_class_probabilities(each, own, bins, len(cuts) + 1, PENALTY).reshape(design.shape[0], k, -1)
         p = np.exp(log_p)
         u = ndtri(np.clip(np.cumsum(p, axis=2) - 0.5 * p, 1e-6, 1 - 1e-6))
@@ -90,11 +91,3 @@ def _cuts(y: F64) -> F64:
     after = values[np.minimum(np.searchsorted(values, common, side="right"), len(values) - 1)]
     cuts = np.unique(np.concatenate([even, common, after]))
     return np.asarray(cuts[cuts > values[0]])
-
-
-def _with_classes(design: sp.csr_matrix, k: int) -> sp.csr_matrix:
-    """Cells times classes as rows: the cell's indicators beside the class's."""
-    n = design.shape[0]
-    if k == 1:
-        return design
-    return sp.hstack([sp.kron(design, np.ones((k, 1))), sp.kron(np.ones((n, 1)), sp.eye(k))]).tocsr()

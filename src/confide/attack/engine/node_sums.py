@@ -8,9 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtr
 
-from confide.attack.beliefs.regressions import NumberBelief
 from confide.frames.columns import F64, I64, Records
 from confide.protect.seam.likelihood import Columns, Likelihood, take
 
@@ -30,10 +28,12 @@ def log_sums(
     k = scene.classes.size
     cell = scene.cell_r[rows]
     z = take(like.record, scene.rows[rows])
-    t = as_targets(scene, number, like, belief.nodes)
-    allowed = np.ones(len(belief.nodes), dtype=bool)
-    if limit is not None:
-        allowed = (belief.nodes >= limit[0]) & (belief.nodes <= limit[1])
+    nodes = belief.nodes
+    if like.runs:
+        t = like.run(*(as_targets(scene, number, like, y) for y in (nodes.first, nodes.last)))
+    else:
+        t = as_targets(scene, number, like, nodes.values)
+    allowed = np.ones(len(nodes), dtype=bool) if limit is None else nodes.inside(*limit)
     first, last = like.band(t, z)
     out = np.full((len(rows), k), -np.inf)
     for a, b in pieces(last - first, max(PAIRS // k, 1)):
@@ -44,19 +44,12 @@ def log_sums(
         top = np.full(b - a, -np.inf)
         np.maximum.at(top, j - a, log_l)
         top = np.where(np.isfinite(top), top, 0.0)
-        term = np.exp(log_l - top[j - a])[:, None] * mass(belief, g, cell[j])
+        term = np.exp(log_l - top[j - a])[:, None] * belief.law.mass(nodes, g, cell[j])
         total = np.zeros((b - a, k))
         np.add.at(total, j - a, term)
         with np.errstate(divide="ignore"):
             out[a:b] = top[:, None] + np.log(total)
     return out
-
-
-def mass(belief: NumberBelief, node: I64, cell: I64) -> F64:
-    """Pr(node given cell, k), aligned, shape (n, K)."""
-    a = (belief.node_edges[node][:, None] - belief.mu[cell]) / belief.tau
-    b = (belief.node_edges[node + 1][:, None] - belief.mu[cell]) / belief.tau
-    return np.asarray(np.where(a + b > 0, ndtr(-a) - ndtr(-b), ndtr(b) - ndtr(a)))
 
 
 def as_targets(scene: Scene, number: Number, like: Likelihood, values: F64) -> Columns:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import logsumexp, ndtr
+from scipy.special import logsumexp
 
 from confide.attack.beliefs.joint_numbers import known_together
 from confide.attack.engine import kernels
@@ -70,13 +70,23 @@ def log_number(scene: Scene, number: Number, rows: I64, for_a: bool, limit: tupl
         inside = like.inside[scene.rows][rows]
         picked = np.flatnonzero(inside)
         order = picked[np.argsort(cell[picked], kind="stable")]
-        nodes, edges = belief.nodes, belief.node_edges
+        points, law = belief.nodes, belief.law
+        nodes = points.values
         allowed = like.log_allowed(nodes)
         if limit is not None:
-            allowed = np.where((nodes >= limit[0]) & (nodes <= limit[1]), allowed, np.inf)
+            allowed = np.where(points.inside(*limit), allowed, np.inf)
         part = np.empty((len(order), k))
         low, high = like.low[scene.rows][rows], like.high[scene.rows][rows]
-        believed = Nodes(like.on(nodes), like.sd_at(nodes), allowed, edges, belief.mu, belief.tau)
+        believed = Nodes(
+            like.on(nodes),
+            like.sd_at(nodes),
+            allowed,
+            points.edges,
+            points.spike,
+            np.exp(law.log_spike),
+            law.mu,
+            law.tau,
+        )
         kernels.log_node_sums(order, low, high, cell, believed, *node_room(len(nodes), k), part)
         out[order] = part
     elif isinstance(like, Match):
@@ -85,7 +95,7 @@ def log_number(scene: Scene, number: Number, rows: I64, for_a: bool, limit: tupl
         total = np.zeros(1)  # log of the belief that is asked about: everything, or the interval
         if limit is not None:
             point = np.where(((z >= limit[0]) & (z <= limit[1]))[:, None], point, -np.inf)
-            total = log_mass(scene, number, cell, *limit)
+            total = log_mass(number, cell, *limit)
         same, diff = like.log_same[scene.rows][rows][:, None], like.log_diff[scene.rows][rows][:, None]
         with np.errstate(divide="ignore"):
             rest = np.log(np.maximum(np.exp(total) - np.exp(point), 0.0))
@@ -149,22 +159,15 @@ def log_unknown(scene: Scene, rows: I64, target: int | None = None) -> F64:
             limit = scene.knowledge.limits.get(n.variable)
             part = log_number(scene, n, rows, for_a=False, limit=limit)
             if limit is not None:  # the restricted belief sums to one
-                mass = log_mass(scene, n, scene.cell_r[rows], *limit)
+                mass = log_mass(n, scene.cell_r[rows], *limit)
                 mass = np.where(np.isfinite(mass), mass, 0.0)
                 part = part - (mass if n.noisy is None else np.where(n.noisy, mass, 0.0))
             out = out + part
     return out
 
 
-def log_mass(scene: Scene, n: Number, cell: I64, low: float, high: float) -> F64:
+def log_mass(n: Number, cell: I64, low: float, high: float) -> F64:
     """log of the belief's mass on nodes in [low, high], shape (len(cell), K)."""
     belief = n.belief
     assert belief is not None
-    nodes, edges = (belief.values, belief.edges) if isinstance(n.like, Match) else (belief.nodes, belief.node_edges)
-    at = np.flatnonzero((nodes >= low) & (nodes <= high))
-    if not len(at):
-        return np.full((len(cell), scene.classes.size), -np.inf)
-    a = (edges[at[0]] - belief.mu[cell]) / belief.tau
-    b = (edges[at[-1] + 1] - belief.mu[cell]) / belief.tau
-    with np.errstate(divide="ignore", invalid="ignore"):  # -inf + inf where one node holds everything
-        return np.asarray(np.log(np.where(a + b > 0, ndtr(-a) - ndtr(-b), ndtr(b) - ndtr(a))))
+    return belief.law.log_between(belief.every if isinstance(n.like, Match) else belief.nodes, low, high, cell)

@@ -73,13 +73,13 @@ def log_limits(scene: Scene, cell: I64, numbers: Sequence[Number]) -> F64:
             out += np.where(scene.classes.inside(v, low, high), 0.0, -np.inf)
         for n in numbers:
             if n.variable == v:
-                out += log_interval(scene, n, cell, low, high)
+                out += log_interval(n, cell, low, high)
     return out
 
 
-def log_interval(scene: Scene, n: Number, cell: I64, low: float, high: float) -> F64:
+def log_interval(n: Number, cell: I64, low: float, high: float) -> F64:
     """The same for one unknown number: belief mass inside the interval; by frequency where it is not noisy."""
-    out = log_mass(scene, n, cell, low, high)
+    out = log_mass(n, cell, low, high)
     return out if n.noisy is None or n.fit.log_inside is None else np.where(n.noisy, out, n.fit.log_inside)
 
 

@@ -34,6 +34,8 @@ class Window(Likelihood):
     reach: int
     tells: Bools | None = None
 
+    runs: ClassVar[bool] = True
+
     @property
     def record(self) -> Columns:
         own = {"low": self.low, "high": self.high, "inside": self.inside}
@@ -52,6 +54,10 @@ class Window(Likelihood):
 
     def altered(self, t: Columns) -> Bools:
         return np.asarray(t["inside"])
+
+    def run(self, first: Columns, last: Columns) -> Columns:
+        """All ranks from those of the first value to those of the last: shares are averages over them."""
+        return {"low": first["low"], "high": last["high"], "inside": first["inside"] & last["inside"]}
 
     def blurred(self, t: Columns, by: F64) -> Columns:
         """True values spread out over neighbouring ranks, each by so many times the reach."""

@@ -52,6 +52,8 @@ class Likelihood(ABC):
 
     integrates: ClassVar[bool] = False
     """Whether it is about numbers over which beliefs integrate, however few values they have."""
+    runs: ClassVar[bool] = False
+    """Whether it can speak of a run of neighbouring true values at once, through `run`."""
 
     @property
     @abstractmethod
@@ -89,6 +91,10 @@ class Likelihood(ABC):
     def merging(self, lowest: float) -> Callable[[F64], F64] | None:  # noqa: ARG002 - a default
         """Steps, from the lowest value, inside which believed values count as one; None where each counts."""
         return None
+
+    def run(self, first: Columns, last: Columns) -> Columns:
+        """The target's side of all true values from first to last together, each as often as the file has it."""
+        raise NotImplementedError(f"{type(self).__name__} speaks of one true value at a time.")
 
     def band(self, t: Columns, z: Columns, blur: float = 0.0) -> tuple[I64, I64]:  # noqa: ARG002 - a default
         """Which of true values in rising order can have led to each record: positions from, up to (not included).

@@ -144,11 +144,14 @@ class JointNodes(NamedTuple):
 
 class Nodes(NamedTuple):
     """Values that are believed in: `nodes`, `sd` around each, `log_allowed`: (G,); `edges`: (G+1,) on the normal-score
-    scale; `mu`: (cells, K) and `tau` of the scores."""
+    scale; `spike`: (G,) which point mass each is, -1 for none; `p_spike`: (cells, K, S+1) of those, and of none;
+    `mu`: (cells, K) and `tau` of the scores."""
 
     nodes: F64
     sd: F64
     log_allowed: F64
     edges: F64
+    spike: I64
+    p_spike: F64
     mu: F64
     tau: float

@@ -16,7 +16,7 @@ def log_node_sums(rows, low, high, cell, believed, mass, weight, total, out):  #
 
     `out`: (len(rows), K). To work in: `mass` (G, K), `weight` (G,), `total` (K,).
     """
-    nodes, sd, log_allowed, edges, mu, tau = believed
+    nodes, sd, log_allowed, edges, spike, p_spike, mu, tau = believed
     big, classes = len(nodes), mu.shape[1]
     widest = largest(sd)
     current = -1
@@ -25,11 +25,16 @@ def log_node_sums(rows, low, high, cell, believed, mass, weight, total, out):  #
         if cell[j] != current:
             current = cell[j]
             for k in range(classes):
+                rest = p_spike[current, k, p_spike.shape[2] - 1]
                 for g in range(big):
+                    if spike[g] >= 0:
+                        mass[g, k] = p_spike[current, k, spike[g]]
+                        continue
                     a, b = (edges[g] - mu[current, k]) / tau, (edges[g + 1] - mu[current, k]) / tau
                     if a + b > 0:
                         a, b = -b, -a
-                    mass[g, k] = 0.5 * (math.erfc(-b * 0.7071067811865476) - math.erfc(-a * 0.7071067811865476))
+                    area = 0.5 * (math.erfc(-b * 0.7071067811865476) - math.erfc(-a * 0.7071067811865476))
+                    mass[g, k] = rest * area
         mid = 0.5 * (low[j] + high[j])
         if math.isinf(mid):
             near = big - 1 if low[j] > -np.inf else 0
