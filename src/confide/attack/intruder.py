@@ -31,26 +31,37 @@ LEVEL_WORDS = {
 """How a level is printed; "informed" is the spelling of "sdl" that people read and may write."""
 STATED = f"informed (or sdl), {', '.join(LEVELS[1:])}"
 WRITTEN = ("informed", *LEVELS)
+MODELS = ("loglinear", "proportional")
+"""How `Unsure` estimates N_t from a total or from weights; the first is the default."""
 
 
 @dataclass(frozen=True, eq=False)
 class Unsure:
     """The intruder does not know whether the target is in the file at all.
 
-    How many people in the population could be the target, N_t, comes from one of: `weights`, the released survey
-    weight, summed over the records that agree with the target; `population`, a frame of the population with the
-    known variables (one row per person, or a `count` column); `total`, the population's size, divided among
-    blocks in proportion to the release.
+    How many people in the population could be the target, N_t, comes from one of: `population`, a frame of the
+    population with the known variables (one row per person, or a `count` column): counted; `total`, the population's
+    size, or `weights`, the released survey weight: estimated, by a `model`.
+
+    - "loglinear": a Poisson log-linear model of the released records' certain labels, with main effects and the pairs
+      that Skinner and Shlomo's criterion asks for. Rare combinations of common values are common in the population. For
+      the people behind records (the default targets, or targets who are all released) N_t is 1 / E(1/F), else E(F), F
+      the number of people with the target's labels.
+    - "proportional": N_t = total times the share of released records that agree with the target, or their weights
+      added up: every combination is as rare as in the release, and a record that nobody else resembles never likely.
 
     >>> import confide as cf
     >>> cf.Unsure(total=1_016_437)
     Unsure(total=1016437)
+    >>> cf.Unsure(weights="weight", model="proportional")
+    Unsure(weights='weight', model='proportional')
     """
 
     weights: str | None = None
     population: Any = None
     total: float | None = None
     count: str | None = None
+    model: str = field(default=MODELS[0], metadata={"choices": MODELS})
 
     def __post_init__(self) -> None:
         given = [n for n in ("weights", "population", "total") if getattr(self, n) is not None]
@@ -60,9 +71,14 @@ class Unsure:
             positive(self.total, "Unsure: total")
         if self.count is not None and self.population is None:
             raise InputError("Unsure: count names a column of population.")
+        if self.model not in MODELS:
+            raise InputError(f'Unsure: model is one of {", ".join(MODELS)}, not "{self.model}".')
+        if self.model != MODELS[0] and self.population is not None:
+            raise InputError("Unsure: a population is counted; model goes with total or weights.")
 
     def __repr__(self) -> str:
-        shown = {"weights": self.weights, "total": self.total, "count": self.count}
+        model = None if self.model == MODELS[0] else self.model
+        shown = {"weights": self.weights, "total": self.total, "count": self.count, "model": model}
         parts = [f"{k}={v!r}" for k, v in shown.items() if v is not None]
         return f"Unsure({', '.join([*(['population=...'] if self.population is not None else []), *parts])})"
 

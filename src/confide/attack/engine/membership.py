@@ -10,6 +10,7 @@ from confide.attack.engine.blocks import blocks
 from confide.attack.engine.scene import Scene
 from confide.attack.evidence.gather import meets
 from confide.attack.intruder import Intruder, Unsure
+from confide.attack.population.people import PeopleModel, model_people
 from confide.core.errors import InputError, raise_all
 from confide.frames import to_polars
 from confide.frames.columns import F64, I64, Records, encode_column
@@ -56,26 +57,46 @@ def population_records(who: Unsure, original: Records, names: tuple[str, ...]) -
 
 
 def people_in_blocks(
-    scene: Scene, release: Release, extra: tuple[Records, F64] | None, weights: F64 | None
-) -> F64 | None:
-    """N_t of each block, at least the number of its records; None for certain membership.
+    scene: Scene, release: Release, extra: tuple[Records, F64] | None, weights: F64 | None, behind: bool
+) -> tuple[F64 | None, PeopleModel | None]:
+    """N_t of each block, at least the number of its records, and the model behind it; None for certain membership.
 
-    `extra`: what `population_records` gave; `weights`: what `released_weights` gave, where either is asked for.
+    `extra`: what `population_records` gave; `weights`: what `released_weights` gave, where either is asked for;
+    `behind`: targets are the people behind records.
     """
     who = scene.case.intruder.membership
     if who == "certain":
-        return None
+        return None, None
     n_t = np.bincount(scene.block_r, weights=scene.count, minlength=scene.n_blocks)
     if extra is not None:
         big = _counted(scene, *extra)
-    elif weights is not None:
-        big = np.bincount(scene.block_r, weights=weights[scene.rows], minlength=scene.n_blocks).astype(float)
     elif isinstance(who, Unsure):
-        assert who.total is not None
-        big = who.total * n_t / release.frame.height
+        big = _stood_for(scene, release, n_t, weights)
+        if who.model == "loglinear" and scene.knowledge.certain and len(n_t):
+            return _modelled(scene, n_t, np.maximum(big, n_t), behind)
     else:
         big = _counted(scene, scene.case.original, scene.case.original_count)
-    return np.asarray(np.maximum(big, n_t))
+    return np.asarray(np.maximum(big, n_t)), None
+
+
+def _stood_for(scene: Scene, release: Release, n_t: F64, weights: F64 | None) -> F64:
+    """People for whom the records of each block stand."""
+    if weights is not None:
+        return np.bincount(scene.block_r, weights=weights[scene.rows], minlength=scene.n_blocks).astype(float)
+    who = scene.case.intruder.membership
+    assert isinstance(who, Unsure)
+    assert who.total is not None
+    return np.asarray(who.total * n_t / release.frame.height)
+
+
+def _modelled(scene: Scene, n_t: F64, stood_for: F64, behind: bool) -> tuple[F64, PeopleModel]:
+    """N_t by a model of the labels, which a record shares with its owner."""
+    first = scene.rows[np.unique(scene.block_r, return_index=True)[1]]
+    certain, released = scene.knowledge.certain, scene.case.released
+    return model_people(
+        [c.name for c in certain], [c.released[first] for c in certain],
+        [released[c.name].kind == "numeric" for c in certain], n_t, stood_for, behind,
+    )  # fmt: skip
 
 
 def released_weights(intruder: Intruder, release: Release, of: I64 | None) -> F64 | None:

@@ -32,6 +32,7 @@ class Prepared:
     Units are pairs of a distinct target and its own distinct record: `units` has their places, `own` the same with -1
     for a target that was not released and -2 for one of whom that is unknown, `of` each target's unit (None: its own).
     `own_row`: each target's row of the release. `population`, `weights`: what counts people, where it is asked for.
+    `behind`: the targets are the people behind records, by default or since all are known to be released.
     """
 
     intruder: Intruder
@@ -45,6 +46,7 @@ class Prepared:
     of: I64 | None
     population: tuple[Records, F64] | None
     weights: F64 | None
+    behind: bool
     fits: dict[bytes, tuple[Knowledge, Fit, TargetSide]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -106,7 +108,7 @@ def prepare(
         units = Units(who.of[pairs.first], np.maximum(own, -1), pairs.count)
     return Prepared(
         intruder, release, files, others, who, own_row, units, own, of, _population(intruder, files.case),
-        released_weights(intruder, release, files.released.of),
+        released_weights(intruder, release, files.released.of), targets is None or bool((own_row >= 0).all()),
     )  # fmt: skip
 
 

@@ -37,23 +37,21 @@ def run_attack(
     ready = prepare(intruder, release, targets, truth, also)
     workers = thread_count(threads)
     columns = {k: np.full(len(ready.units.target), np.nan) for k in (*SUMMARIES, "n_t", "people")}
-    pairs = np.zeros(2)
+    pairs, models = np.zeros(2), []
     with progress_bar("attacking", len(ready.who.truth), progress) as done:
         for mine, scene, units in ready.scenes():
             check_scene(scene, intruder)
             outcome = carry_out(KernelPlan.of(scene, units), units, workers, done)
-            _collect(columns, mine, scene, units, outcome, _people(ready, scene))
+            people, model = people_in_blocks(scene, release, ready.population, ready.weights, ready.behind)
+            models += [] if model is None else [model]
+            _collect(columns, mine, scene, units, outcome, people)
             pairs += outcome.pairs
     table, log_scale, absent = make_units(columns, ready.own, intruder.membership == "certain")
     return Attack(
         intruder, release, spread_out(table, ready.of), ready.who.truth, _treatments(ready),
         time.perf_counter() - began, (float(pairs[0]), float(pairs[1])), ready.own_row, ready.of, log_scale, absent,
-        (targets, truth, tuple(also)),
+        (targets, truth, tuple(also)), tuple(models),
     )  # fmt: skip
-
-
-def _people(ready: Prepared, scene: Scene) -> F64 | None:
-    return people_in_blocks(scene, ready.release, ready.population, ready.weights)
 
 
 def _collect(

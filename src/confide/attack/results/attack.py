@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from confide.attack.intruder import Intruder
+from confide.attack.population.people import PeopleModel
 from confide.attack.targets import UNKNOWN
 from confide.core.errors import InputError
 from confide.core.result import Result
@@ -45,6 +46,7 @@ class Attack(Result):
     it), `hit` (its own among them), `as_likely` (other candidates at least as probable as its own), `rank` (1 +
     records strictly above), `p_absent` (probability that it was not released), `status`. For a target that was not
     released `p_true`, `rank` and `as_likely` are null; "contradiction" means that no record can be the target.
+    `people`: the models by which N_t was estimated, one for each pattern of knowledge, where it was.
 
     >>> import confide as cf
     >>> release = cf.Plan([cf.Recode("age", width=5)], identifiers=["id"]).protect(cf.demo("heads"), seed=1)
@@ -65,6 +67,7 @@ class Attack(Result):
     log_scale: F64 = field(repr=False)
     absent: F64 = field(repr=False)
     given: tuple[Any, Any, Sequence[Release]] = field(default=(None, None, ()), repr=False)
+    people: Sequence[PeopleModel] = ()
 
     @property
     def frame(self) -> pl.DataFrame:

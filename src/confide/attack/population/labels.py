@@ -1,0 +1,86 @@
+"""Labels as axes of a table of bounded size: codes, bins of codes, and each code's share of its bin."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from confide.frames.columns import F64, I64
+
+CELLS = 300_000
+"""Cells of a table at most."""
+FINE = 128
+"""Codes of one variable at most; others enter in bins."""
+BROAD = 12
+"""Numbers are put into bins first, down to this many, then categories."""
+RARE = 5
+"""Codes with at most this many records have shares smoothed by how many codes are as rare."""
+ENOUGH = 20
+"""Codes of one size that are needed to smooth by their number."""
+
+
+@dataclass(frozen=True, eq=False)
+class Axes:
+    """`cell`: each block's cell; `sizes`: the table's; `share`: each block's part of its cell; `binned`: variables that
+    enter in bins."""
+
+    cell: I64
+    sizes: tuple[int, ...]
+    share: F64
+    binned: tuple[int, ...]
+
+    @classmethod
+    def of(cls, codes: Sequence[I64], count: F64, ordered: Sequence[bool]) -> Axes:
+        """Of blocks with these codes and counts; `ordered`: where neighbouring codes are alike."""
+        dense = [np.unique(c, return_inverse=True)[1].astype(np.int64) for c in codes]
+        have = [int(c.max(initial=-1)) + 1 for c in dense]
+        wanted = _sizes(have, ordered, int(count.sum()))
+        share, columns, sizes = np.ones(len(count)), [], []
+        for c, bins, size, numeric in zip(dense, wanted, have, ordered, strict=True):
+            if bins < size:
+                bin_of, part = _binned(np.bincount(c, weights=count), bins, numeric)
+                c, share, size = bin_of[c], share * part[c], int(bin_of.max()) + 1
+            columns.append(c)
+            sizes.append(size)
+        cell = np.ravel_multi_index(columns, sizes) if columns else np.zeros(len(count))
+        few = tuple(i for i, (bins, size) in enumerate(zip(wanted, have, strict=True)) if bins < size)
+        return cls(np.asarray(cell, dtype=np.int64), tuple(sizes), share, few)
+
+
+def _sizes(have: Sequence[int], ordered: Sequence[bool], records: int) -> list[int]:
+    """How many codes or bins each variable may have."""
+    sizes = [min(s, FINE, max(records // RARE, 1)) for s in have]
+    while math.prod(sizes) > CELLS:
+        wide = [i for i, s in enumerate(sizes) if ordered[i] and s > BROAD] or range(len(sizes))
+        at = max(wide, key=lambda i: sizes[i])
+        sizes[at] = max(sizes[at] * 3 // 4, 1)
+    return sizes
+
+
+def _binned(count: F64, bins: int, ordered: bool) -> tuple[I64, F64]:
+    """The bin of each code, of about equal counts, and each code's share of its bin.
+
+    Numbers: neighbours are put together; categories: those that are about as frequent.
+    """
+    order = np.arange(len(count)) if ordered else np.argsort(-count, kind="stable")
+    middle = np.empty(len(count))
+    middle[order] = np.cumsum(count[order]) - count[order] / 2
+    bin_of = np.unique(np.floor(middle * (bins / count.sum())), return_inverse=True)[1].astype(np.int64)
+    return bin_of, smoothed(count) / np.bincount(bin_of, weights=count)[bin_of]
+
+
+def smoothed(count: F64) -> F64:
+    """Expected counts of codes in another sample of the same size, by Good and Turing where codes are rare.
+
+    >>> smoothed(np.array([1.0] * 30 + [2.0] * 5 + [40.0]))[[0, 30, 35]]
+    array([0.4, 2. , 40. ])
+    """
+    out = count.copy()
+    for k in range(1, RARE + 1):
+        at = count == k
+        if at.sum() >= ENOUGH:
+            out[at] = min(k, (k + 1) * (int((count == k + 1).sum()) + 1) / int(at.sum()))
+    return out

@@ -1,0 +1,99 @@
+r"""Poisson log-linear models with main effects and pairs: expected counts of all cells of a cross table.
+
+Cells of a sample have counts :math:`f \sim \mathrm{Poisson}(\mu)`, :math:`\log \mu` a sum of one term per variable and
+one per chosen pair of variables. Iterative proportional fitting gives the maximum likelihood estimate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from confide.frames.columns import F64, I64
+
+SWEEPS = 200
+"""Rounds of fitting at most; a decomposable model needs two."""
+ROUNDS = 50
+"""Rounds for the dispersion at most."""
+CLOSE = 2e-8
+"""Largest difference of a fitted margin that is left, as a share of the total."""
+
+Pair = tuple[int, int]
+
+
+def dense(cells: I64, count: F64, sizes: tuple[int, ...]) -> F64:
+    """A table of all cells from the flat numbers of the occupied ones."""
+    return np.bincount(cells, weights=count, minlength=int(np.prod(sizes))).reshape(sizes).astype(float)
+
+
+def expected(table: F64, pairs: Sequence[Pair], start: F64 | None = None, close: float = CLOSE) -> F64:
+    """Expected counts of all cells. `start`: a fit of some of the pairs, to go on from; `close`: as `CLOSE`.
+
+    >>> expected(np.array([[3.0, 1.0], [2.0, 4.0]]), [])
+    array([[2., 2.],
+           [3., 3.]])
+    """
+    terms = _terms(table.ndim, pairs)
+    wanted = [margin(table, t) for t in terms]
+    total = float(table.sum())
+    mu = np.full(table.shape, total / table.size) if start is None else start.copy()
+    for _ in range(SWEEPS):
+        gap = 0.0
+        for term, aim in zip(terms, wanted, strict=True):
+            gap = max(gap, _scale(mu, margin(mu, term), aim))
+        if gap <= close * total:
+            break
+    return mu
+
+
+def dispersion(table: F64, mu: F64) -> float:
+    r"""The squared coefficient of variation of true cell means about the model's, 0 for a model that fits.
+
+    :math:`\phi = \sum w [(f-\mu)^2 - f] / \sum w \mu^2` with :math:`w = (1 + \phi\mu)^{-2}`, at a fixed point.
+    """
+    excess, square, phi = (table - mu) ** 2 - table, mu * mu, 0.0
+    for _ in range(ROUNDS):
+        weight = (1 + phi * mu) ** -2
+        now = max(float((weight * excess).sum()) / max(float((weight * square).sum()), 1e-300), 0.0)
+        if abs(now - phi) <= 1e-6 * phi:
+            break
+        phi = now
+    return phi
+
+
+def allowance(table: F64, pairs: Sequence[Pair]) -> F64:
+    """About the squared relative error of fitted means: 1 / n of a cell's pairs, less what they share, at every cell.
+
+    Exact in large samples for decomposable models.
+    """
+    out = np.zeros(table.shape)
+    for term in _terms(table.ndim, pairs):
+        out += 1 / np.maximum(margin(table, term), 1.0)
+    for v in {v for pair in pairs for v in pair}:
+        out -= (sum(v in pair for pair in pairs) - 1) / np.maximum(margin(table, (v,)), 1.0)
+    return np.maximum(out, 0.0)
+
+
+def with_pair(mu: F64, table: F64, pair: Pair) -> F64:
+    """A fit moved to one more pair's margin: the first step towards the fit with it."""
+    out = mu.copy()
+    _scale(out, margin(mu, pair), margin(table, pair))
+    return out
+
+
+def margin(table: F64, keep: Sequence[int]) -> F64:
+    """Sums over all axes but some, which stay in place."""
+    return np.asarray(table.sum(axis=tuple(i for i in range(table.ndim) if i not in keep), keepdims=True))
+
+
+def _scale(mu: F64, now: F64, aim: F64) -> float:
+    """Multiply `mu`, in place, so that a margin becomes `aim`; the largest difference before."""
+    mu *= np.divide(aim, now, out=np.zeros_like(aim), where=now > 0)
+    return float(np.abs(now - aim).max(initial=0.0))
+
+
+def _terms(variables: int, pairs: Sequence[Pair]) -> list[tuple[int, ...]]:
+    """The margins that a model fits: its pairs, and the variables that are in none."""
+    paired = {v for pair in pairs for v in pair}
+    return [*((v,) for v in range(variables) if v not in paired), *pairs]
