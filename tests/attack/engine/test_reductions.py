@@ -180,7 +180,7 @@ def test_whole_file_released_leaves_nobody_absent(y):
 @few
 @given(y=files(), total=st.integers(50, 5000))
 def test_absence_without_evidence_is_the_share_not_released(y, total):
-    attack = attacked(y, [], membership=cf.Unsure(total=total))
+    attack = attacked(y, [], membership=cf.Unsure(total=total, model="proportional"))
     np.testing.assert_allclose(attack.units["p_absent"], 1 - y.height / total, atol=1e-12)
     np.testing.assert_allclose(
         attack.units["p_true"], y.height / total / attack.units["candidates"].to_numpy(), atol=1e-12

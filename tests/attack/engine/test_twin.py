@@ -181,7 +181,8 @@ def test_average_guesses(name, y):
 @given(y=rows())
 def test_membership(name, membership, y):
     who = {
-        "in_file": "in_file", "total": cf.Unsure(total=150), "weights": cf.Unsure(weights="w"),
+        "in_file": "in_file", "total": cf.Unsure(total=150, model="proportional"),
+        "weights": cf.Unsure(weights="w", model="proportional"),
         "population": cf.Unsure(population=pl.concat([y, y.head(3), y.tail(4)])),
     }[membership]  # fmt: skip
     compare(attacked(y, [*PLANS[name], cf.Sample(0.6)], ["a", "b", "x"], membership=who))

@@ -102,7 +102,8 @@ def test_a_stranger_method_is_attacked_like_one_with_a_kernel(knows: list[str], 
 
 def test_a_model_of_the_true_value_given_the_released_one_needs_no_a() -> None:
     release = cf.Plan([Flip("c", 0.2, sense="y|z")]).protect(DATA, seed=1)
-    attack = cf.Intruder(knows=["sex", "c"], membership=cf.Unsure(total=1000)).attack(release)
+    who = cf.Unsure(total=1000, model="proportional")
+    attack = cf.Intruder(knows=["sex", "c"], membership=who).attack(release)
     parts = attack.explain(3).frame["part"].unique().to_list()
     assert parts == ["c"]
     z, t, sex = release.data["c"].to_physical().to_numpy(), DATA["c"].to_physical().to_numpy()[3], DATA["sex"][3]

@@ -67,7 +67,7 @@ def people_in_blocks(
     who = scene.case.intruder.membership
     if who == "certain":
         return None, None
-    n_t = np.bincount(scene.block_r, weights=scene.count, minlength=scene.n_blocks)
+    n_t = np.bincount(scene.block_r, weights=scene.count, minlength=scene.n_blocks).astype(float)
     if extra is not None:
         big = _counted(scene, *extra)
     elif isinstance(who, Unsure):

@@ -10,7 +10,7 @@ import numpy as np
 
 from confide.frames.columns import F64, I64
 
-CELLS = 300_000
+CELLS = 400_000
 """Cells of a table at most."""
 FINE = 128
 """Codes of one variable at most; others enter in bins."""
@@ -24,11 +24,15 @@ ENOUGH = 20
 
 @dataclass(frozen=True, eq=False)
 class Axes:
-    """`cell`: each block's cell; `sizes`: the table's; `share`: each block's part of its cell; `binned`: variables that
-    enter in bins."""
+    """Blocks as cells of a table of some `variables`, those that have more than one code or bin there, and its `sizes`.
 
-    cell: I64
+    `cell`: each block's; `share`: each block's part of its cell; `binned`: variables that enter in bins, or by their
+    shares alone.
+    """
+
+    variables: tuple[int, ...]
     sizes: tuple[int, ...]
+    cell: I64
     share: F64
     binned: tuple[int, ...]
 
@@ -38,16 +42,15 @@ class Axes:
         dense = [np.unique(c, return_inverse=True)[1].astype(np.int64) for c in codes]
         have = [int(c.max(initial=-1)) + 1 for c in dense]
         wanted = _sizes(have, ordered, int(count.sum()))
-        share, columns, sizes = np.ones(len(count)), [], []
-        for c, bins, size, numeric in zip(dense, wanted, have, ordered, strict=True):
-            if bins < size:
-                bin_of, part = _binned(np.bincount(c, weights=count), bins, numeric)
-                c, share, size = bin_of[c], share * part[c], int(bin_of.max()) + 1
-            columns.append(c)
-            sizes.append(size)
-        cell = np.ravel_multi_index(columns, sizes) if columns else np.zeros(len(count))
-        few = tuple(i for i, (bins, size) in enumerate(zip(wanted, have, strict=True)) if bins < size)
-        return cls(np.asarray(cell, dtype=np.int64), tuple(sizes), share, few)
+        binned = tuple(i for i, size in enumerate(have) if wanted[i] < size)
+        share = np.ones(len(count))
+        for i in binned:
+            bin_of, part = _binned(np.bincount(dense[i], weights=count).astype(float), wanted[i], ordered[i])
+            share = share * part[dense[i]]
+            dense[i], have[i] = bin_of[dense[i]], int(bin_of.max()) + 1
+        used = tuple(i for i, size in enumerate(have) if size > 1) or (0,)
+        sizes = tuple(have[i] for i in used)
+        return cls(used, sizes, np.ravel_multi_index([dense[i] for i in used], sizes), share, binned)
 
 
 def _sizes(have: Sequence[int], ordered: Sequence[bool], records: int) -> list[int]:
@@ -76,7 +79,7 @@ def smoothed(count: F64) -> F64:
     """Expected counts of codes in another sample of the same size, by Good and Turing where codes are rare.
 
     >>> smoothed(np.array([1.0] * 30 + [2.0] * 5 + [40.0]))[[0, 30, 35]]
-    array([0.4, 2. , 40. ])
+    array([ 0.4,  2. , 40. ])
     """
     out = count.copy()
     for k in range(1, RARE + 1):

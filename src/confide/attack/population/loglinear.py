@@ -16,7 +16,7 @@ SWEEPS = 200
 """Rounds of fitting at most; a decomposable model needs two."""
 ROUNDS = 50
 """Rounds for the dispersion at most."""
-CLOSE = 2e-8
+CLOSE = 1e-10
 """Largest difference of a fitted margin that is left, as a share of the total."""
 
 Pair = tuple[int, int]

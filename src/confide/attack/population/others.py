@@ -20,9 +20,9 @@ def expected_others(f: F64, x: F64, spread: F64, behind: bool) -> F64:
 
     `x`: the mean of F - f. `spread`: its variance is x (1 + spread); 0 for Poisson.
 
-    >>> x, none = np.array([1.8]), np.zeros(1)
-    >>> (1 / (1 + expected_others(np.ones(1), x, none, behind=True))).round(6), expected_others(np.ones(1), x, none, False)
-    (array([0.463723]), array([1.8]))
+    >>> f, x, none = np.ones(1), np.array([1.8]), np.zeros(1)
+    >>> 1 / (f + expected_others(f, x, none, behind=False)), 1 / (f + expected_others(f, x, none, behind=True)).round(6)
+    (array([0.35714286]), array([0.46372294]))
     """
     return np.asarray(np.maximum(1 / mean_inverse(f, x, spread) - f, 0.0)) if behind else x
 

@@ -17,15 +17,17 @@ from confide.frames.columns import F64, I64
 
 @dataclass(frozen=True)
 class PeopleModel:
-    """What N_t rests on: variables, the pairs of them in the model, those in bins, z1 and z2,
-    dispersion about the model, and the share of the population that is released. `behind`: targets are the people behind records."""
+    """What N_t rests on: the variables of a log-linear model, the pairs of them in it, and those that enter in bins.
+
+    `z1`, `z2`: Skinner and Shlomo's criterion, near 0 for a model that fits rare cells. `fraction`: the share of the
+    population that is released. `behind`: targets are the people behind records.
+    """
 
     variables: tuple[str, ...]
     pairs: tuple[tuple[str, str], ...]
     binned: tuple[str, ...]
     z1: float
     z2: float
-    dispersion: float
     fraction: float
     behind: bool
 
@@ -58,8 +60,8 @@ def model_people(
     known = 1 + phi * mu * axes.share
     x, spread = missing * (1 + phi * n_t) / known, missing * phi / known
     model = PeopleModel(
-        tuple(names), tuple((names[a], names[b]) for a, b in pairs), tuple(names[i] for i in axes.binned),
-        float(found[0]), float(found[1]), float(phi.min()), records / total, behind,
+        tuple(names), tuple((names[axes.variables[a]], names[axes.variables[b]]) for a, b in pairs),
+        tuple(names[i] for i in axes.binned), float(found[0]), float(found[1]), records / total, behind,
     )  # fmt: skip
     return n_t + expected_others(n_t, x, spread, behind), model
 

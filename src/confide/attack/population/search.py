@@ -37,7 +37,7 @@ def choose(cells: I64, count: F64, sizes: tuple[int, ...], fraction: float) -> F
     sample = occupied, table.ravel()[occupied], fraction
     mu, chosen = expected(table, []), list[Pair]()
     z = bias(mu, *sample)
-    left = [p for p in combinations(range(table.ndim), 2) if sizes[p[0]] > 1 and sizes[p[1]] > 1]
+    left = list(combinations(range(table.ndim), 2))
     while left and not (abs(z[0]) < Z1 and abs(z[1]) < Z2):
         pair, fitted, reached = _next(table, mu, chosen, left, sample)
         if abs(reached[1]) >= abs(z[1]):
@@ -88,7 +88,7 @@ def bias(mu: F64, occupied: I64, count: F64, fraction: float) -> tuple[float, fl
 
 def _alike(mu: F64) -> tuple[F64, F64]:
     """How many cells have about the same mean, and their mean: by its first bits."""
-    flat = np.concatenate([mu[mu > 0], [1e-300]])
+    flat = mu[mu > 0]
     bits = flat.view(np.int64) >> MANTISSA
     bits = bits - bits.min()
     cells, total = np.bincount(bits), np.bincount(bits, weights=flat)

@@ -99,11 +99,15 @@ def _membership(who: Intruder, outside: bool) -> str:
         return "Knows that the target is in the release."
     if of == "in_file":
         return "Knows that the target was surveyed, but not whether the record is released."
-    if isinstance(of, Unsure) and of.weights is not None:
-        return f"Does not know whether the target is in the file; uses the survey weight {of.weights}."
-    if isinstance(of, Unsure) and of.total is not None and not outside:
-        return f"Does not know whether the target is in the file; assumes a population of {of.total:,.0f}."
-    return "Does not know whether the target is in the file; assumes a population."
+    assert isinstance(of, Unsure)
+    unsure = "Does not know whether the target is in the file; "
+    if of.population is not None:
+        return f"{unsure}assumes a population, and counts in it who could be the target."
+    how = "by a log-linear model" if of.model == "loglinear" else "in proportion to the release"
+    if of.weights is not None:
+        return f"{unsure}uses the survey weight {of.weights} to estimate {how} how many people could be the target."
+    size = "a population" if outside else f"a population of {of.total:,.0f}"
+    return f"{unsure}assumes {size}, and estimates {how} how many of them could be the target."
 
 
 def measure_words(measure: Measure, outside: bool, columns: frozenset[str]) -> dict[str, str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from confide.attack.intruder import level_words
 from confide.core.visible import visible
+from confide.show.text.people import people_lines
 
 if TYPE_CHECKING:
     from confide.attack.results.attack import Attack
@@ -27,6 +28,7 @@ def attack_text(attack: Attack, threshold: float = 0.2) -> str:
         rows.append(tuple(visible(c) for c in cells))
     widths = [max(len(r[k]) for r in rows) for k in range(5)]
     lines += ["  ".join(x.ljust(w) for x, w in zip(r, widths, strict=True)).rstrip() for r in rows]
+    lines += people_lines(attack)
     lines += ["", str(attack.summary(threshold)), "", speed_text(attack)]
     return "\n".join(lines)
 

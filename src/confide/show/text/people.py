@@ -1,0 +1,54 @@
+"""What N_t, the number of people who could be a target, rests on."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from confide.attack.intruder import Unsure
+from confide.core.visible import visible
+
+if TYPE_CHECKING:
+    from confide.attack.population.people import PeopleModel
+    from confide.attack.results.attack import Attack
+
+WIDTH = 118
+
+
+def people_lines(attack: Attack) -> list[str]:
+    """How many people could be the target, and who says so; nothing where membership is certain."""
+    if attack.intruder.membership == "certain":
+        return []
+    text = f"N_t, the people who could be the target: {_source(attack)}"
+    return ["", *textwrap.wrap(text, WIDTH, break_on_hyphens=False)]
+
+
+def _source(attack: Attack) -> str:
+    who = attack.intruder.membership
+    if not isinstance(who, Unsure):
+        return "counted in the original file."
+    if who.population is not None:
+        return "counted in the population that is given."
+    if attack.people:
+        more = f" The first of {len(attack.people)} patterns of knowledge." if len(attack.people) > 1 else ""
+        return _model(attack.people[0]) + more
+    if who.model == "loglinear":
+        return "everybody, since nothing that is known is certain."
+    if who.weights is not None:
+        return (
+            f'the weights "{visible(who.weights)}" of the records that agree, added up, in proportion to the release.'
+        )
+    return f"{who.total:,.0f} times the share of records that agree, in proportion to the release."
+
+
+def _model(model: PeopleModel) -> str:
+    """A fitted model in words."""
+    pairs = ", ".join(f"{visible(a)} x {visible(b)}" for a, b in model.pairs) or "none"
+    names = ", ".join(visible(v) for v in model.variables)
+    bins = f"; in bins: {', '.join(visible(v) for v in model.binned)}" if model.binned else ""
+    verdict = "" if model.passed else "; no model has |z1| < 2 and |z2| < 1, so take N_t with care"
+    kind = "1 / E(1/F), for the people behind records" if model.behind else "E(F), for targets from the population"
+    return (
+        f"estimated, {kind}, by a Poisson log-linear model of {names} in the release, {model.fraction:.2%} of the "
+        f"population; pairs: {pairs}{bins}; z1 {model.z1:+.1f}, z2 {model.z2:+.1f}{verdict}."
+    )
