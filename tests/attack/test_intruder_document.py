@@ -21,6 +21,7 @@ INTRUDERS = {
     "in file": cf.Intruder(knows="sex", membership="in_file", beliefs="released"),
     "weights": cf.Intruder(knows="sex", membership=cf.Unsure(weights="weight")),
     "total": cf.Intruder(knows="sex", membership=cf.Unsure(total=1e6)),
+    "plain rule": cf.Intruder(knows="sex", membership=cf.Unsure(weights="weight", model="proportional")),
     "levels": cf.Intruder(knows="sex", available="average", unavailable="exact", others="exact"),
     "uniform": cf.Intruder(knows="sex", beliefs=cf.Uniform({"income": (0, 1e6), "age": (0, 99)})),
     "no ranges": cf.Intruder(knows="sex", beliefs=cf.Uniform()),
@@ -49,6 +50,7 @@ def test_round_trip(name: str) -> None:
 def test_the_form_of_the_document() -> None:
     assert INTRUDERS["uniform"].to_dict()["beliefs"] == {"uniform": {"income": [0, 1e6], "age": [0, 99]}}
     assert INTRUDERS["total"].to_dict()["membership"] == {"total": 1e6}
+    assert INTRUDERS["plain rule"].to_dict()["membership"] == {"weights": "weight", "model": "proportional"}
     assert INTRUDERS["believes"].to_dict()["believes"][0] == {
         "method": "swap",
         "variable": "race",
@@ -85,6 +87,7 @@ def test_a_population_is_read_beside_the_document(tmp_path: Path, monkeypatch: p
         ({"membership": 5}, '"membership" must be text or a table, not a number.'),
         ({"membership": {"weight": "w"}}, 'membership: unknown key "weight". Did you mean "weights"?'),
         ({"membership": {"weights": "w", "total": 3}}, "membership: Unsure takes exactly one"),
+        ({"membership": {"total": 9, "model": "log"}}, "membership: Unsure: model is one of loglinear, proportional"),
         ({"membership": {"population": 3}}, 'membership: "population" must be the name of a file'),
         ({"beliefs": {"unifor": {}}}, 'beliefs: unknown key "unifor".'),
         ({"beliefs": {"uniform": {"x": [3, 1]}}}, 'beliefs: Uniform: the range of "x"'),

@@ -16,10 +16,10 @@ FINE = 128
 """Codes of one variable at most; others enter in bins."""
 BROAD = 12
 """Numbers are put into bins first, down to this many, then categories."""
-RARE = 5
-"""Codes with at most this many records have shares smoothed by how many codes are as rare."""
-ENOUGH = 20
-"""Codes of one size that are needed to smooth by their number."""
+FEW = 5
+"""Records per code or bin at least, on average."""
+RARE, ENOUGH = 20, 20
+"""Shares of codes with at most RARE records are smoothed, where at least ENOUGH codes have as many."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class Axes:
 
 def _sizes(have: Sequence[int], ordered: Sequence[bool], records: int) -> list[int]:
     """How many codes or bins each variable may have."""
-    sizes = [min(s, FINE, max(records // RARE, 1)) for s in have]
+    sizes = [min(s, FINE, max(records // FEW, 1)) for s in have]
     while math.prod(sizes) > CELLS:
         wide = [i for i, s in enumerate(sizes) if ordered[i] and s > BROAD] or range(len(sizes))
         at = max(wide, key=lambda i: sizes[i])
@@ -85,5 +85,5 @@ def smoothed(count: F64) -> F64:
     for k in range(1, RARE + 1):
         at = count == k
         if at.sum() >= ENOUGH:
-            out[at] = min(k, (k + 1) * (int((count == k + 1).sum()) + 1) / int(at.sum()))
+            out[at] = (k + 1) * (int((count == k + 1).sum()) + 1) / int(at.sum())
     return out

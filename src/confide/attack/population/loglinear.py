@@ -14,7 +14,7 @@ from confide.frames.columns import F64, I64
 
 SWEEPS = 200
 """Rounds of fitting at most; a decomposable model needs two."""
-ROUNDS = 50
+ROUNDS = 100
 """Rounds for the dispersion at most."""
 CLOSE = 1e-10
 """Largest difference of a fitted margin that is left, as a share of the total."""
@@ -56,7 +56,7 @@ def dispersion(table: F64, mu: F64) -> float:
     for _ in range(ROUNDS):
         weight = (1 + phi * mu) ** -2
         now = max(float((weight * excess).sum()) / max(float((weight * square).sum()), 1e-300), 0.0)
-        if abs(now - phi) <= 1e-6 * phi:
+        if abs(now - phi) <= 1e-11 * phi:
             break
         phi = now
     return phi

@@ -44,7 +44,7 @@ def model_people(
 
     Blocks are cells of a table of all labels: released counts are Poisson with mean mu g, mu by the model and g gamma
     with mean 1 and variance phi, what the model misses. People who are not released are Poisson with mean mu g (w - 1),
-    where w, people per record, is fitted by the same model to the weights: the same number everywhere for a total.
+    where w is people per record, a product of one factor per variable: the same number everywhere for a total.
     Given f records, E(g) = (1 + phi f) / (1 + phi mu): large cells are as large as in the release.
     """
     axes = Axes.of(codes, n_t, ordered)
@@ -53,17 +53,21 @@ def model_people(
     pairs = chosen_pairs(found)
     flat = tuple(v for pair in pairs for v in pair)
     mu, phi = remembered(cell_means, axes.cell, n_t, axes.sizes, flat)
-    people = mu * (total / records)
-    if np.ptp(weights / n_t) > 1e-9 * total / records:
-        people = remembered(cell_means, axes.cell, weights, axes.sizes, flat)[0]
-    missing = np.maximum(people - mu, 0.0) * axes.share
-    known = 1 + phi * mu * axes.share
+    per = remembered(people_per_record, axes.cell, n_t, weights, axes.sizes)
+    mu = mu * axes.share
+    missing, known = mu * np.maximum(per - 1, 0.0), 1 + phi * mu
     x, spread = missing * (1 + phi * n_t) / known, missing * phi / known
     model = PeopleModel(
         tuple(names), tuple((names[axes.variables[a]], names[axes.variables[b]]) for a, b in pairs),
         tuple(names[i] for i in axes.binned), float(found[0]), float(found[1]), records / total, behind,
     )  # fmt: skip
     return n_t + expected_others(n_t, x, spread, behind), model
+
+
+def people_per_record(cells: I64, count: F64, weights: F64, sizes: tuple[int, ...]) -> F64:
+    """The mean weight of records in each cell, by raking the counts to every variable's weighted margin."""
+    raked = expected(dense(cells, weights, sizes), [], dense(cells, count, sizes))
+    return np.asarray(raked.ravel()[cells] / dense(cells, count, sizes).ravel()[cells])
 
 
 def cell_means(cells: I64, count: F64, sizes: tuple[int, ...], flat: tuple[int, ...]) -> F64:
