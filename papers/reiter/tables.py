@@ -67,7 +67,7 @@ def table3(experiment: Experiment) -> pl.DataFrame:
     """
     columns = (NO_SDL, RECODE, SWAP, BOTH)
     certain = _from_targets(experiment, columns, money=False).with_columns(membership=pl.lit(CERTAIN))
-    doubtful = replace(informed(money=False), membership=Unsure(weights="weight"))
+    doubtful = replace(informed(money=False), membership=Unsure(weights="weight", model="proportional"))
     risks = {s: unit_risks(experiment.releases[s], doubtful, experiment.people) for s in columns}
     unsure = pl.concat(risk.with_columns(strategy=pl.lit(s)) for s, risk in risks.items())
     names = ["membership", "unit", "strategy", "p_true", "as_likely", "rank"]

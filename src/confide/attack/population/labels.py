@@ -10,7 +10,7 @@ import numpy as np
 
 from confide.frames.columns import F64, I64
 
-CELLS = 400_000
+CELLS = 320_000
 """Cells of a table at most."""
 FINE = 128
 """Codes of one variable at most; others enter in bins."""

@@ -10,7 +10,7 @@ import numpy as np
 from confide.attack.population.labels import Axes
 from confide.attack.population.loglinear import Pair, allowance, dense, dispersion, expected
 from confide.attack.population.others import expected_others
-from confide.attack.population.search import Z1, Z2, choose, chosen_pairs
+from confide.attack.population.search import LOW, Z1, Z2, choose, chosen_pairs
 from confide.core.run.memory import remembered
 from confide.frames.columns import F64, I64
 
@@ -33,8 +33,8 @@ class PeopleModel:
 
     @property
     def passed(self) -> bool:
-        """Whether the search ended with a model that its criterion does not refuse."""
-        return abs(self.z1) < Z1 and abs(self.z2) < Z2
+        """Whether the criterion does not refuse the model; somewhat below 0 it refuses none, since means are fitted."""
+        return LOW < self.z1 < Z1 and LOW < self.z2 < Z2
 
 
 def model_people(

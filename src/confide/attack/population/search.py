@@ -20,9 +20,11 @@ from confide.frames.columns import F64, I64
 
 Z1, Z2 = 2.0, 1.0
 """The search stops where |z1| and |z2| are below these."""
+LOW = -3.0
+"""With fitted means z leans below 0 for a model that is right: only below this is one too rich."""
 TRIED = 3
 """Pairs that are fitted at each step, the best by the first step towards their fits."""
-LOOSE = 1e-6
+LOOSE = 1e-5
 """How closely margins are fitted during the search, as a share of the total."""
 MANTISSA = 45
 """Bits of a mean that are left out when cells are compared: means agree to 1 / 128."""

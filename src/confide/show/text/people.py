@@ -46,7 +46,7 @@ def _model(model: PeopleModel) -> str:
     pairs = ", ".join(f"{visible(a)} x {visible(b)}" for a, b in model.pairs) or "none"
     names = ", ".join(visible(v) for v in model.variables)
     bins = f"; in bins: {', '.join(visible(v) for v in model.binned)}" if model.binned else ""
-    verdict = "" if model.passed else "; no model has |z1| < 2 and |z2| < 1, so take N_t with care"
+    verdict = "" if model.passed else " (near 0 for a model that fits): take N_t with care"
     kind = "1 / E(1/F), for the people behind records" if model.behind else "E(F), for targets from the population"
     return (
         f"estimated, {kind}, by a Poisson log-linear model of {names} in the release, {model.fraction:.2%} of the "
