@@ -51,6 +51,19 @@ def test_claims_and_the_order_of_plans_are_those_of_the_true_population() -> Non
     assert truth[0] > truth[2]
 
 
+@pytest.mark.parametrize("knows", [["hh_income"], ["property_value"], ["sex", "age", "hh_income"]])
+def test_numbers_that_are_released_as_they_are(knows: list[str]) -> None:
+    """Heaps and values that one person has: claims are those of the true population, for both kinds of targets."""
+    heads = cf.demo("heads")
+    release = cf.Plan([], identifiers=["id"]).protect(heads.sample(5_000, seed=3), seed=1)
+    known = cf.Unsure(population=heads)
+    for targets, within in ((None, 0.09), (heads, 0.09)):
+        model = attacked(cf.Unsure(total=heads.height), release, knows, targets=targets)
+        truth = attacked(known, release, knows, targets=targets)
+        assert model.people[0].binned == (knows[-1],)
+        assert model.units["p_max"].sum() == pytest.approx(truth.units["p_max"].sum(), rel=within)
+
+
 SMALL = cf.demo("heads").head(4_000)
 PLAN = cf.Plan([FIVES, cf.Swap("race", rate=0.2)], identifiers=["id"])
 RELEASE = PLAN.protect(SMALL, seed=1)

@@ -27,8 +27,6 @@ def test_worked_numbers() -> None:
 @pytest.mark.parametrize("x", [1e-9, 1e-3, 0.1, 1.8, 20, 1000, 1e5])
 def test_against_quadrature(f: int, x: float) -> None:
     for spread in (0.0, 1e-6, 0.01, 0.5, 3.0, 50.0, 1000.0):
-        if spread > x:
-            continue
         ends = [0.0, *np.logspace(-9, 0, 40)]
 
         def of(u: float, spread: float = spread) -> float:

@@ -33,11 +33,10 @@ def mean_inverse(f: F64, x: F64, spread: F64) -> F64:
     .. math:: E(1/F) = \int_0^1 v^{f-1} E(v^{F-f})\, dv = \int (1 - u)^{f-1} e^{-(x - \theta) t}\, dt,
         \quad u = (e^{\theta t} - 1)/\theta \in [0, 1]
 
-    by Gauss and Legendre's rule, where the integrand is not negligible; for :math:`\theta \to 0`, Poisson, u = t. It
-    needs x >= theta, which the posterior of a gamma mixture has.
+    by Gauss and Legendre's rule, where the integrand is not negligible; for :math:`\theta \to 0`, Poisson, u = t.
     """
     theta = np.maximum(spread, 1e-12)
-    rate = np.maximum(x - theta, 0.0)
+    rate = x - theta
     end = np.minimum(np.log1p(theta) / theta, FAR / np.maximum(rate + f - 1, 1e-300))
     t = end[:, None] * ((NODES + 1) / 2)
     rest = np.clip(1 - np.expm1(theta[:, None] * t) / theta[:, None], 0.0, 1.0)

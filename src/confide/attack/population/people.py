@@ -45,7 +45,8 @@ def model_people(
     Blocks are cells of a table of all labels: released counts are Poisson with mean mu g, mu by the model and g gamma
     with mean 1 and variance phi, what the model misses. People who are not released are Poisson with mean mu g (w - 1),
     where w is people per record, a product of one factor per variable: the same number everywhere for a total.
-    Given f records, E(g) = (1 + phi f) / (1 + phi mu): large cells are as large as in the release.
+    Given f records, E(g) = (1 + phi f) / (1 + phi mu): large cells are as large as in the release. Where a block is a
+    part of a cell (a number in bins), its share is vague too, which widens F and leaves its mean.
     """
     axes = Axes.of(codes, n_t, ordered)
     records, total = float(n_t.sum()), float(weights.sum())
@@ -56,7 +57,8 @@ def model_people(
     per = remembered(people_per_record, axes.cell, n_t, weights, axes.sizes)
     mu = mu * axes.share
     missing, known = mu * np.maximum(per - 1, 0.0), 1 + phi * mu
-    x, spread = missing * (1 + phi * n_t) / known, missing * phi / known
+    x = missing * (1 + phi * n_t) / known
+    spread = missing * phi / known + x * axes.vague
     model = PeopleModel(
         tuple(names), tuple((names[axes.variables[a]], names[axes.variables[b]]) for a, b in pairs),
         tuple(names[i] for i in axes.binned), float(found[0]), float(found[1]), records / total, behind,
