@@ -21,8 +21,8 @@ def expected_others(f: F64, x: F64, spread: F64, behind: bool) -> F64:
     `x`: the mean of F - f. `spread`: its variance is x (1 + spread); 0 for Poisson.
 
     >>> f, x, none = np.ones(1), np.array([1.8]), np.zeros(1)
-    >>> 1 / (f + expected_others(f, x, none, behind=False)), 1 / (f + expected_others(f, x, none, behind=True)).round(6)
-    (array([0.35714286]), array([0.46372294]))
+    >>> [float((1 / (f + expected_others(f, x, none, behind)))[0].round(4)) for behind in (False, True)]
+    [0.3571, 0.4637]
     """
     return np.asarray(np.maximum(1 / mean_inverse(f, x, spread) - f, 0.0)) if behind else x
 

@@ -170,7 +170,9 @@ def test_a_total_is_shared_out_over_blocks():
     c = np.array(["a"] * 10 + ["b"] * 30)
     file = elite_like(40, 16, c=pl.Series(c))
     release = released(file, error_step("u", SEVERAL["u"], absent="normal"))
-    attack = cf.Intruder(knows=["u", "c"], membership=cf.Unsure(total=200)).attack(release, file, truth=range(40))
+    attack = cf.Intruder(knows=["u", "c"], membership=cf.Unsure(total=200, model="proportional")).attack(
+        release, file, truth=range(40)
+    )
     z = values_of(release, "u")[:, 0]
     label = release.frame["c"].to_numpy()
     for i in (0, 20):
