@@ -11,6 +11,8 @@ import numpy as np
 from confide.frames.columns import F64
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(64)
+CHUNK = 8192
+"""Cells whose integrands are in memory together."""
 FAR = 40.0
 """The integrand is left out where it is below exp(-FAR)."""
 
@@ -33,8 +35,13 @@ def mean_inverse(f: F64, x: F64, spread: F64) -> F64:
     .. math:: E(1/F) = \int_0^1 v^{f-1} E(v^{F-f})\, dv = \int (1 - u)^{f-1} e^{-(x - \theta) t}\, dt,
         \quad u = (e^{\theta t} - 1)/\theta \in [0, 1]
 
-    by Gauss and Legendre's rule, where the integrand is not negligible; for :math:`\theta \to 0`, Poisson, u = t.
+    by Gauss and Legendre's rule where the integrand is not negligible; for :math:`\theta \to 0`, Poisson, u = t.
     """
+    ends = range(0, len(f), CHUNK)
+    return np.concatenate([np.zeros(0), *(_integral(*(a[i : i + CHUNK] for a in (f, x, spread))) for i in ends)])
+
+
+def _integral(f: F64, x: F64, spread: F64) -> F64:
     theta = np.maximum(spread, 1e-12)
     rate = x - theta
     end = np.minimum(np.log1p(theta) / theta, FAR / np.maximum(rate + f - 1, 1e-300))
