@@ -31,7 +31,7 @@ from confide.frames.distinct import Distinct
 MOST_COEFFICIENTS = 20_000
 """Up to so many, predictors are also tried together."""
 PRESENT = 1e-3
-"""Records added to each category where nothing predicts it."""
+"""Records that a category without any counts as, where nothing predicts it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +145,8 @@ def _log_next(
     present = np.bincount(codes, weights=weight, minlength=k).astype(float)
     n = certain.alone.shape[0]
     if (n == 1 and not before.sizes) or (present > 0).sum() == 1:
-        return np.tile(np.log((present + PRESENT) / (present.sum() + PRESENT * k))[asked[1]], (n, 1))
+        there = np.maximum(present, PRESENT)
+        return np.tile(np.log(there / there.sum())[asked[1]], (n, 1))
     with one_blas_thread():
         return _factor(certain, before, cell, prefix, codes, k, weight, penalty).log_p(*asked)
 
