@@ -127,6 +127,12 @@ class Intruder(Statement):
     `guesses`: about what a method does not publish, by the method's own name for it, for all variables or by variable,
     as {"tau": 0.5} or {"window": {"wage": 30}}.
 
+    `unit`: the column that says which rows of the original are of one unit, where units have several (a household seen
+    in four quarters, persons in households); by default the plan's. Probabilities are then of units: a target's values
+    are those of one row, any of its rows being as likely, and finding its unit is right. The intruder is taken to see
+    which released rows belong together, also where no pseudonym is released: rows that share kept values often can be
+    put together.
+
     >>> import confide as cf
     >>> cf.Intruder(knows=["sex", "age"], others="informed").others
     'sdl'
@@ -146,6 +152,7 @@ class Intruder(Statement):
     between: Mapping[str, Sequence[str]] = field(default_factory=dict)
     as_printed: bool = False
     guesses: Mapping[str, Any] = field(default_factory=dict)
+    unit: str | None = None
 
     _section: ClassVar[str] = "intruder"
 
@@ -181,6 +188,8 @@ class Intruder(Statement):
             for v in self.errors
             if v not in self.knows
         ]
+        if self.unit is not None and (not isinstance(self.unit, str) or not self.unit):
+            problems.append("unit is the name of one column.")
         raise_all(problems)
         object.__setattr__(self, "believes", Plan(list(self.believes)).parts if self.believes else ())
 

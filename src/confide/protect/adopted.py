@@ -14,6 +14,7 @@ from confide.frames import Schema
 from confide.frames.columns import I64, Column, Records, codes_in, encode_column
 from confide.frames.door import array_of
 from confide.frames.encoded import Encoded
+from confide.frames.units import unit_numbers
 from confide.protect.compiled import Compiled
 
 
@@ -32,10 +33,11 @@ def checked_link(link: Any, n: int, r: int) -> I64 | None:
 
 
 def check_fits(
-    compiled: Compiled, forms: Mapping[str, Column], y: pl.DataFrame, after: Encoded, rows: I64 | None
-) -> None:
+    compiled: Compiled, forms: Mapping[str, Column], y: pl.DataFrame, after: Encoded, rows: I64 | None,
+    unit: str | None = None,
+) -> None:  # fmt: skip
     """Refuse released values that contradict the plan: the risk measured would be of another release."""
-    problems, z = [], after.frame
+    problems, z = _wrong_pseudonyms(y, after.frame, rows, unit), after.frame
     for v in compiled.ways:
         if v not in z.columns:
             continue
@@ -58,13 +60,24 @@ def check_fits(
                     f'"{v}": {strange} of {z.height} released values are categories the plan cannot produce.'
                 )
     for v in z.columns:
-        if v in compiled.ways or v not in y.columns or rows is None:
+        if v in compiled.ways or v not in y.columns or rows is None or v == unit:
             continue
         wrong = _unlike(y.get_column(v).gather(rows), z.get_column(v))
         if wrong:
             problems.append(f'"{v}": {wrong} of {len(rows)} released values differ, though the plan leaves them alone.')
     problems += _unfit(compiled, forms, after, rows)
     raise_all(problems, "The released file does not fit the plan:")
+
+
+def _wrong_pseudonyms(y: pl.DataFrame, z: pl.DataFrame, rows: I64 | None, unit: str | None) -> list[str]:
+    """Whether a column of pseudonyms puts other rows together than the original column does."""
+    if unit is None or unit not in z.columns or rows is None:
+        return []
+    before, after = unit_numbers(y.get_column(unit))[rows], unit_numbers(z.get_column(unit))
+    pairs = len(np.unique(np.stack([before, after]), axis=1).T)
+    if pairs == len(np.unique(before)) == len(np.unique(after)):
+        return []
+    return [f'"{unit}": the released column puts other rows together than the original one.']
 
 
 def _unfit(compiled: Compiled, forms: Mapping[str, Column], after: Encoded, rows: I64 | None) -> list[str]:

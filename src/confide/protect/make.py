@@ -11,10 +11,12 @@ import polars as pl
 
 from confide.core.errors import InputError
 from confide.core.random.digest import Digest
+from confide.core.random.draws import Draws
 from confide.core.random.origin import Origin, opened
 from confide.core.random.seeds import checked_seed, stated_seed
 from confide.frames.columns import I64, Column, Kind, Records, decode
 from confide.frames.encoded import Encoded, Seeds, narrow
+from confide.frames.units import unit_numbers
 from confide.protect.canonical import canonical, holds_functions, reading
 from confide.protect.compiled import Compiled, of_copy, run
 from confide.protect.copies import Copies
@@ -68,22 +70,35 @@ def _release(
     order = _shuffled(rows, origin, None if copy is None or copy[2] else number)
     _check_owned(plan, compiled, frame, current)
     touched = {v: decode(current[v]) for v in compiled.ways}
+    gone = {*plan.identifiers, *plan.drop}
+    if plan.unit is not None and plan.unit not in gone:
+        key = of_copy("unit", None if copy is None or copy[2] else number)
+        touched[plan.unit] = pseudonyms(frame.get_column(plan.unit), rows, origin.draws(key))
     public = [
         touched.get(v, frame.get_column(v) if len(rows) == frame.height else frame.get_column(v).gather(rows))
         for v in frame.columns
-        if v not in plan.identifiers and v not in plan.drop
+        if v not in gone
     ]
     if not public:
         raise InputError("Nothing would be released: every column is an identifier or dropped.")
     released = pl.DataFrame(public)[order]
     link = None if compiled.nobody else rows[order]
-    seeds = _seeds(file, {v: current[v] for v in compiled.ways}, order, link)
+    seeds = _seeds(file, {v: current[v] for v in compiled.ways}, order, link, plan.unit)
     return Release.made(plan, compiled, file, released, link, origin, like=like, copy=copy, seeds=seeds)
 
 
-def _seeds(file: Encoded, made: Mapping[str, Column], order: I64, link: I64 | None) -> Seeds:
+def pseudonyms(unit: pl.Series, rows: I64, draws: Draws) -> pl.Series:
+    """A random number from 1 upwards for the unit of each row that is released; `rows`: their original rows."""
+    numbers = unit_numbers(unit)[rows]
+    released, of = np.unique(numbers, return_inverse=True)
+    name = np.empty(len(released), dtype=np.int64)
+    name[draws.order(released)] = np.arange(1, len(released) + 1)
+    return pl.Series(unit.name, name[of])
+
+
+def _seeds(file: Encoded, made: Mapping[str, Column], order: I64, link: I64 | None, unit: str | None = None) -> Seeds:
     """Arrays that the released file was made of: categories that steps made, and values that they left alone."""
-    touched, held = set(made), {v: narrow(c.take(order)) for v, c in made.items() if c.kind == "categorical"}
+    touched, held = {*made, unit}, {v: narrow(c.take(order)) for v, c in made.items() if c.kind == "categorical"}
 
     def seed(name: str, kind: Kind) -> Column | None:
         if name in touched:

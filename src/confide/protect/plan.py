@@ -33,6 +33,11 @@ class Plan(Statement):
     kind of variables whose type misleads (categories coded as numbers). A release names only categories that occur in
     it, unless `public_codebook` says that anybody may know the list: names of variables, or True for all.
 
+    `unit` names the column that says which rows are of one unit, where units have several: a household seen in four
+    quarters, the persons of a household. It is released as a pseudonym, a fresh random number for each unit, so that
+    users can put the rows of a unit together and nobody can trace them by their old number; with the column in `drop`
+    (or among the identifiers) rows are released without it. Steps act on records, those with ``per="unit"`` on units.
+
     >>> import confide as cf
     >>> plan = cf.Plan([cf.Recode("age", width=5), cf.Swap("race", rate=0.3)], identifiers=["id"])
     >>> release = plan.protect(cf.demo("heads"), seed=1)
@@ -47,6 +52,7 @@ class Plan(Statement):
     categorical: str | Sequence[str] = ()
     numeric: str | Sequence[str] = ()
     public_codebook: bool | str | Sequence[str] = ()
+    unit: str | None = None
 
     _section: ClassVar[str] = "plan"
 
@@ -83,12 +89,33 @@ class Plan(Statement):
                 for v in step.secret
                 if v not in gone
             ]
+        problems += self._unit_problems()
         if self.weight in gone:
             problems.append(
                 f'The weight "{self.weight}" is {gone[self.weight]}; a weight is released like any variable.'
             )
         problems += [f'public_codebook: "{v}" is {gone[v]}.' for v in self.open_codebooks(()) if v in gone]
         problems += [f'"{v}" is named both categorical and numeric.' for v in set(self.categorical) & set(self.numeric)]
+        return problems
+
+    def _unit_problems(self) -> list[str]:
+        """What is wrong with the unit, or with steps that act on units."""
+        if self.unit is None:
+            return [
+                f'{s.where}: per="unit" needs Plan(..., unit=) to say which rows are of one unit.'
+                for s in self.parts
+                if s.per_unit
+            ]
+        if not isinstance(self.unit, str) or not self.unit:
+            return ["Plan: unit is the name of one column."]
+        problems = [
+            f'{type(s).__name__} uses "{self.unit}", which says what rows belong together and becomes a pseudonym.'
+            for s in self.parts
+            if self.unit in (*s.variables, *s.needs)
+        ]
+        kinds = (*self.categorical, *self.numeric, *self.open_codebooks(()), self.weight)
+        if self.unit in kinds:
+            problems.append(f'The unit "{self.unit}" is no variable; leave it out of weight, kinds and codebooks.')
         return problems
 
     @cached_property
@@ -158,7 +185,7 @@ class Plan(Statement):
         named = {
             "identifiers": self.identifiers, "drop": self.drop, "categorical": self.categorical,
             "numeric": self.numeric, "public_codebook": self.open_codebooks(()),
-            "weight": (self.weight,) if self.weight else (),
+            "weight": (self.weight,) if self.weight else (), "unit": (self.unit,) if self.unit else (),
         }  # fmt: skip
         for step in self.parts:
             named[type(step).__name__] = (*named.get(type(step).__name__, ()), *step.variables, *step.needs)

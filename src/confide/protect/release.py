@@ -113,7 +113,7 @@ class Release(Public):
             compiled, _, _ = run(plan.parts, records, None)
             forms = {v: compiled.released_form(column) for v, column in records.items()}
             z = in_words(z, schema(released), y, {v: forms[v] for v in compiled.ways})
-            check_fits(compiled, forms, y, after := Encoded(z), rows)
+            check_fits(compiled, forms, y, after := Encoded(z), rows, plan.unit)
         why = why_withheld(released)
         return cls(plan, released, withhold(z, why) if why else z, y, rows, None, compiled, None, before, after)
 

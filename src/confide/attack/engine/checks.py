@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from confide.attack.engine.membership import check_membership
 from confide.attack.engine.scene import Scene
+from confide.attack.evidence.grouping import check_unit
 from confide.attack.intruder import Intruder
 from confide.core.errors import InputError, did_you_mean, raise_all
 
@@ -36,6 +37,7 @@ def check_attack(intruder: Intruder, release: Release, copies: bool) -> None:
     raise_all(problems)
     if not intruder.knows and not intruder.between:
         raise InputError("The intruder knows nothing: name the variables in knows=[...].")
+    check_unit(intruder, release, copies)
     check_membership(intruder, release)
     if copies and intruder.levels[0] == "naive":
         raise InputError(

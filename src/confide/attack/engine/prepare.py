@@ -15,6 +15,7 @@ from confide.attack.engine.scene import Scene, TargetSide
 from confide.attack.evidence.case import Case, Merged, make_case, merged
 from confide.attack.evidence.copies import joined
 from confide.attack.evidence.gather import Knowledge, gather
+from confide.attack.evidence.grouping import Grouping, grouping
 from confide.attack.intruder import Intruder, Unsure
 from confide.attack.targets import Targets, gather_targets, released_row
 from confide.core.errors import InputError
@@ -31,7 +32,8 @@ class Prepared:
 
     Units are pairs of a distinct target and its own distinct record: `units` has their places, `own` the same with -1
     for a target that was not released and -2 for one of whom that is unknown, `of` each target's unit (None: its own).
-    `own_row`: each target's row of the release. `population`, `weights`: what counts people, where it is asked for.
+    `own_row`: each target's row of the release. `groups`: which rows are of one unit, None where each is by itself;
+    else `own` and `units.own` are numbers of such units. `population`, `weights`: what counts people, where asked for.
     `behind`: the targets are the people behind records, by default or since all are known to be released.
     """
 
@@ -47,6 +49,7 @@ class Prepared:
     population: tuple[Records, F64] | None
     weights: F64 | None
     behind: bool
+    groups: Grouping | None = None
     fits: dict[bytes, tuple[Knowledge, Fit, TargetSide]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -94,11 +97,12 @@ def prepare(
     intruder: Intruder, release: Release, targets: Any, truth: Any, also: Sequence[Release] = (), merge: bool = True
 ) -> Prepared:
     """Merge what is alike (with `merge=False` nothing is), and pair every target with its own record."""
-    files = merged(make_case(intruder, release), merge and not also)
+    groups = grouping(intruder, release)
+    files = merged(make_case(intruder, release), merge and not also and groups is None)
     others = tuple(make_case(intruder, copy) for copy in also)
     who = gather_targets(intruder, release, files.original, targets, truth)
     own_row = released_row(release, who.truth)
-    own = files.released.place(own_row)
+    own = files.released.place(own_row) if groups is None else groups.own(who.truth, own_row)
     n = len(who.truth)
     if who.of is None:
         units, of = Units(np.arange(n), np.maximum(own, -1), np.ones(n)), None
@@ -108,7 +112,7 @@ def prepare(
         units = Units(who.of[pairs.first], np.maximum(own, -1), pairs.count)
     return Prepared(
         intruder, release, files, others, who, own_row, units, own, of, _population(intruder, files.case),
-        released_weights(intruder, release, files.released.of), targets is None or bool((own_row >= 0).all()),
+        released_weights(intruder, release, files.released.of), targets is None or bool((own_row >= 0).all()), groups,
     )  # fmt: skip
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from confide.attack.engine.checks import check_attack, check_scene
 from confide.attack.engine.kernel_plan import KernelPlan, Units
@@ -14,11 +15,12 @@ from confide.attack.engine.loops import Outcome, carry_out
 from confide.attack.engine.membership import people_in_blocks
 from confide.attack.engine.prepare import Prepared, prepare
 from confide.attack.engine.scene import Scene
+from confide.attack.engine.unit_sums import carry_out_units
 from confide.attack.intruder import Intruder
 from confide.attack.results.attack import Attack, Treatment
 from confide.attack.results.units import make_units, spread_out
 from confide.core.run.threads import progress_bar, thread_count
-from confide.frames.columns import F64
+from confide.frames.columns import F64, I64
 from confide.protect.seam.fitted import SYNTHETIC
 
 if TYPE_CHECKING:
@@ -41,17 +43,31 @@ def run_attack(
     with progress_bar("attacking", len(ready.who.truth), progress) as done:
         for mine, scene, units in ready.scenes():
             check_scene(scene, intruder)
-            outcome = carry_out(KernelPlan.of(scene, units), units, workers, done)
+            outcome, candidates = _carry_out(ready, scene, units, workers, done)
             people, model = people_in_blocks(scene, release, ready.population, ready.weights, ready.behind)
             models += [] if model is None else [model]
             _collect(columns, mine, scene, units, outcome, people)
+            if candidates is not None:  # units, and those that are absent beside them
+                columns["people"][mine] += candidates - columns["n_t"][mine]
+                columns["n_t"][mine] = candidates
             pairs += outcome.pairs
     table, log_scale, absent = make_units(columns, ready.own, intruder.membership == "certain")
+    if ready.groups is not None:
+        table = table.with_columns(unit=pl.Series(ready.own))
     return Attack(
         intruder, release, spread_out(table, ready.of), ready.who.truth, _treatments(ready),
         time.perf_counter() - began, (float(pairs[0]), float(pairs[1])), ready.own_row, ready.of, log_scale, absent,
         (targets, truth, tuple(also)), tuple(models),
     )  # fmt: skip
+
+
+def _carry_out(
+    ready: Prepared, scene: Scene, units: Units, threads: int, done: Callable[[int], None]
+) -> tuple[Outcome, I64 | None]:
+    """The outcome of records; or of units that have several, with how many of them are candidates of each target."""
+    if ready.groups is None:
+        return carry_out(KernelPlan.of(scene, units), units, threads, done), None
+    return carry_out_units(scene, units, ready.groups, threads, done)
 
 
 def _collect(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from confide.attack.evidence.grouping import unit_of
 from confide.attack.intruder import Intruder
 from confide.core.errors import InputError
 from confide.frames.columns import F64, Column, Records, alike
@@ -125,7 +126,7 @@ def make_case(intruder: Intruder, release: Release) -> Case:
     needed += [v for v, w in compiled.ways.items() if w.random is not None]
     needed += [v for step in compiled.steps if step.role == "random" for v in step.needs]
     if "exact" in intruder.levels:
-        needed += public
+        needed += [v for v in public if v != unit_of(intruder, release)]
     names = [v for v in dict.fromkeys(needed) if v in public and v in release.original.columns]
     lost = [v for v in (*intruder.knows, *intruder.between) if v not in names]
     if lost:

@@ -14,6 +14,8 @@ import numpy as np
 from confide.attack.engine.posterior import log_weights
 from confide.attack.engine.prepare import Prepared, prepare
 from confide.attack.engine.scene import Scene
+from confide.attack.engine.unit_sums import log_unit_rows, other_rows
+from confide.attack.evidence.grouping import Grouping
 from confide.core.errors import InputError
 from confide.frames.columns import F64, I64
 
@@ -37,7 +39,8 @@ def prepared(attack: Attack) -> Prepared:
 class Candidates:
     """The candidates of one target: `rows` of the release, `parts` of their log weights by name, and probabilities `p`.
 
-    `target` and `at`: the target's and the rows' places in the `scene`, where rows that are alike are one.
+    `target` and `at`: the target's and the rows' places in the `scene`, where rows that are alike are one. `unit`: the
+    rows' units, where units have several.
     """
 
     scene: Scene
@@ -46,6 +49,7 @@ class Candidates:
     rows: I64
     parts: dict[str, F64]
     p: F64
+    unit: I64 | None = None
 
 
 def candidates(attack: Attack, target: int) -> Candidates:
@@ -55,6 +59,8 @@ def candidates(attack: Attack, target: int) -> Candidates:
         raise InputError(f"target is a position from 0 to {n - 1}.")
     ready = prepared(attack)
     scene, place_of_target = ready.scene_of(int(target))
+    if ready.groups is not None:
+        return _of_units(attack, ready.groups, scene, int(target), place_of_target)
     at, parts = log_weights(scene, place_of_target)
     place = np.full(scene.case.released.n, -1, dtype=np.int64)
     place[scene.rows[at]] = np.arange(len(at))
@@ -64,6 +70,21 @@ def candidates(attack: Attack, target: int) -> Candidates:
     return Candidates(
         scene, place_of_target, at[every[rows]], rows, parts, _probabilities(attack, int(target), parts, len(rows))
     )
+
+
+def _of_units(attack: Attack, groups: Grouping, scene: Scene, target: int, place: int) -> Candidates:
+    """The same where units have several rows: p adds up to a unit's probability over its rows."""
+    at = scene.members(int(scene.block_t[place]))
+    parts = {}
+    if len(at):
+        found = log_unit_rows(scene, other_rows(scene, groups), np.array([place]), at)
+        parts = {name: part[0] for name, part in found.items()}
+    rows = scene.rows[at]
+    unit = groups.released[rows]
+    p = _probabilities(attack, target, parts, len(at))
+    if len(p):
+        p = p / max(float(np.bincount(unit, weights=p).max()), 1e-300) * attack.units["p_max"][target]
+    return Candidates(scene, place, at, rows, parts, p, unit)
 
 
 def _probabilities(attack: Attack, target: int, parts: dict[str, F64], n: int) -> F64:

@@ -48,6 +48,11 @@ class Attack(Result):
     released `p_true`, `rank` and `as_likely` are null; "contradiction" means that no record can be the target.
     `people`: the models by which N_t was estimated, one for each pattern of knowledge, where it was.
 
+    Where units have several rows (`unit=` of the intruder or the plan), all of that is about units: candidates are
+    units with a row that agrees, `p_true` is the probability of the target's own unit, and a further column `unit` says
+    by a number which one it is, so that errors are taken over units and not over rows. Default targets are all released
+    rows, as the prior says: each target is somebody of whom one row is known.
+
     >>> import confide as cf
     >>> release = cf.Plan([cf.Recode("age", width=5)], identifiers=["id"]).protect(cf.demo("heads"), seed=1)
     >>> attack = cf.Intruder(knows=["sex", "race", "marital", "age"]).attack(release)
@@ -93,6 +98,9 @@ class Attack(Result):
     def posterior(self, target: int) -> pl.DataFrame:
         """All candidates of one target: `row` of `release.data` and probability `p`, the likeliest first.
 
+        Where units have several rows: also the row's `unit`, a number, and `p_unit`, the sum of p over its rows; the
+        likeliest unit is first.
+
         >>> import confide as cf
         >>> release = cf.Plan([], identifiers=["id"]).protect(cf.demo("heads"), seed=1)
         >>> cf.Intruder(knows=["sex", "age", "state"]).attack(release).posterior(17).columns
@@ -101,8 +109,13 @@ class Attack(Result):
         from confide.attack.results.again import candidates
 
         found = candidates(self, target)
-        order = np.lexsort((found.rows, -found.p))
-        return pl.DataFrame({"row": found.rows[order], "p": found.p[order]})
+        if found.unit is None:
+            order = np.lexsort((found.rows, -found.p))
+            return pl.DataFrame({"row": found.rows[order], "p": found.p[order]})
+        whole = np.bincount(found.unit, weights=found.p)[found.unit] if len(found.p) else found.p
+        order = np.lexsort((found.rows, -found.p, found.unit, -whole))
+        columns = {"row": found.rows, "p": found.p, "unit": found.unit, "p_unit": whole}
+        return pl.DataFrame({name: values[order] for name, values in columns.items()})
 
     def explain(self, target: int, top: int = 3) -> Explanation:
         """Why: each variable's evidence for the likeliest records, as factors relative to the average candidate.

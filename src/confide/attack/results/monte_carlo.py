@@ -40,6 +40,8 @@ def monte_carlo(attack: Attack, draws: int, seed: int | None, targets: int | Seq
 
 def _one(attack: Attack, target: int, draws: int, seed: int) -> tuple[float | None, ...]:
     found = candidates(attack, target)
+    if found.unit is not None:
+        raise InputError("Variances are not drawn for attacks on units; leave unit out.")
     scene, rows, parts = found.scene, found.at, found.parts
     if not len(rows):
         return target, None, None, None, None

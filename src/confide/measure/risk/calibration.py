@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from confide.core.errors import InputError
 from confide.core.result import Result
+from confide.frames.columns import F64, Bools
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,11 +49,12 @@ def calibrate(units: pl.DataFrame | list[pl.DataFrame], bins: int = 10) -> Calib
     """Compare p_max with the share of right picks, over one attack's units or those of repeated releases.
 
     A target counts as one observation however many candidates it has. Its pick is right with probability p_max and
-    then counts 1/n_max of a match on average, so its variance is p/n_max - p^2.
+    then counts 1/n_max of a match on average, so its variance is p/n_max - p^2. Where units have several rows, and a
+    unit several targets, these stand or fall together: errors are then taken over units (column `unit`).
     """
     if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or not 1 <= bins <= 1000:
         raise InputError("bins must be a whole number from 1 upwards, at most 1,000.")
-    frame = pl.concat(units) if isinstance(units, list) else units
+    frame = _stacked(units if isinstance(units, list) else [units])
     if not {"hit", "n_max", "p_max"} <= set(frame.columns):
         raise InputError("units must be the units of an attack (attack.units), or a list of such.")
     if frame["hit"].null_count():
@@ -64,20 +67,38 @@ def calibrate(units: pl.DataFrame | list[pl.DataFrame], bins: int = 10) -> Calib
     right = frame["hit"].cast(pl.Float64).to_numpy() / ties
     variance = np.maximum(p / ties - p * p, 0.0)
     variance[variance < 1e-12] = 0.0  # certain up to rounding
+    cluster = frame["cluster"].to_numpy() if "cluster" in frame.columns else None
     edges = _edges(p, bins)
     at = np.clip(np.searchsorted(edges, p * (1 - 1e-12), side="right") - 1, 0, len(edges) - 2)
     rows = []
     for b in np.unique(at):
         mine = at == b
-        n, error = int(mine.sum()), float(np.sqrt(variance[mine].sum()))
+        n, error = int(mine.sum()), _error(variance, right - p, cluster, mine)
         gap = float((right[mine] - p[mine]).sum())
         rows.append({
             "low": float(edges[b]), "high": float(edges[b + 1]), "targets": n, "claimed": float(p[mine].mean()),
             "true": float(right[mine].mean()), "error": error / n, "z": _ratio(gap, error),
         })  # fmt: skip
-    total = float(np.sqrt(variance.sum()))
+    total = _error(variance, right - p, cluster, np.ones(len(p), dtype=bool))
     z = _ratio(float((right - p).sum()), total)
     return Calibration(float(p.sum()), float(right.sum()), z, pl.DataFrame(rows))
+
+
+def _stacked(units: list[pl.DataFrame]) -> pl.DataFrame:
+    """Tables of targets one below the other; units of different releases are different."""
+    if not units or not all("unit" in u.columns for u in units):
+        return pl.concat(units)
+    every = pl.concat([u.with_columns(release=pl.lit(k)) for k, u in enumerate(units)]).with_row_index("at")
+    alone = pl.when(pl.col("unit") < 0).then(-1 - pl.col("at").cast(pl.Int64)).otherwise(pl.col("unit"))
+    return every.with_columns(cluster=alone * len(units) + pl.col("release"))
+
+
+def _error(variance: F64, gap: F64, cluster: NDArray[Any] | None, mine: Bools) -> float:
+    """The standard error of the sum of gaps: from each target's own variance, or from sums over clusters."""
+    if cluster is None:
+        return float(np.sqrt(variance[mine].sum()))
+    _, of = np.unique(cluster[mine], return_inverse=True)
+    return float(np.sqrt((np.bincount(of, weights=gap[mine]) ** 2).sum()))
 
 
 def _ratio(gap: float, error: float) -> float:

@@ -10,6 +10,7 @@ import polars as pl
 
 from confide.attack.engine.kernel_plan import KernelPlan
 from confide.attack.engine.loops import carry_out
+from confide.attack.engine.unit_sums import carry_out_units
 from confide.attack.results.again import prepared
 from confide.core.checks import fraction
 from confide.core.errors import InputError
@@ -55,7 +56,10 @@ def top_sums(attack: Attack, top: int) -> F64:
     ready = prepared(attack)
     out, threads = np.zeros(len(ready.own)), thread_count(None)
     for mine, scene, units in ready.scenes():
-        found = carry_out(KernelPlan.of(scene, units), units, threads, lambda _: None, top=top)
+        if ready.groups is None:
+            found = carry_out(KernelPlan.of(scene, units), units, threads, lambda _: None, top=top)
+        else:
+            found, _ = carry_out_units(scene, units, ready.groups, threads, lambda _: None, top=top)
         with np.errstate(invalid="ignore"):
             p = np.exp(found.log_top - attack.log_scale[mine])
         out[mine] = np.where(np.isfinite(found.log_top), p, 0.0)

@@ -142,6 +142,11 @@ class Mechanism(ABC):
         return self.role == "select"
 
     @property
+    def per_unit(self) -> bool:
+        """Whether it draws once for all rows of a unit, instead of for each record."""
+        return False
+
+    @property
     def secret(self) -> tuple[str, ...]:
         """Columns that must not be released."""
         return ()

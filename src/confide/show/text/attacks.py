@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from confide.attack.evidence.grouping import grouping
 from confide.attack.intruder import level_words
 from confide.core.visible import visible
 from confide.show.text.people import people_lines
@@ -20,6 +23,7 @@ def attack_text(attack: Attack, threshold: float = 0.2) -> str:
     lines = [
         f"Attack on {attack.release.frame.height:,} released records, {attack.units.height:,} targets",
         f"membership {membership}; levels: available {c}, unavailable {b}, others {a}",
+        *_unit_lines(attack),
         "",
     ]
     rows: list[tuple[str, ...]] = [("variable", "intruder", "kind", "plan", "evidence")]
@@ -31,6 +35,16 @@ def attack_text(attack: Attack, threshold: float = 0.2) -> str:
     lines += people_lines(attack)
     lines += ["", str(attack.summary(threshold)), "", speed_text(attack)]
     return "\n".join(lines)
+
+
+def _unit_lines(attack: Attack) -> list[str]:
+    """What is said of units, where these have several rows."""
+    groups = grouping(attack.intruder, attack.release)
+    if groups is None:
+        return []
+    n = len(np.unique(groups.released))
+    how = "linked by a pseudonym" if groups.shown else "taken to be linkable, although no pseudonym is released"
+    return [f"unit {visible(groups.name)}: probabilities are of {n:,} units, whose rows are {how}"]
 
 
 def speed_text(attack: Attack) -> str:

@@ -156,10 +156,10 @@ class Study(Statement):
         first = plans[0]
         gone = [v for v in (*first.identifiers, *first.drop) if all(v in (*p.identifiers, *p.drop) for p in plans)]
         identifiers = [v for v in gone if v in first.identifiers]
-        kinds = {"categorical": first.categorical, "numeric": first.numeric}
-        plan = Plan(
-            [], identifiers=identifiers, drop=[v for v in gone if v not in identifiers], weight=first.weight, **kinds
-        )
+        kinds: dict[str, Any] = {"categorical": first.categorical, "numeric": first.numeric}
+        unit = first.unit if all(p.unit == first.unit for p in plans) else None
+        drop = [v for v in gone if v not in identifiers]
+        plan = Plan([], identifiers=identifiers, drop=drop, weight=first.weight, unit=unit, **kinds)
         return Candidate(EVERYTHING, plan)
 
     def copies_of(self, candidate: Candidate) -> int:

@@ -1,0 +1,195 @@
+r"""Posteriors of units that have several rows.
+
+A target's known values t are those of one row of its unit; which one, nobody says. For unit u with rows
+:math:`z_u`, any released row being as likely the target's as any other,
+
+.. math:: w_u(t) = \sum_{j \in u} \frac{\Pr(z_u \mid y_j = t)}{\Pr(z_u)}
+                 = \sum_{j \in u} w_j(t)\, \frac{\Pr(z_{u,-j} \mid y_j = t)}{\Pr(z_{u,-j} \mid z_j)}
+
+over its rows in the target's block: :math:`w_j` is the weight of a single record, the second factor what the unit's
+other rows add. Both of its parts come from one model of `homes`, so that units that are not the target's have ratios
+that average 1. What other rows say of variables that are not known, or known as intervals or with mistakes, or altered
+once per unit, is left aside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from scipy.special import logsumexp
+
+from confide.attack.beliefs.homes import Homes, category_homes, number_homes
+from confide.attack.engine import kernels
+from confide.attack.engine.kernel_plan import Units
+from confide.attack.engine.loops import Outcome
+from confide.attack.engine.posterior import log_block, unknown_of
+from confide.attack.engine.room import tops
+from confide.attack.engine.scene import Scene
+from confide.attack.evidence.gather import Uncertain
+from confide.attack.evidence.grouping import Grouping
+from confide.attack.intruder import Uniform
+from confide.core.run.threads import one_blas_thread, run_pieces
+from confide.frames.columns import F64, I64
+from confide.frames.distinct import Distinct
+
+PAIRS = 500_000
+"""Pairs times classes that are worked on together."""
+
+
+@dataclass(frozen=True, eq=False)
+class OtherRows:
+    """What a unit's other rows say of one step, for rows of a scene and its targets.
+
+    `others`: (rows, G) Pr(z_{u,-j} given h) / Pr(z_{u,-j} given z_j), relative to exp(`log_top`); `given`: (targets, G)
+    Pr(h given t).
+    """
+
+    others: F64
+    log_top: F64
+    given: F64
+
+    @classmethod
+    def of(cls, homes: Homes, unit: I64) -> OtherRows:
+        """`unit`: of all released rows."""
+        order = np.argsort(unit, kind="stable")
+        first = np.flatnonzero(np.diff(unit[order], prepend=-1))
+        total = np.add.reduceat(homes.log_seen[order], first, axis=0)
+        every = np.repeat(total, np.diff(np.append(first, len(order))), axis=0)[np.argsort(order, kind="stable")]
+        mine = logsumexp(homes.log_prior + homes.log_seen, axis=1)
+        logs = every - homes.log_seen - (logsumexp(homes.log_prior + every, axis=1) - mine)[:, None]
+        top = logs.max(axis=1)
+        return cls(np.exp(logs - top[:, None]), top, np.exp(homes.log_given))
+
+    def log(self, t: I64, rows: I64) -> F64:
+        """log of the second factor for targets t and rows of the release, shape (len(t), len(rows))."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.given[t] @ self.others[rows].T) + self.log_top[rows])
+
+
+def other_rows(scene: Scene, groups: Grouping) -> list[OtherRows]:
+    """What the other rows of units say, of every step that tells something of them."""
+    case, out = scene.case, []
+    c, _, a = case.intruder.levels
+    if c in ("naive", "ignore") or a == "ignore" or isinstance(case.intruder.beliefs, Uniform):
+        return []
+    for u, number in zip(scene.uncertain, scene.fit.numeric, strict=True):
+        if _speaks(scene, u, number):
+            make = number_homes if number else category_homes
+            targets = u.met(scene.targets.select(u.variables))
+            homes = make(u, u.met(case.original), targets, groups.original, case.released.n)
+            if homes is not None:
+                out.append(OtherRows.of(homes, groups.released))
+    return out
+
+
+def _speaks(scene: Scene, u: Uncertain, number: bool) -> bool:
+    """Whether other rows say something of what a step altered."""
+    at = scene.case.compiled.way(u.variables[0]).random
+    if at is None or u.direct or u.silent or u.mistakes or not all(u.known) or u.like_a is None:
+        return False
+    if scene.case.compiled.steps[at].per_unit:
+        return False
+    return not number or (len(u.variables) == 1 and u.like.scale is not None)
+
+
+@dataclass(frozen=True, eq=False)
+class UnitPlan:
+    """Distinct targets that have candidates, sorted by block (`first`: a row of each; `block`), whose own units are
+    `own[start[i]:start[i + 1]]` (-1: none) in the order of `by_target`; and what rows of units say."""
+
+    scene: Scene
+    groups: Grouping
+    says: Sequence[OtherRows]
+    first: I64
+    block: I64
+    start: I64
+    own: I64
+    by_target: I64
+
+    @classmethod
+    def of(cls, scene: Scene, units: Units, groups: Grouping) -> UnitPlan:
+        met = np.flatnonzero(scene.block_t[units.target] >= 0)
+        rows = units.target[met]
+        keys = [scene.block_t[rows], *(scene.targets[v].values[rows] for v in scene.targets)]
+        found = Distinct.rows(keys, len(met))
+        by_target = met[np.argsort(found.of, kind="stable")]
+        start = np.concatenate([[0], np.cumsum(np.bincount(found.of, minlength=len(found)))])
+        first = rows[found.first]
+        own = units.own[by_target]
+        return cls(scene, groups, other_rows(scene, groups), first, scene.block_t[first], start, own, by_target)
+
+    def pieces(self) -> list[tuple[int, int]]:
+        """Ranges of distinct targets of one block that are worked on together."""
+        out: list[tuple[int, int]] = []
+        edges = np.flatnonzero(np.diff(self.block, prepend=-1, append=-1))
+        for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+            size = len(self.scene.members(int(self.block[a]))) * self.scene.classes.size
+            step = max(PAIRS // max(size, 1), 1)
+            out += [(k, min(k + step, b)) for k in range(a, b, step)]
+        return out
+
+
+def log_unit_rows(scene: Scene, says: Sequence[OtherRows], t: I64, at: I64) -> dict[str, F64]:
+    """The logs of all factors of rows (at: places in the scene), those of single records and of the other rows."""
+    parts = log_block(scene, t, at, unknown_of(scene, at))
+    if says:
+        parts["other rows of the unit"] = np.sum([s.log(t, scene.rows[at]) for s in says], axis=0)
+    return parts
+
+
+def carry_out_units(
+    scene: Scene, units: Units, groups: Grouping, threads: int, done: Callable[[int], None], top: int = 0
+) -> tuple[Outcome, I64]:
+    """As `carry_out`, of whole units: `units.own` are codes of units. Also how many units are candidates of each."""
+    plan, n = UnitPlan.of(scene, units, groups), len(units.target)
+    out, truth = np.full((n, 5), -np.inf), np.zeros((n, 3))
+    out[:, [2, 4]], truth[:, 0] = 0.0, -np.inf
+    pieces = plan.pieces()
+    with one_blas_thread():
+        run_pieces(partial(_weigh, plan, out, truth, top), pieces, threads, lambda _: None)
+    done(n)
+    pairs = float(sum((b - a) * len(scene.members(int(plan.block[a]))) for a, b in pieces))
+    log_sum, log_max, n_max, log_top, candidates = out.T
+    log_true, above, likely = truth.T
+    found = Outcome(log_sum, log_max, n_max, log_top, log_true, above, likely, (pairs, pairs))
+    return found, candidates.astype(np.int64)
+
+
+def _weigh(plan: UnitPlan, out: F64, truth: F64, top: int, a: int, b: int) -> None:
+    """Summaries of distinct targets a..b-1, which are of one block, written to the rows of `out` and `truth`."""
+    at, codes, begin = _block(plan, a)
+    logs = np.zeros((b - a, len(at)))
+    for part in log_unit_rows(plan.scene, plan.says, plan.first[a:b], at).values():
+        logs += part
+    logs = _summed(logs, begin)
+    one, room = np.ones(len(codes)), (np.empty(len(codes)), np.empty_like(tops(top)))
+    for i in range(a, b):
+        who = plan.by_target[plan.start[i] : plan.start[i + 1]]
+        wanted = plan.own[plan.start[i] : plan.start[i + 1]]
+        place = np.searchsorted(codes, wanted)
+        place = np.where(codes[np.minimum(place, len(codes) - 1)] == wanted, place, -1)
+        summary, own = np.empty(5), truth[who]
+        kernels.finish(logs[i - a], one, 0, place, *room, summary[:4], own)
+        summary[4] = len(codes)
+        out[who], truth[who] = summary, own
+
+
+def _block(plan: UnitPlan, i: int) -> tuple[I64, I64, I64]:
+    """The rows of a distinct target's block, by unit; the units; and where each begins."""
+    at = plan.scene.members(int(plan.block[i]))
+    unit = plan.groups.released[plan.scene.rows[at]]
+    order = np.argsort(unit, kind="stable")
+    begin = np.flatnonzero(np.diff(unit[order], prepend=-1))
+    return at[order], unit[order][begin], begin
+
+
+def _summed(logs: F64, begin: I64) -> F64:
+    """log of the sum over the rows of each unit, shape (targets, units)."""
+    top = np.maximum.reduceat(logs, begin, axis=1)
+    top = np.where(np.isfinite(top), top, 0.0)
+    each = np.repeat(top, np.diff(np.append(begin, logs.shape[1])), axis=1)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.add.reduceat(np.exp(logs - each), begin, axis=1)) + top)

@@ -1,0 +1,146 @@
+"""Posteriors of units that have several rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.special import ndtri
+from scipy.stats import norm
+
+import confide as cf
+from confide.attack.beliefs.homes import number_homes
+from confide.attack.engine.prepare import prepare
+from tests.helpers.panels import panel
+from tests.helpers.unit_twin import at_home, unit_weights
+
+KINDS = ["region", "sex", "job", "quarter"]
+
+
+def test_units_agree_with_the_formula_written_as_loops() -> None:
+    data = panel(30, 3, change=0.2, seed=5, ragged=True).select("household", "sex", "job")
+    release = cf.Plan([cf.Pram("job", retention=0.7)], categorical=["sex", "job"], unit="household").protect(
+        data, seed=2
+    )
+    knows = ["sex", "job"]
+    attack = cf.Intruder(knows=knows).attack(release, threads=1)
+    alone = cf.Intruder(knows=knows).attack(
+        cf.Release.adopt(data, release.data.drop("household"), *_without(release)), threads=1
+    )
+    y, unit = data["job"].to_list(), data["household"].to_numpy()
+    levels = sorted(set(y))
+    pi = np.array([y.count(c) for c in levels]) / len(y)
+    kappa = at_home(y, unit.tolist(), pi)
+    z, owner = release.frame["job"].to_list(), unit[release.link].tolist()
+    like = np.exp(_likelihoods(alone, levels))
+    for target in range(0, attack.units.height, 7):
+        row = int(np.sort(release.link)[target])
+        mine = alone.posterior(target)
+        single = np.zeros(len(z))
+        single[mine["row"].to_numpy()] = mine["p"].to_numpy()
+        block = (release.frame["sex"] == data["sex"][row]).to_list()
+        w = unit_weights(levels.index(y[row]), single, block, z, owner, like, pi, kappa)
+        total = sum(w.values())
+        assert attack.units["p_true"][target] == pytest.approx(w[int(unit[row])] / total, abs=1e-9)
+        assert attack.units["p_max"][target] == pytest.approx(max(w.values()) / total, abs=1e-9)
+        assert attack.units["candidates"][target] == len(w)
+
+
+def _without(release: cf.Release) -> tuple[cf.Plan, list[int]]:
+    assert release.plan is not None
+    assert release.link is not None
+    return cf.Plan(release.plan.steps, categorical=release.plan.categorical), release.link.tolist()
+
+
+def _likelihoods(attack: cf.Attack, levels: list[int]) -> np.ndarray:
+    """log Pr(z_j given each category), from the step's own evidence."""
+    _, scene, _ = next(prepare(attack.intruder, attack.release, None, None, merge=False).scenes())
+    (u,) = scene.uncertain
+    r = scene.case.released.n
+    job = scene.case.original["job"]
+    first = np.array([job.values.tolist().index(job.levels.index(c)) for c in levels])
+    t = u.like.target(scene.case.original.take(first))
+    return np.array([u.like.log({k: v[[i] * r] for k, v in t.items()}, u.like.record) for i in range(len(levels))])
+
+
+def test_one_row_per_unit_is_an_attack_on_records() -> None:
+    data = panel(300, 1, seed=3)
+    plan = [cf.Swap("job", rate=0.3), cf.Noise("income", relative=0.3)]
+    release = cf.Plan(plan, identifiers=["household"], categorical=KINDS).protect(data, seed=1)
+    who = {"knows": ["sex", "job", "income"]}
+    records, units = (cf.Intruder(**who, unit=u).attack(release, threads=1).units for u in (None, "household"))
+    for column in ("p_true", "p_max", "candidates", "n_max", "hit", "rank", "as_likely", "p_absent"):
+        a, b = records[column].to_numpy().astype(float), units[column].to_numpy().astype(float)
+        assert np.allclose(a, b, rtol=1e-9, atol=1e-12, equal_nan=True), column
+
+
+def test_nothing_altered_gives_shares_of_rows() -> None:
+    data = panel(60, 4, seed=2, ragged=True).select("household", "region", "sex")
+    release = cf.Plan([], categorical=["region", "sex"], unit="household").protect(data, seed=1)
+    units = cf.Intruder(knows=["region", "sex"]).attack(release, threads=1).units
+    size = data.with_columns(own=pl.len().over("household"), block=pl.len().over("region", "sex"))
+    assert np.allclose(units["p_true"].to_numpy(), (size["own"] / size["block"]).to_numpy())
+
+
+def test_a_posterior_lists_rows_and_their_units() -> None:
+    data = panel(80, 4, seed=4)
+    plan = cf.Plan([cf.Swap("job", rate=0.2), cf.Noise("income", relative=0.3)], categorical=KINDS, unit="household")
+    attack = cf.Intruder(knows=["sex", "job", "income"]).attack(plan.protect(data, seed=1), threads=1)
+    found = attack.posterior(9)
+    assert found.columns == ["row", "p", "unit", "p_unit"]
+    assert found["p"].sum() == pytest.approx(1)
+    assert found["p_unit"][0] == pytest.approx(attack.units["p_max"][9])
+    own = found.filter(pl.col("unit") == attack.units["unit"][9])
+    assert own["p"].sum() == pytest.approx(attack.units["p_true"][9])
+    assert attack.units["unit"][9] == 8  # the first row of the ninth target's household
+    assert "other rows of the unit" in attack.explain(9).frame["part"].to_list()
+    assert int(attack.ranks(3)["targets"].sum()) == 320
+
+
+def test_threads_change_nothing() -> None:
+    data = panel(150, 3, seed=6)
+    plan = cf.Plan([cf.Swap("job", rate=0.2), cf.Noise("income", relative=0.3)], categorical=KINDS, unit="household")
+    release = plan.protect(data, seed=1)
+    who = cf.Intruder(knows=["region", "sex", "job", "income"])
+    assert who.attack(release, threads=1).units.equals(who.attack(release, threads=3).units)
+
+
+def test_homes_of_numbers_are_normal() -> None:
+    """Where scores are the values themselves, a released value given its home is normal."""
+    n, sd = 2000, 0.4
+    rng = np.random.default_rng(1)
+    h = np.repeat(rng.standard_normal(n // 2), 2)
+    s = 0.8**0.5 * h + 0.2**0.5 * rng.standard_normal(n)
+    value = np.empty(n)
+    value[np.argsort(s)] = ndtri((np.arange(n) + 0.5) / n)
+    data = pl.DataFrame({"u": np.repeat(np.arange(n // 2), 2), "x": value})
+    release = cf.Plan([cf.Noise("x", sd=sd)], unit="u").protect(data, seed=1)
+    ready = prepare(cf.Intruder(knows="x"), release, None, None)
+    _, scene, _ = next(ready.scenes())
+    (u,) = scene.uncertain
+    assert ready.groups is not None
+    homes = number_homes(u, scene.case.original, scene.targets, ready.groups.original, n)
+    assert homes is not None
+    grid = np.linspace(-4.5, 4.5, homes.log_seen.shape[1])
+    rho = float(np.corrcoef(value[::2], value[1::2])[0, 1])
+    near = np.abs(grid) < 1.5
+    expected = norm.logpdf(release.frame["x"].to_numpy()[:50, None], rho**0.5 * grid[near], (1 - rho + sd**2) ** 0.5)
+    found = homes.log_seen[:50][:, near]
+    far = expected < expected.max(axis=1, keepdims=True) - 5
+    gap = (found - found.max(axis=1, keepdims=True)) - (expected - expected.max(axis=1, keepdims=True))
+    assert np.abs(gap[~far]).max() < 0.1
+
+
+@pytest.mark.parametrize(
+    ("intruder", "words"),
+    [
+        (cf.Intruder(knows="sex", unit="house"), "no column"),
+        (cf.Intruder(knows="household"), "belong together"),
+        (cf.Intruder(knows="sex", membership=cf.Unsure(total=10_000)), "populations of units"),
+        (cf.Intruder(knows="sex", membership="in_file"), "single rows of units"),
+    ],
+)
+def test_what_cannot_be_said_of_units_is_refused(intruder: cf.Intruder, words: str) -> None:
+    plan = cf.Plan([cf.Sample(0.8)], categorical=KINDS, unit="household")
+    with pytest.raises(cf.InputError, match=words):
+        intruder.attack(plan.protect(panel(20, 3), seed=1))
