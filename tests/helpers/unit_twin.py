@@ -10,41 +10,37 @@ from numpy.typing import NDArray
 F64 = NDArray[np.float64]
 
 
-def at_home(y: list[int], unit: list[int], pi: F64) -> float:
-    """kappa, from all pairs of rows of one unit."""
+def at_home(y: list[int], unit: list[int], pi: list[F64]) -> float:
+    """kappa, from all pairs of rows of one unit; `pi`: what is believed of each row."""
     pairs = [(a, b) for a, b in combinations(range(len(y)), 2) if unit[a] == unit[b]]
     agree = sum(y[a] == y[b] for a, b in pairs) / len(pairs)
-    chance = float((pi**2).sum())
+    chance = sum(float(pi[a] @ pi[b]) for a, b in pairs) / len(pairs)
     return float(np.sqrt((agree - chance) / (1 - chance)))
 
 
 def unit_weights(
-    t: int, single: F64, block: list[bool], z: list[int], unit: list[int], like: F64, pi: F64, kappa: float
+    t: int, single: F64, block: list[bool], unit: list[int], like: F64, pi: list[F64], kappa: float
 ) -> dict[int, float]:
     """w_u of every unit for a target of category t.
 
-    `single`: the weights of single records, `block`: whether a record agrees with all that is certain, `like[c, j]`: Pr(z_j
-    given c).
+    Of released records: `single`, their weights as single records, `block`, whether they agree with all that is certain,
+    their `unit`, `like[c, j]` = Pr(z_j given c), and `pi`, what is believed of categories in their cell.
     """
-    k = len(pi)
-    given_home = np.array([[kappa * (c == h) + (1 - kappa) * pi[c] for c in range(k)] for h in range(k)])
+    k = len(like)
+
+    def row_says(i: int, h: int) -> float:
+        """Pr(z_i given the home)."""
+        return float(sum((kappa * (c == h) + (1 - kappa) * pi[i][c]) * like[c, i] for c in range(k)))
 
     def rows_say(rows: list[int], home: F64) -> float:
         """Pr(z of some rows), homes being distributed as given."""
-        total = 0.0
-        for h in range(k):
-            product = home[h]
-            for i in rows:
-                product *= sum(given_home[h, c] * like[c, i] for c in range(k))
-            total += product
-        return total
+        return float(sum(home[h] * np.prod([row_says(i, h) for i in rows]) for h in range(k)))
 
-    home_t = np.array([pi[h] * given_home[h, t] for h in range(k)])
-    home_t = home_t / home_t.sum()
     out: dict[int, float] = {}
-    for j in range(len(z)):
+    for j in range(len(unit)):
         if block[j]:
-            others = [i for i in range(len(z)) if unit[i] == unit[j] and i != j]
-            ratio = rows_say(others, home_t) / (rows_say([j, *others], pi) / rows_say([j], pi))
+            others = [i for i in range(len(unit)) if unit[i] == unit[j] and i != j]
+            home_t = np.array([pi[j][h] * (kappa * (t == h) + (1 - kappa) * pi[j][t]) for h in range(k)])
+            ratio = rows_say(others, home_t / home_t.sum()) / (rows_say([j, *others], pi[j]) / rows_say([j], pi[j]))
             out[unit[j]] = out.get(unit[j], 0.0) + single[j] * ratio
     return out

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from confide.core.errors import InputError, raise_all
+from confide.core.random.draws import Draws, PerUnit
 from confide.core.random.origin import Origin
 from confide.frames.columns import I64, Column, Kind, Records
 from confide.protect.seam.coarsening import Chain, Coarsening
@@ -186,7 +187,10 @@ def run(
         if origin is None:
             continue
         key = step.stream if step.role == "select" else of_copy(step.stream, copy)
-        made = part.apply(base, current, origin.draws(key, occurrence))
+        drawn: Draws = origin.draws(key, occurrence)
+        if step.per_unit and original.units is not None:
+            drawn = PerUnit(drawn, original.units)
+        made = part.apply(base, current, drawn)
         if made.nobody:
             assert made.rows is not None
             nobody, current = made.nobody, Records(made.columns, n=len(made.rows), rows=made.rows)

@@ -17,6 +17,7 @@ from confide.core.random.vault import Vault
 from confide.frames import schema
 from confide.frames.columns import Kind, Records, type_name
 from confide.frames.encoded import Encoded
+from confide.frames.units import unit_numbers
 from confide.protect.compiled import check_steps, wanted_kinds
 from confide.protect.copies import Copies, checked_copies
 from confide.protect.make import make, origin_of
@@ -207,7 +208,14 @@ class Plan(Statement):
     def encode(self, file: pl.DataFrame | Encoded) -> Records:
         """The columns that the steps read or change, as arrays."""
         names = dict.fromkeys(v for s in self.parts for v in (*s.variables, *s.needs))
-        return (file if isinstance(file, Encoded) else Encoded(file, schema(file))).records(names, self.kinds)
+        held = file if isinstance(file, Encoded) else Encoded(file, schema(file))
+        records = held.records(names, self.kinds)
+        if self.unit is None:
+            return records
+        units = held.remembered(
+            ("unit", self.unit), [self.unit], lambda: unit_numbers(held.frame.get_column(str(self.unit)))
+        )
+        return Records(records.values(), n=records.n, rows=records.rows, units=units)
 
 
 def _kind_of(step: Any) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+import scipy.sparse as sp
 from scipy.special import ndtri
 from scipy.stats import norm
 
 import confide as cf
-from confide.attack.beliefs.homes import number_homes
+from confide.attack.beliefs.homes import Places, number_homes
 from confide.attack.engine.prepare import prepare
 from tests.helpers.panels import panel
 from tests.helpers.unit_twin import at_home, unit_weights
@@ -29,17 +30,18 @@ def test_units_agree_with_the_formula_written_as_loops() -> None:
     )
     y, unit = data["job"].to_list(), data["household"].to_numpy()
     levels = sorted(set(y))
-    pi = np.array([y.count(c) for c in levels]) / len(y)
-    kappa = at_home(y, unit.tolist(), pi)
-    z, owner = release.frame["job"].to_list(), unit[release.link].tolist()
+    pi = _beliefs(alone, levels)
+    kappa = at_home([levels.index(c) for c in y], unit.tolist(), [pi[s] for s in data["sex"]])
+    owner = unit[release.link].tolist()
     like = np.exp(_likelihoods(alone, levels))
     for target in range(0, attack.units.height, 7):
         row = int(np.sort(release.link)[target])
         mine = alone.posterior(target)
-        single = np.zeros(len(z))
+        single = np.zeros(len(owner))
         single[mine["row"].to_numpy()] = mine["p"].to_numpy()
         block = (release.frame["sex"] == data["sex"][row]).to_list()
-        w = unit_weights(levels.index(y[row]), single, block, z, owner, like, pi, kappa)
+        mine = [pi[s] for s in release.frame["sex"]]
+        w = unit_weights(levels.index(y[row]), single, block, owner, like, mine, kappa)
         total = sum(w.values())
         assert attack.units["p_true"][target] == pytest.approx(w[int(unit[row])] / total, abs=1e-9)
         assert attack.units["p_max"][target] == pytest.approx(max(w.values()) / total, abs=1e-9)
@@ -50,6 +52,19 @@ def _without(release: cf.Release) -> tuple[cf.Plan, list[int]]:
     assert release.plan is not None
     assert release.link is not None
     return cf.Plan(release.plan.steps, categorical=release.plan.categorical), release.link.tolist()
+
+
+def _beliefs(attack: cf.Attack, levels: list[int]) -> dict[int, np.ndarray]:
+    """Pr(category) given sex, as part A believes it."""
+    _, scene, _ = next(prepare(attack.intruder, attack.release, None, None, merge=False).scenes())
+    p, job = np.exp(scene.fit.believed.log_pi), scene.case.original["job"]
+    order = [scene.classes.frames[0]["job"].values.tolist().index(job.levels.index(c)) for c in levels]
+    sex = scene.case.original["sex"]
+    cell = {
+        sex.levels[int(sex.values[i])]: int(scene.fit.believed.cells.place([np.array([sex.values[i]])], 1)[0])
+        for i in range(sex.values.size)
+    }
+    return {s: p[c][order] for s, c in cell.items()}
 
 
 def _likelihoods(attack: cf.Attack, levels: list[int]) -> np.ndarray:
@@ -119,12 +134,14 @@ def test_homes_of_numbers_are_normal() -> None:
     _, scene, _ = next(ready.scenes())
     (u,) = scene.uncertain
     assert ready.groups is not None
-    homes = number_homes(u, scene.case.original, scene.targets, ready.groups.original, n)
+    here = np.zeros(n, dtype=np.int64)
+    at = Places(sp.csr_matrix(np.ones((1, 1))), here, here, here, ready.groups.original)
+    homes = number_homes(u, scene.case.original, scene.targets, at)
     assert homes is not None
-    grid = np.linspace(-4.5, 4.5, homes.log_seen.shape[1])
     rho = float(np.corrcoef(value[::2], value[1::2])[0, 1])
+    grid = rho**0.5 * np.linspace(-4.5, 4.5, homes.log_seen.shape[1])
     near = np.abs(grid) < 1.5
-    expected = norm.logpdf(release.frame["x"].to_numpy()[:50, None], rho**0.5 * grid[near], (1 - rho + sd**2) ** 0.5)
+    expected = norm.logpdf(release.frame["x"].to_numpy()[:50, None], grid[near], (1 - rho + sd**2) ** 0.5)
     found = homes.log_seen[:50][:, near]
     far = expected < expected.max(axis=1, keepdims=True) - 5
     gap = (found - found.max(axis=1, keepdims=True)) - (expected - expected.max(axis=1, keepdims=True))

@@ -19,9 +19,10 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.special import logsumexp
 
-from confide.attack.beliefs.homes import Homes, category_homes, number_homes
+from confide.attack.beliefs.homes import Homes, Places, category_homes, number_homes
 from confide.attack.engine import kernels
 from confide.attack.engine.kernel_plan import Units
 from confide.attack.engine.loops import Outcome
@@ -32,7 +33,7 @@ from confide.attack.evidence.gather import Uncertain
 from confide.attack.evidence.grouping import Grouping
 from confide.attack.intruder import Uniform
 from confide.core.run.threads import one_blas_thread, run_pieces
-from confide.frames.columns import F64, I64
+from confide.frames.columns import F64, I64, Bools
 from confide.frames.distinct import Distinct
 
 PAIRS = 500_000
@@ -52,8 +53,9 @@ class OtherRows:
     given: F64
 
     @classmethod
-    def of(cls, homes: Homes, unit: I64) -> OtherRows:
-        """`unit`: of all released rows."""
+    def of(cls, homes: Homes, unit: I64, silent: Bools) -> OtherRows:
+        """`unit`: of all released rows; `silent`: those that are left aside."""
+        homes.log_seen[silent] = 0.0
         order = np.argsort(unit, kind="stable")
         first = np.flatnonzero(np.diff(unit[order], prepend=-1))
         total = np.add.reduceat(homes.log_seen[order], first, axis=0)
@@ -75,14 +77,39 @@ def other_rows(scene: Scene, groups: Grouping) -> list[OtherRows]:
     c, _, a = case.intruder.levels
     if c in ("naive", "ignore") or a == "ignore" or isinstance(case.intruder.beliefs, Uniform):
         return []
-    for u, number in zip(scene.uncertain, scene.fit.numeric, strict=True):
-        if _speaks(scene, u, number):
-            make = number_homes if number else category_homes
-            targets = u.met(scene.targets.select(u.variables))
-            homes = make(u, u.met(case.original), targets, groups.original, case.released.n)
-            if homes is not None:
-                out.append(OtherRows.of(homes, groups.released))
+    at = _places(scene, groups)
+    for i, (u, number) in enumerate(zip(scene.uncertain, scene.fit.numeric, strict=True)):
+        if not _speaks(scene, u, number):
+            continue
+        reference, targets = (u.met(file.select(u.variables)) for file in (case.original, scene.targets))
+        if case.intruder.beliefs == "released":
+            reference = case.released.select(u.variables)
+        if number:
+            homes = number_homes(u, reference, targets, at)
+        else:
+            alike = scene.classes.steps[i]
+            p = _by_value(np.exp(scene.fit.believed.log_pi), alike.of, len(alike))
+            homes = category_homes(u, scene.classes.frames[i].take(alike.first), p, reference, targets, at)
+        if homes is not None:
+            out.append(OtherRows.of(homes, groups.released, at.released < 0))
     return out
+
+
+def _places(scene: Scene, groups: Grouping) -> Places:
+    """Where all rows stand among the cells of beliefs."""
+    cells, certain = scene.fit.believed.cells, scene.knowledge.certain
+    rows, released = np.flatnonzero(scene.knowledge.eligible), np.full(scene.case.released.n, -1, dtype=np.int64)
+    released[rows] = cells.place([c.released[rows] for c in certain], len(rows))
+    if scene.case.intruder.beliefs == "released":
+        return Places(cells.design, released, released, scene.cell_t, groups.released)
+    original = cells.place([c.of(scene.case.original) for c in certain], scene.case.original.n)
+    return Places(cells.design, original, released, scene.cell_t, groups.original)
+
+
+def _by_value(p: F64, of: I64, size: int) -> F64:
+    """Class probabilities added up over classes that a step's variables do not tell apart, shape (cells, size)."""
+    k = len(of)
+    return np.asarray(p @ sp.csr_matrix((np.ones(k), (np.arange(k), of)), shape=(k, size)))
 
 
 def _speaks(scene: Scene, u: Uncertain, number: bool) -> bool:

@@ -160,3 +160,55 @@ class Stream:
 
     def generator(self) -> np.random.Generator:
         return self.rng
+
+
+@dataclass(frozen=True)
+class PerUnit:
+    """The same draws for all rows of a unit: those of the unit's number. `units`: of each row of the file.
+
+    >>> draws = PerUnit(Counter(bytes(16)), np.array([0, 0, 2]))
+    >>> len(set(draws.uniform(np.arange(3)).tolist()))
+    2
+    """
+
+    draws: Draws
+    units: I64
+
+    def _each(self, rows: I64) -> tuple[I64, I64]:
+        known, of = np.unique(self.units[rows], return_inverse=True)
+        return known, of
+
+    def of(self, name: str) -> PerUnit:
+        return PerUnit(self.draws.of(name), self.units)
+
+    def uniform(self, rows: I64, attempt: int = 0, word: int = 0) -> F64:
+        known, of = self._each(rows)
+        return self.draws.uniform(known, attempt, word)[of]
+
+    def normal(self, rows: I64, attempt: int = 0, word: int = 0) -> F64:
+        known, of = self._each(rows)
+        return self.draws.normal(known, attempt, word)[of]
+
+    def exponential(self, rows: I64) -> F64:
+        known, of = self._each(rows)
+        return self.draws.exponential(known)[of]
+
+    def chisquare(self, df: float) -> float:
+        return self.draws.chisquare(df)
+
+    def integers(self, rows: I64, low: I64, high: I64, word: int = 0) -> I64:
+        u = self.uniform(rows, word=word)
+        many = np.asarray(high, dtype=np.int64) - low + 1
+        return np.asarray(low + np.minimum((u * many).astype(np.int64), many - 1))
+
+    def whole(self, limit: int, row: int = 0, word: int = 0) -> int:
+        return self.draws.whole(limit, int(self.units[row]), word)
+
+    def order(self, rows: I64) -> I64:
+        return self.draws.order(self.units[rows])
+
+    def sample(self, rows: I64, size: int) -> I64:
+        return self.draws.sample(self.units[rows], size)
+
+    def generator(self) -> np.random.Generator:
+        return self.draws.generator()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
+
+import numpy as np
 
 from confide.core.checks import fraction
 from confide.core.errors import InputError
@@ -15,6 +17,7 @@ from confide.protect.seam.evidence import Evidence
 from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.matrices import Parts, selection
 from confide.protect.seam.mechanism import Mechanism, registered
+from confide.protect.shared.per_unit import PER, checked_per, heads
 
 
 @registered
@@ -23,7 +26,8 @@ class Sample(Mechanism, Fitted):
     """Release a simple random sample of the records, drawn without replacement.
 
     Sampling changes no value, so it gives no evidence; it works through membership: an intruder who knows that
-    somebody was surveyed does not know that the record was released (`membership="in_file"`).
+    somebody was surveyed does not know that the record was released (`membership="in_file"`). With ``per="unit"`` whole
+    units are drawn (`Plan.unit`), so that the rows of a unit are released together or not at all.
 
     >>> import confide as cf
     >>> cf.Sample(fraction=0.5)
@@ -31,6 +35,7 @@ class Sample(Mechanism, Fitted):
     """
 
     fraction: float
+    per: str = field(default="record", metadata={"choices": PER})
 
     method: ClassVar[str] = "sample"
     role: ClassVar[str] = "select"
@@ -40,10 +45,16 @@ class Sample(Mechanism, Fitted):
     def __post_init__(self) -> None:
         if fraction(self.fraction, "Sample: fraction") == 0:
             raise InputError("Sample: fraction is 0, which releases nothing.")
+        checked_per(self.per, "Sample")
+
+    @property
+    def per_unit(self) -> bool:
+        return self.per == "unit"
 
     def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> Sample:  # noqa: ARG002
-        if round(self.fraction * current.n) < 1:
-            raise InputError(f"Sample: a fraction of {self.fraction:g} of {current.n} records is less than one record.")
+        n = len(heads(current, "Sample")[0]) if self.per_unit else current.n
+        if round(self.fraction * n) < 1:
+            raise InputError(f"Sample: a fraction of {self.fraction:g} of {n} {self.per}s is less than one {self.per}.")
         return self
 
     def matrices(self, fitted: Fitted, original: Records, current: Records, draws: Draws) -> Parts:
@@ -53,8 +64,12 @@ class Sample(Mechanism, Fitted):
         return Parts(a=selection(rows, current.n))
 
     def apply(self, original: Records, current: Records, draws: Draws) -> Applied:  # noqa: ARG002
-        size = round(self.fraction * current.n)
-        return Applied(rows=draws.sample(current.rows, size))
+        if not self.per_unit:
+            return Applied(rows=draws.sample(current.rows, round(self.fraction * current.n)))
+        first, of = heads(current, "Sample")
+        chosen = np.zeros(len(first), dtype=bool)
+        chosen[draws.sample(current.rows[first], round(self.fraction * len(first)))] = True
+        return Applied(rows=np.flatnonzero(chosen[of]))
 
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:  # noqa: ARG002
         return Evidence(about=())

@@ -21,6 +21,7 @@ from confide.protect.seam.evidence import Evidence, Labels
 from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.matrices import Parts
 from confide.protect.seam.mechanism import Mechanism, Names, registered
+from confide.protect.shared.per_unit import PER, checked_per
 
 
 @registered
@@ -45,7 +46,8 @@ class Noise(Mechanism):
     \mathrm{bias\_sd}^2 y^2`. It may stand alone where no zero would be altered.
 
     Several variables get independent noise, or with `correlation` (a number, a matrix, or "data" for the
-    correlation of the data themselves) joint noise. `sequential=True` lets noise cross a later topcode.
+    correlation of the data themselves) joint noise. `sequential=True` lets noise cross a later topcode. With
+    ``per="unit"`` all rows of a unit get the same draw (`Plan.unit`), so that noise does not average out over them.
 
     >>> import confide as cf
     >>> cf.Noise("income", sd=1_000, keep_zeros=True).variables
@@ -65,6 +67,7 @@ class Noise(Mechanism):
     correlation: Any = field(default=None, hash=False)
     sequential: bool = False
     bias_sd: float | Mapping[str, float] | None = field(default=None, hash=False)
+    per: str = field(default="record", metadata={"choices": PER})
 
     method: ClassVar[str] = "noise"
     role: ClassVar[str] = "random"
@@ -73,6 +76,7 @@ class Noise(Mechanism):
 
     def __post_init__(self) -> None:
         names, where = self.variables, self.where
+        checked_per(self.per, where)
         if (self.sd is None) == (self.relative is None) and (self.sd is not None or self.bias_sd is None):
             raise InputError(f"{where} takes either sd or relative.")
         if self.bias_sd is not None and self.correlation is not None:
@@ -127,6 +131,10 @@ class Noise(Mechanism):
         if low >= high:
             raise InputError(f"{where} must be (lowest, highest), but {low:g} is not below {high:g}.")
         return low, high
+
+    @property
+    def per_unit(self) -> bool:
+        return self.per == "unit"
 
     def kinds(self) -> Mapping[str, Kind]:
         return dict.fromkeys(self.variables, "numeric")

@@ -19,6 +19,7 @@ from confide.protect.seam.evidence import Evidence
 from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.mechanism import Mechanism, Names, registered
 from confide.protect.shared.category_codes import level_codes
+from confide.protect.shared.per_unit import PER, checked_per
 
 MOST = 3_000
 """With more categories no matrix of all pairs is made."""
@@ -36,7 +37,8 @@ class Pram(Mechanism):
     .. math:: P = \rho I + (1-\rho) 1 p^T,
 
     which leaves expected counts as they were (invariant PRAM). With `retention` missing values are a category of
-    their own; with a matrix that does not name them they are left alone.
+    their own; with a matrix that does not name them they are left alone. With ``per="unit"`` there is one draw for all
+    rows of a unit (`Plan.unit`): those of one category all become the same one.
 
     >>> import confide as cf
     >>> cf.Pram("race", retention=0.8).stream
@@ -47,12 +49,14 @@ class Pram(Mechanism):
     matrix: Any = field(default=None, hash=False)
     retention: float | None = None
     levels: Sequence[Any] | None = None
+    per: str = field(default="record", metadata={"choices": PER})
 
     method: ClassVar[str] = "pram"
     role: ClassVar[str] = "random"
 
     def __post_init__(self) -> None:
         where = self.where
+        checked_per(self.per, where)
         if (self.matrix is None) == (self.retention is None):
             raise InputError(f"{where} takes either matrix or retention.")
         if self.retention is not None:
@@ -63,6 +67,10 @@ class Pram(Mechanism):
         levels, p = _as_matrix(self.matrix, self.levels, where)
         object.__setattr__(self, "matrix", tuple(map(tuple, p.tolist())))
         object.__setattr__(self, "levels", levels)
+
+    @property
+    def per_unit(self) -> bool:
+        return self.per == "unit"
 
     def kinds(self) -> Mapping[str, Kind]:
         return dict.fromkeys(self.variables, "categorical")

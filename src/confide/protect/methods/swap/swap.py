@@ -12,6 +12,8 @@ from confide.core.checks import fraction, names_of
 from confide.core.errors import InputError, raise_all
 from confide.core.random.draws import Draws, Stream
 from confide.frames.columns import F64, I64, Bools, Records
+from confide.frames.distinct import Distinct
+from confide.frames.tally import Tally
 from confide.protect.likelihoods.match import Match
 from confide.protect.likelihoods.table import Table
 from confide.protect.methods.swap.targeting import TargetedPolicy
@@ -21,6 +23,7 @@ from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.matrices import Parts, selection
 from confide.protect.seam.mechanism import Mechanism, Names, registered
 from confide.protect.shared.category_codes import group_codes, joint_codes, rows_in
+from confide.protect.shared.per_unit import PER, check_constant, checked_per, heads
 
 MOST = 3_000
 """With more categories the exchanges between all pairs of them are not counted."""
@@ -44,6 +47,8 @@ class Swap(Mechanism):
     swapping". `candidates="unique"` with `keys` and `within` is the targeted policy: a record that is alone with
     its keys in its area exchanges, with probability `rate`, with a record of the same keys in another area.
     `simulate=100` estimates L as the paper does, by swapping the released file again that often.
+    ``per="unit"`` pairs units instead of records (`Plan.unit`) and exchanges a value that all rows of a unit share; the
+    rate, n and the counts in L are then of units.
 
     >>> import confide as cf
     >>> cf.Swap("race", rate=0.30).variables
@@ -61,6 +66,7 @@ class Swap(Mechanism):
     keys: str | Sequence[str] = ()
     candidates: str | None = None
     simulate: int = 0
+    per: str = field(default="record", metadata={"choices": PER})
 
     method: ClassVar[str] = "swap"
     role: ClassVar[str] = "random"
@@ -91,9 +97,16 @@ class Swap(Mechanism):
             raise InputError(f'{where}: keys go with candidates="unique".')
         if self.candidates and (self.force is not None or self.simulate):
             raise InputError(f'{where}: candidates="unique" takes neither force nor simulate.')
+        checked_per(self.per, where)
+        if self.per_unit and (self.candidates or self.simulate or self.force is not None):
+            raise InputError(f'{where}: per="unit" takes neither force nor candidates nor simulate.')
         both = set(self.variables) & (set(self.within) | set(self.keys))
         if both:
             raise InputError(f"{where}: {', '.join(sorted(both))} cannot be swapped and held fixed at once.")
+
+    @property
+    def per_unit(self) -> bool:
+        return self.per == "unit"
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -106,7 +119,7 @@ class Swap(Mechanism):
         return (self.force,) if isinstance(self.force, str) else ()
 
     def with_forced(self, rows: Iterable[int]) -> Swap | None:
-        if self.candidates is not None:
+        if self.candidates is not None or self.per_unit:
             return None
         if isinstance(self.force, str):
             raise InputError(
@@ -136,11 +149,24 @@ class Swap(Mechanism):
             if bool(current[v].missing.all()):
                 raise InputError(f'Swap("{v}"): the column is missing in every record; there is nothing to swap.')
         raise_all(self._lost_rows(original))
+        if self.per_unit:
+            check_constant(current, (*self.variables, *self.within), self.where)
+            return self._fit_units(current.take(heads(current, self.where)[0]))
         groups, forced = group_codes(current, self.within), self._forced(original)
         first = np.unique(groups, return_index=True)[1]
         size = np.bincount(groups)
         share = chosen_counts(groups, self.rate, forced) / size
         return _FittedSwap(self, forced, current.select(self.within).take(first), size, share)
+
+    def _fit_units(self, units: Records) -> _FittedSwap:
+        """Fitted on one record of each unit."""
+        groups, nobody = group_codes(units, self.within), np.zeros(units.n, dtype=bool)
+        first, size = np.unique(groups, return_index=True)[1], np.bincount(groups)
+        share = chosen_counts(groups, self.rate, nobody) / size
+        kept = units.select((*self.variables, *self.within))
+        found = Distinct.rows([c.values for c in kept.values()], kept.n)
+        counted = Tally(kept.take(found.first), found.count)
+        return _FittedSwap(self, nobody, units.select(self.within).take(first), size, share, counted)
 
     def matrices(self, fitted: Fitted, original: Records, current: Records, draws: Draws) -> Parts:
         """As a matrix mask: A exchanges the rows of every pair. Row numbers are swapped in place of values."""
@@ -172,13 +198,15 @@ class Swap(Mechanism):
 @dataclass(frozen=True, eq=False)
 class _FittedSwap(Fitted):
     """`forced`: the records always chosen, shape (n,), private. `groups`: one record of each group; `size`, `share`:
-    how many records it has and which part of them is chosen."""
+    how many records it has and which part of them is chosen. `units`: values of units with how many have each, where
+    these are exchanged; records are then units."""
 
     swap: Swap
     forced: Bools
     groups: Records
     size: I64
     share: F64
+    units: Tally | None = None
 
     def apply(self, original: Records, current: Records, draws: Draws) -> Applied:  # noqa: ARG002
         partner = self._partners(current, draws)
@@ -189,6 +217,10 @@ class _FittedSwap(Fitted):
             return TargetedPolicy.of(current, self.swap.keys, self.swap.within).draw(
                 self.swap.rate, draws, current.rows
             )
+        if self.swap.per_unit:
+            first, of = heads(current, self.swap.where)
+            groups = group_codes(current.take(first), self.swap.within)
+            return first[random_partners(groups, self.share, draws, current.rows[first])][of]
         groups = group_codes(current, self.swap.within)
         return random_partners(groups, self.share, draws, current.rows, self.forced)
 
@@ -228,7 +260,7 @@ class _FittedSwap(Fitted):
     def _closed_form(self, view: View, about: tuple[str, ...]) -> Match:
         group_of, share, then = self._seen(view)
         within = [v for v in self.swap.within if v in view.released and v not in about]
-        file = view.counted([*about, *within])
+        file = view.counted([*about, *within]) if self.units is None else self._of_units(view, [*about, *within])
         code, of, size = joint_codes(file.records, about, view.chain_after)
         groups = group_of(file.records)
         released = np.bincount(groups, weights=file.count, minlength=len(share))
@@ -242,6 +274,14 @@ class _FittedSwap(Fitted):
             diff = np.log(rate * np.minimum(n_b, others) / others)
         at = rows_in(file.records, view.released)
         return Match(code[at], same[at], diff[at], of)
+
+    def _of_units(self, view: View, names: Sequence[str]) -> Tally:
+        """Joint values in their released form, with how many units have each: a swap keeps these counts."""
+        assert self.units is not None
+        held = self.units.records.select(names)
+        seen = held.replaced([view.chain_after(v).image(held[v]) for v in names if v in self.swap.variables])
+        found = Distinct.rows([c.values for c in seen.values()], seen.n, self.units.counts)
+        return Tally(seen.take(found.first), found.count)
 
     def _targeted(self, view: View, code: I64, size: int) -> tuple[F64, F64]:
         needed = (*self.swap.keys, *self.swap.within)
