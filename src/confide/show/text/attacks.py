@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confide.attack.evidence.grouping import grouping
+from confide.attack.evidence.twins import why_twins
 from confide.attack.intruder import level_words
 from confide.core.visible import visible
 from confide.show.text.people import people_lines
@@ -38,10 +39,13 @@ def attack_text(attack: Attack, threshold: float = 0.2) -> str:
 
 
 def _unit_lines(attack: Attack) -> list[str]:
-    """What is said of units, where these have several rows."""
+    """What is said of units that have several rows, or seem to."""
     groups = grouping(attack.intruder, attack.release)
     if groups is None:
-        return []
+        why = visible(why_twins(attack.release))
+        return [f"Rows look like several rows of the same units ({why}): state unit=, or claims are too sure."] * bool(
+            why
+        )
     n = len(np.unique(groups.released))
     how = "linked by a pseudonym" if groups.shown else "taken to be linkable, although no pseudonym is released"
     return [f"unit {visible(groups.name)}: probabilities are of {n:,} units, whose rows are {how}"]
