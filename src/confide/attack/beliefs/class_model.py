@@ -22,10 +22,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from confide.attack.beliefs.multinomial import coefficients, fit_coefficients
+from confide.attack.beliefs.multinomial import HELD_OUT, coefficients, fit_coefficients
 from confide.core.run.memory import remembered
 from confide.core.run.threads import one_blas_thread
-from confide.frames.columns import F64, I64
+from confide.frames.columns import F64, I64, Bools
 from confide.frames.distinct import Distinct
 
 MOST_COEFFICIENTS = 20_000
@@ -73,6 +73,20 @@ class Prefix:
 
 
 @dataclass(frozen=True, eq=False)
+class Held:
+    """Rows of the units that are held out, and how many rows a unit has on average."""
+
+    rows: Bools
+    copies: float
+
+    @classmethod
+    def of(cls, unit: I64) -> Held:
+        _, at = np.unique(unit, return_inverse=True)
+        n = int(at.max(initial=0)) + 1
+        return cls((np.random.default_rng(20_050_103).random(n) < HELD_OUT)[at], len(unit) / n)
+
+
+@dataclass(frozen=True, eq=False)
 class Factor:
     """Pr(k_v given cell and prefix) as coefficients: `cells` (columns, K), `prefixes` (columns, K), and `both`
     (codes of the variables before, columns, K), None where they are not crossed."""
@@ -117,13 +131,15 @@ def log_class_probabilities(
 
 def log_joint_probabilities(
     design: sp.csr_matrix, patterns: I64, cell: I64, own: I64, classes: I64, sizes: Sequence[int],
-    weight: F64 | None = None,
+    weight: F64 | None = None, unit: I64 | None = None,
 ) -> F64:  # fmt: skip
     """log Pr(joint category given cell), shape (cells, K).
 
     `design`, `patterns`: of the cells; `cell`, `own`: each reference row's cell and joint category; `classes`:
-    (variables, K), the joint categories as codes of their variables, which have so many `sizes`.
+    (variables, K), the joint categories as codes of their variables, which have so many `sizes`. `unit`: of each row,
+    where units have several: whole units are then held out, so that a unit's rows are no reason to expect more of them.
     """
+    held = None if unit is None else Held.of(unit)
     out = np.zeros((design.shape[0], 1))
     of = np.zeros(classes.shape[1], dtype=np.int64)  # the prefix of each class
     before = Prefix(np.zeros((0, 1), dtype=np.int64), ())
@@ -132,14 +148,14 @@ def log_joint_probabilities(
         child = Distinct.rows([of, code], len(of))
         asked = of[child.first], code[child.first]
         out = out[:, asked[0]]
-        out += _log_next(Cell.of(design, patterns, k), before, cell, of[own], code[own], k, weight, asked)
+        out += _log_next(Cell.of(design, patterns, k), before, cell, of[own], code[own], k, weight, asked, held=held)
         of, before = child.of, Prefix(np.vstack([before.codes[:, asked[0]], asked[1]]), (*before.sizes, k))
     return np.asarray(out[:, of])
 
 
 def _log_next(
     certain: Cell, before: Prefix, cell: I64, prefix: I64, codes: I64, k: int, weight: F64 | None,
-    asked: tuple[I64, I64], penalty: float | None = None,
+    asked: tuple[I64, I64], penalty: float | None = None, held: Held | None = None,
 ) -> F64:  # fmt: skip
     """log Pr(next variable's category given cell and prefix) for pairs (prefix, category), shape (cells, pairs)."""
     present = np.bincount(codes, weights=weight, minlength=k).astype(float)
@@ -148,12 +164,12 @@ def _log_next(
         there = np.maximum(present, PRESENT)
         return np.tile(np.log(there / there.sum())[asked[1]], (n, 1))
     with one_blas_thread():
-        return _factor(certain, before, cell, prefix, codes, k, weight, penalty).log_p(*asked)
+        return _factor(certain, before, cell, prefix, codes, k, weight, penalty, held).log_p(*asked)
 
 
 def _factor(
     certain: Cell, before: Prefix, cell: I64, prefix: I64, codes: I64, k: int, weight: F64 | None,
-    penalty: float | None,
+    penalty: float | None, held: Held | None = None,
 ) -> Factor:  # fmt: skip
     at = Distinct.rows([cell, prefix], len(cell))
     counts = np.bincount(at.of * k + codes, weights=weight, minlength=len(at) * k).reshape(len(at), k).astype(float)
@@ -168,7 +184,9 @@ def _factor(
     if certain.paired is not certain.alone:
         more = sp.csr_matrix(certain.paired[c][:, alone.shape[1] :])
         designs.append(sp.hstack([designs[-1], more]).tocsr())
-    return _parts(remembered(_coefficients, counts, penalty, *designs), certain, before, crosses)
+    out = held and np.bincount((at.of * k + codes)[held.rows], minlength=len(at) * k).reshape(len(at), k).astype(float)
+    found = remembered(_coefficients, counts, out, held.copies if held else 1.0, penalty, *designs)
+    return _parts(found, certain, before, crosses)
 
 
 def _parts(b: F64, certain: Cell, before: Prefix, crosses: bool) -> Factor:
@@ -182,8 +200,10 @@ def _parts(b: F64, certain: Cell, before: Prefix, crosses: bool) -> Factor:
     return Factor(certain.paired, before, b[0], np.vstack([cells, pairs]), prefixes, both)
 
 
-def _coefficients(counts: F64, penalty: float | None, *designs: sp.csr_matrix) -> F64:
-    return coefficients(designs, counts) if penalty is None else fit_coefficients(designs[0], counts, penalty)
+def _coefficients(counts: F64, held: F64 | None, copies: float, penalty: float | None, *designs: sp.csr_matrix) -> F64:
+    if penalty is None:
+        return coefficients(designs, counts, held, copies)
+    return fit_coefficients(designs[0], counts, penalty)
 
 
 def indicators(codes: I64, size: int) -> sp.csr_matrix:

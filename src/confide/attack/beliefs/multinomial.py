@@ -37,13 +37,14 @@ ROUGH, PRECISE = 1e-6, 1e-8
 """Relative change of the loss at which a fit ends: one that is only judged, and the last one."""
 
 
-def coefficients(designs: Sequence[sp.csr_matrix], counts: F64) -> F64:
+def coefficients(designs: Sequence[sp.csr_matrix], counts: F64, held: F64 | None = None, copies: float = 1.0) -> F64:
     """a and b, shape (1 + columns, K), of the design and penalty under which held-out records are likeliest.
 
     `designs`: (g, columns) each, the smallest first; the number of columns of the result says which was taken.
-    `counts`: (g, K).
+    `counts`: (g, K). `held`: (g, K) those of records that are held out, None for some at random; `copies`: how many
+    records say the same, since they are of one unit: penalties are then in units of so many.
     """
-    design, penalty, start = _chosen(designs, counts)
+    design, penalty, start = _chosen(designs, counts, held, copies)
     kept = _some(counts, FITTED // counts.shape[1], np.random.default_rng(20_050_102))
     b = fit_coefficients(design[kept], counts[kept], penalty, start)
     return b if len(kept) == len(counts) else _with_shares(design, counts, b)
@@ -88,7 +89,9 @@ def log_probabilities(design: sp.csr_matrix, b: F64) -> F64:
     return np.asarray(eta - np.log(np.exp(eta).sum(axis=1, keepdims=True)))
 
 
-def _chosen(designs: Sequence[sp.csr_matrix], counts: F64) -> tuple[sp.csr_matrix, float, F64 | None]:
+def _chosen(
+    designs: Sequence[sp.csr_matrix], counts: F64, held: F64 | None, copies: float
+) -> tuple[sp.csr_matrix, float, F64 | None]:
     """The design and penalty of the fit to two thirds of the records that makes the others likeliest, and that fit.
 
     Which records are held out depends on counts alone, not on the order of rows. A larger design is not tried with
@@ -97,12 +100,13 @@ def _chosen(designs: Sequence[sp.csr_matrix], counts: F64) -> tuple[sp.csr_matri
     rng = np.random.default_rng(20_050_101)
     kept = _some(counts, TRIED, rng)
     whole = np.rint(counts[kept])
-    out = rng.binomial(whole.astype(np.int64), HELD_OUT).astype(float)
+    out = rng.binomial(whole.astype(np.int64), HELD_OUT).astype(float) if held is None else held[kept]
+    penalties = [copies * p for p in PENALTIES]
     best, least = -np.inf, 0.0
-    found: tuple[sp.csr_matrix, float, F64 | None] = (designs[0], PENALTIES[-1], None)
+    found: tuple[sp.csr_matrix, float, F64 | None] = (designs[0], penalties[-1], None)
     for design in designs:
         some, start, top = design[kept], None, -np.inf
-        for penalty in (p for p in PENALTIES if least <= p <= 10 * (least or np.inf)):
+        for penalty in (p for p in penalties if least <= p <= 10 * (least or np.inf)):
             start = fit_coefficients(some, whole - out, penalty, start, ROUGH)
             value = float((out * log_probabilities(some, start)).sum())
             if value > best:

@@ -157,7 +157,9 @@ def helper_codes(case: Case, helpers: Sequence[str]) -> list[I64]:
 def _class_log(case: Case, cells: Cells, cell: I64, of: I64, classes: Classes, weight: F64 | None) -> F64:
     if isinstance(case.intruder.beliefs, Uniform) or classes.size == 1:
         return np.full((len(cells), classes.size), -np.log(classes.size))
-    return log_joint_probabilities(cells.design, cells.patterns, cell, of, classes.digits, classes.sizes, weight)
+    return log_joint_probabilities(
+        cells.design, cells.patterns, cell, of, classes.digits, classes.sizes, weight, case.unit
+    )
 
 
 def _joint(

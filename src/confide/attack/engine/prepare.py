@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -98,7 +98,10 @@ def prepare(
 ) -> Prepared:
     """Merge what is alike (with `merge=False` nothing is), and pair every target with its own record."""
     groups = grouping(intruder, release)
-    files = merged(make_case(intruder, release), merge and not also and groups is None)
+    case = make_case(intruder, release)
+    if groups is not None:
+        case = replace(case, unit=groups.released if intruder.beliefs == "released" else groups.original)
+    files = merged(case, merge and not also and groups is None)
     others = tuple(make_case(intruder, copy) for copy in also)
     who = gather_targets(intruder, release, files.original, targets, truth)
     own_row = released_row(release, who.truth)

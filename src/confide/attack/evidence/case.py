@@ -11,7 +11,7 @@ import numpy as np
 from confide.attack.evidence.grouping import unit_of
 from confide.attack.intruder import Intruder
 from confide.core.errors import InputError
-from confide.frames.columns import F64, Column, Records, alike
+from confide.frames.columns import F64, I64, Column, Records, alike
 from confide.frames.tally import Tally
 from confide.protect.compiled import Compiled
 from confide.protect.seam.coarsening import Chain
@@ -26,7 +26,8 @@ class Case:
     """`released` and `original` hold the same variables: all rows, distinct ones, or (of the release) those of a part.
 
     `count`, `original_count`: how many rows each row stands for, None for one. `tables`: what was counted in the whole
-    release. `blind`: the plan is not known, so every value may have been altered.
+    release. `blind`: the plan is not known, so every value may have been altered. `unit`: of every row of the file that
+    beliefs are fitted on, None where each row is one.
     """
 
     intruder: Intruder
@@ -38,6 +39,7 @@ class Case:
     count: F64 | None = None
     original_count: F64 | None = None
     tables: dict[tuple[str, ...], Tally] = field(default_factory=dict)
+    unit: I64 | None = None
 
     def __repr__(self) -> str:
         return (
@@ -89,7 +91,7 @@ def set_aside(case: Case) -> Case:
     nobody, one = np.zeros(0, dtype=np.int64), np.arange(min(1, case.original.n))
     tables = {names: Tally(tally.records, tally.count) for names, tally in case.tables.items()}
     return replace(
-        case, compiled=compiled, original=case.original.take(one), released=case.released.take(nobody),
+        case, compiled=compiled, original=case.original.take(one), released=case.released.take(nobody), unit=None,
         believed={i: f.lean() for i, f in case.believed.items()}, count=None, original_count=None, tables=tables,
     )  # fmt: skip
 
