@@ -28,6 +28,10 @@ PLANS = {
     "targeted": cf.Plan(
         [cf.Swap("tenure", rate=0.8, keys=["sex", "race"], within="hispanic", candidates="unique")], identifiers="id"
     ),
+    "units": cf.Plan(
+        [cf.Sample(0.5, per="unit"), cf.Pram("sex", retention=0.8, per="unit"), cf.Noise("age", sd=3, per="unit")],
+        unit="state",
+    ),
     "pram": cf.Plan([cf.Pram("sex", matrix=[[0.8, 0.2], [0.1, 0.9]])], categorical="n_persons"),
     "noise": cf.Plan([cf.Noise("age", sd=3, bounds=(0, 110)), cf.Noise("hh_income", relative=0.1)], numeric="age"),
     "lognormal noise": cf.Plan(
