@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import confide as cf
+from confide.measure.utility.pair import Pair
 from tests.helpers.panels import panel
 
 KINDS = ["region", "sex", "job", "quarter"]
@@ -28,6 +29,13 @@ def test_the_unit_becomes_a_pseudonym() -> None:
     assert again.frame.equals(release.frame)
     ours = pl.DataFrame({"own": data["household"].gather(other.link), "other": other.frame["household"]}).unique()
     assert pairs.join(ours, on="own").filter(pl.col("shown") == pl.col("other")).height < 10
+
+
+def test_a_pseudonym_is_no_variable() -> None:
+    data = panel(50, 3)
+    release = plan(cf.Noise("income", sd=10)).protect(data, seed=1)
+    assert release.summary().filter(pl.col("variable") == "household")["steps"].item() == "pseudonym"
+    assert Pair.of_release(release, None).shared == ["quarter", "region", "sex", "job", "income"]
 
 
 def test_a_dropped_unit_is_not_released() -> None:

@@ -203,6 +203,8 @@ class Release(Public):
         for s in self.frame:
             before = self.original.get_column(s.name).n_unique() if s.name in self.original.columns else None
             steps = ", ".join(type(p).__name__ for p in parts if s.name in p.variables)
+            if self.plan is not None and s.name == self.plan.unit:
+                steps = "pseudonym"
             rows.append((s.name, steps, before, s.n_unique(), s.null_count()))
         return pl.DataFrame(rows, schema={**schema, "missing": pl.Int64}, orient="row")
 
@@ -224,4 +226,6 @@ def public_schema(plan: Plan, compiled: Compiled, before: Encoded, released: pl.
     for v in compiled.ways:
         if v in variables and compiled.released_form(records[v]).why == "recoded":
             variables[v] = replace(variables[v], value_labels={}, missing=())
+    if plan.unit in variables:
+        variables[plan.unit] = replace(variables[plan.unit], value_labels={}, missing=())
     return replace(kept, variables=variables, file_label=None, notes=())

@@ -25,7 +25,8 @@ class Pair:
     `weight`: a column of both, or None. `link`: the original row of each released row, shape (r,), or None. `kinds`:
     kinds that a plan fixed. `images`: what the plan's recodings make of original columns, where it made categories.
     `reads`: the variables whose values a measure has asked for, so that an audit knows what its figure depends on;
-    measures take values from the methods below, never from the frames.
+    measures take values from the methods below, never from the frames. `unit`: a column of pseudonyms, which is not
+    compared.
     """
 
     before: Encoded
@@ -35,6 +36,7 @@ class Pair:
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     images: Mapping[str, Column] = field(default_factory=dict)
     reads: set[str] = field(default_factory=set)
+    unit: str | None = None
 
     @classmethod
     def of_frames(cls, original: Any, released: Any, weight: str | None = None, link: Any = None) -> Pair:
@@ -62,7 +64,8 @@ class Pair:
                 if v in compiled.ways
             ]
             images = {column.name: column for column in made if column.why == "recoded"}
-        return cls(release.before, release.after, weight, release.link, release.kinds, images).checked()
+        unit = None if plan is None else plan.unit
+        return cls(release.before, release.after, weight, release.link, release.kinds, images, unit=unit).checked()
 
     @property
     def original(self) -> pl.DataFrame:
@@ -96,9 +99,9 @@ class Pair:
 
     @property
     def shared(self) -> list[str]:
-        """Variables of both files, but for the weight, in the order of the release."""
+        """Variables of both files, but for the weight and for pseudonyms of units, in the order of the release."""
         before, after = self.before.types, self.after.types
-        plain = [v for v in after if v in before and v != self.weight]
+        plain = [v for v in after if v in before and v not in (self.weight, self.unit)]
         return [v for v in plain if not any(t.is_nested() or t == pl.Binary for t in (before[v], after[v]))]
 
     def known(self, variable: str, where: str) -> str:
