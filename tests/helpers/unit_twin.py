@@ -19,12 +19,12 @@ def at_home(y: list[int], unit: list[int], pi: list[F64]) -> float:
 
 
 def unit_weights(
-    t: int, single: F64, block: list[bool], unit: list[int], like: F64, pi: list[F64], kappa: float
+    t: int, block: list[bool], unit: list[int], like: F64, pi: list[F64], kappa: float
 ) -> dict[int, float]:
     """w_u of every unit for a target of category t.
 
-    Of released records: `single`, their weights as single records, `block`, whether they agree with all that is certain,
-    their `unit`, `like[c, j]` = Pr(z_j given c), and `pi`, what is believed of categories in their cell.
+    Of released records: `block`, whether they agree with all that is certain, their `unit`, `like[c, j]` = Pr(z_j
+    given c), and `pi`, what is believed of categories in their cell.
     """
     k = len(like)
 
@@ -42,5 +42,6 @@ def unit_weights(
             others = [i for i in range(len(unit)) if unit[i] == unit[j] and i != j]
             home_t = np.array([pi[j][h] * (kappa * (t == h) + (1 - kappa) * pi[j][t]) for h in range(k)])
             ratio = rows_say(others, home_t / home_t.sum()) / (rows_say([j, *others], pi[j]) / rows_say([j], pi[j]))
-            out[unit[j]] = out.get(unit[j], 0.0) + single[j] * ratio
+            single = like[t, j] / float(pi[j] @ like[:, j])
+            out[unit[j]] = out.get(unit[j], 0.0) + single * ratio
     return out

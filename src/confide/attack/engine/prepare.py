@@ -99,7 +99,7 @@ def prepare(
     """Merge what is alike (with `merge=False` nothing is), and pair every target with its own record."""
     groups = grouping(intruder, release)
     case = make_case(intruder, release)
-    if groups is not None:
+    if groups is not None and groups.several:
         case = replace(case, unit=groups.released if intruder.beliefs == "released" else groups.original)
     files = merged(case, merge and not also and groups is None)
     others = tuple(make_case(intruder, copy) for copy in also)

@@ -32,6 +32,11 @@ class Grouping:
     def __repr__(self) -> str:
         return f"Grouping: {len(np.unique(self.released)):,} units of {len(self.released):,} released rows"
 
+    @property
+    def several(self) -> bool:
+        """Whether some unit has several rows."""
+        return len(np.unique(self.original)) < len(self.original)
+
     def own(self, truth: I64, own_row: I64) -> I64:
         """The unit of each target, by its original row; -1 where no row of it was released, -2 where unknown."""
         there = np.zeros(self.n, dtype=bool)
