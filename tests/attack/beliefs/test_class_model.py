@@ -9,6 +9,7 @@ from confide.attack.beliefs import multinomial
 from confide.attack.beliefs.cells import Cells
 from confide.attack.beliefs.class_model import indicators, log_class_probabilities, log_joint_probabilities
 from confide.attack.beliefs.classes import MOST, _joint
+from tests.helpers.held_out import held
 
 
 def file(n=600, sizes=(2, 3, 4), seed=0):
@@ -27,7 +28,8 @@ def file(n=600, sizes=(2, 3, 4), seed=0):
 
 
 def joint(cells, cell, digits, of, sizes, weight=None):
-    return log_joint_probabilities(cells.design, cells.patterns, cell, of, digits, sizes, weight)
+    kept = held(cell, of, weight=weight)
+    return log_joint_probabilities(cells.design, cells.patterns, cell, of, digits, sizes, kept, weight)
 
 
 def test_probabilities_of_all_joint_categories_sum_to_one_in_every_cell():
@@ -62,7 +64,9 @@ def test_the_joint_probability_is_a_product_of_one_regression_per_variable():
     np.add.at(first, (np.arange(len(cells))[:, None], digits[0][None, :]), np.exp(log_p))
     counts = np.zeros((len(cells), 2))
     np.add.at(counts, (cell, digits[0][of]), 1)
-    b = multinomial.coefficients([cells.design, _paired(cells)], counts)
+    out = np.zeros((len(cells), 2))
+    np.add.at(out, (cell, digits[0][of]), held(cell, of).rows)
+    b = multinomial.coefficients([cells.design, _paired(cells)], counts, np.rint(out))
     design = cells.design if len(b) == cells.design.shape[1] + 1 else _paired(cells)
     assert np.allclose(first, np.exp(multinomial.log_probabilities(design, b)), atol=1e-9)
 
@@ -82,6 +86,20 @@ def test_neither_the_order_of_rows_nor_their_merging_matters():
     assert np.array_equal(whole, joint(cells, c, digits, k, sizes, count.astype(float)))
 
 
+def test_how_codes_are_numbered_does_not_matter():
+    """Categories, cells and columns numbered otherwise: the same probabilities."""
+    rng = np.random.default_rng(3)
+    n, y, x = 900, rng.integers(0, 5, 900), [rng.integers(0, 3, 900), rng.integers(0, 4, 900)]
+    kept = held(x[0] * 4 + x[1], y)
+    found = []
+    for to_x, to_y in ((np.arange(4), np.arange(5)), (np.array([2, 0, 1, 3]), np.array([3, 1, 4, 0, 2]))):
+        codes = [to_x[x[0]], to_x[x[1]]]
+        cells, (cell,) = Cells.fit([codes], [4, 4], [n])
+        log_p = log_joint_probabilities(cells.design, cells.patterns, cell, to_y[y], np.arange(5)[None], (5,), kept)
+        found.append(log_p[cell][:, to_y])
+    assert np.allclose(*found, rtol=0, atol=1e-13)
+
+
 def test_a_record_hardly_raises_the_probability_of_its_own_category():
     """With one record more of a joint category that nobody has, that category stays rare in its cell."""
     cells, cell, digits, of, sizes = file(2000, (4, 6, 15))
@@ -94,7 +112,8 @@ def test_a_record_hardly_raises_the_probability_of_its_own_category():
 
 def test_with_nothing_to_go_by_one_variable_has_the_shares_of_the_file():
     classes = np.repeat([0, 1, 2], [70, 29, 1])
-    log_p = log_class_probabilities(sp.csr_matrix(np.ones((1, 1))), np.zeros(100, dtype=np.int64), classes, 3)
+    nowhere = np.zeros(100, dtype=np.int64)
+    log_p = log_class_probabilities(sp.csr_matrix(np.ones((1, 1))), nowhere, classes, 3, held(nowhere, classes))
     assert np.allclose(np.exp(log_p), [[0.7, 0.29, 0.01]], atol=1e-12)
 
 
@@ -112,9 +131,10 @@ def test_where_there_are_very_many_patterns_a_part_is_fitted_and_shares_are_kept
     cells, cell, _, of, _ = file(4000, (6,))
     counts = np.zeros((len(cells), 6))
     np.add.at(counts, (cell, of), 1)
-    whole = multinomial.log_probabilities(cells.design, multinomial.coefficients([cells.design], counts))
+    out = np.random.default_rng(0).binomial(counts.astype(int), 1 / 3).astype(float)
+    whole = multinomial.log_probabilities(cells.design, multinomial.coefficients([cells.design], counts, out))
     monkeypatch.setattr(multinomial, "FITTED", 6 * 8)
-    part = multinomial.log_probabilities(cells.design, multinomial.coefficients([cells.design], counts))
+    part = multinomial.log_probabilities(cells.design, multinomial.coefficients([cells.design], counts, out))
     expected = counts.sum(axis=1) @ np.exp(part)
     assert np.allclose(expected, counts.sum(axis=0), rtol=0.01)
     assert not np.array_equal(part, whole)

@@ -16,6 +16,7 @@ from confide.attack.beliefs.score_fit import Rows, interval_fit, plain_fit
 from confide.attack.beliefs.uniform import uniform_belief
 from confide.protect.likelihoods.normal import logs
 from confide.protect.seam.likelihood import take
+from tests.helpers.held_out import held
 from tests.helpers.scenes import scenes
 
 
@@ -99,7 +100,7 @@ def test_beliefs_sum_to_one_and_know_who_has_a_spike(file):
     cell, design = (y["own"] == "yes").to_numpy().astype(np.int64), sp.csr_matrix(np.eye(2))
     value, nobody = y["y"].to_numpy(), np.zeros(800, dtype=np.int64)
     how = Merging(lambda v: v / 1000)
-    belief, fitted = NumberBelief.fit(design, cell, nobody, 1, value, np.arange(800), how)
+    belief, fitted = NumberBelief.fit(design, cell, nobody, 1, value, np.arange(800), how, held(cell, value))
     for points in (belief.every, belief.nodes):
         assert np.all(np.diff(points.values) > 0)
         for c in range(2):
@@ -117,7 +118,9 @@ def test_beliefs_sum_to_one_and_know_who_has_a_spike(file):
 def test_log_density_is_the_mass_of_a_value_and_goes_on_between_values():
     y = money(800, zeros=0.3, wage=0.15, base=1000.0)
     cell, design = (y["own"] == "yes").to_numpy().astype(np.int64), sp.csr_matrix(np.eye(2))
-    belief, _ = NumberBelief.fit(design, cell, 0 * cell, 1, y["y"].to_numpy(), np.arange(800), Merging())
+    belief, _ = NumberBelief.fit(
+        design, cell, 0 * cell, 1, y["y"].to_numpy(), np.arange(800), Merging(), held(cell, y["y"].to_numpy())
+    )
     both = np.arange(2)
     for value in (0.0, 22_000.0, 31_000.0):
         found = belief.log_density(np.full(2, value), both, 0)

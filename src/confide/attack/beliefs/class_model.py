@@ -21,11 +21,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
-from confide.attack.beliefs.multinomial import HELD_OUT, coefficients, fit_coefficients
+from confide.attack.beliefs.held_out import Held
+from confide.attack.beliefs.multinomial import coefficients, fit_coefficients
 from confide.core.run.memory import remembered
 from confide.core.run.threads import one_blas_thread
-from confide.frames.columns import F64, I64, Bools
+from confide.frames.columns import F64, I64
 from confide.frames.distinct import Distinct
 
 MOST_COEFFICIENTS = 20_000
@@ -73,20 +75,6 @@ class Prefix:
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
-    """Rows of the units that are held out, and how many rows a unit has on average."""
-
-    rows: Bools
-    copies: float
-
-    @classmethod
-    def of(cls, unit: I64) -> Held:
-        _, at = np.unique(unit, return_inverse=True)
-        n = int(at.max(initial=0)) + 1
-        return cls((np.random.default_rng(20_050_103).random(n) < HELD_OUT)[at], len(unit) / n)
-
-
-@dataclass(frozen=True, eq=False)
 class Factor:
     """Pr(k_v given cell and prefix) as coefficients: `cells` (columns, K), `prefixes` (columns, K), and `both`
     (codes of the variables before, columns, K), None where they are not crossed."""
@@ -116,30 +104,28 @@ class Factor:
 
 
 def log_class_probabilities(
-    design: sp.csr_matrix, cell: I64, classes: I64, k: int, penalty: float | None = None, weight: F64 | None = None
+    design: sp.csr_matrix, cell: I64, classes: I64, k: int, held: Held | float, weight: F64 | None = None
 ) -> F64:
     """log Pr(k given cell), shape (cells, K), of one variable.
 
-    `cell`, `classes`: of the reference's rows; `weight`: how much each counts (None: 1); `penalty`: None for that
-    under which held-out records are likeliest.
+    `cell`, `classes`: of the reference's rows; `weight`: how much each counts (None: 1); `held`: the records that
+    decide on the penalty, or a penalty.
     """
     nothing = Prefix(np.zeros((0, 1), dtype=np.int64), ())
     nowhere = np.zeros(len(cell), dtype=np.int64)
     asked = np.zeros(k, dtype=np.int64), np.arange(k)
-    return _log_next(Cell(design, design), nothing, cell, nowhere, classes, k, weight, asked, penalty)
+    return _log_next(Cell(design, design), nothing, cell, nowhere, classes, k, weight, asked, held)
 
 
 def log_joint_probabilities(
     design: sp.csr_matrix, patterns: I64, cell: I64, own: I64, classes: I64, sizes: Sequence[int],
-    weight: F64 | None = None, unit: I64 | None = None,
+    held: Held, weight: F64 | None = None,
 ) -> F64:  # fmt: skip
     """log Pr(joint category given cell), shape (cells, K).
 
     `design`, `patterns`: of the cells; `cell`, `own`: each reference row's cell and joint category; `classes`:
-    (variables, K), the joint categories as codes of their variables, which have so many `sizes`. `unit`: of each row,
-    where units have several: whole units are then held out, so that a unit's rows are no reason to expect more of them.
+    (variables, K), the joint categories as codes of their variables, which have so many `sizes`.
     """
-    held = None if unit is None else Held.of(unit)
     out = np.zeros((design.shape[0], 1))
     of = np.zeros(classes.shape[1], dtype=np.int64)  # the prefix of each class
     before = Prefix(np.zeros((0, 1), dtype=np.int64), ())
@@ -148,14 +134,14 @@ def log_joint_probabilities(
         child = Distinct.rows([of, code], len(of))
         asked = of[child.first], code[child.first]
         out = out[:, asked[0]]
-        out += _log_next(Cell.of(design, patterns, k), before, cell, of[own], code[own], k, weight, asked, held=held)
+        out += _log_next(Cell.of(design, patterns, k), before, cell, of[own], code[own], k, weight, asked, held)
         of, before = child.of, Prefix(np.vstack([before.codes[:, asked[0]], asked[1]]), (*before.sizes, k))
     return np.asarray(out[:, of])
 
 
 def _log_next(
     certain: Cell, before: Prefix, cell: I64, prefix: I64, codes: I64, k: int, weight: F64 | None,
-    asked: tuple[I64, I64], penalty: float | None = None, held: Held | None = None,
+    asked: tuple[I64, I64], held: Held | float,
 ) -> F64:  # fmt: skip
     """log Pr(next variable's category given cell and prefix) for pairs (prefix, category), shape (cells, pairs)."""
     present = np.bincount(codes, weights=weight, minlength=k).astype(float)
@@ -164,29 +150,62 @@ def _log_next(
         there = np.maximum(present, PRESENT)
         return np.tile(np.log(there / there.sum())[asked[1]], (n, 1))
     with one_blas_thread():
-        return _factor(certain, before, cell, prefix, codes, k, weight, penalty, held).log_p(*asked)
+        return _factor(certain, before, cell, prefix, codes, k, weight, held).log_p(*asked)
 
 
 def _factor(
     certain: Cell, before: Prefix, cell: I64, prefix: I64, codes: I64, k: int, weight: F64 | None,
-    penalty: float | None, held: Held | None = None,
+    held: Held | float,
 ) -> Factor:  # fmt: skip
     at = Distinct.rows([cell, prefix], len(cell))
-    counts = np.bincount(at.of * k + codes, weights=weight, minlength=len(at) * k).reshape(len(at), k).astype(float)
     c, u = cell[at.first], prefix[at.first]
     alone, prefixes = certain.alone[c], before.alone[u]
-    designs, crosses = (
-        [sp.hstack([alone, prefixes]).tocsr()],
-        0 < sum(before.sizes) * alone.shape[1] * k <= MOST_COEFFICIENTS,
-    )
+    designs = [sp.hstack([alone, prefixes]).tocsr()]
+    crosses = 0 < sum(before.sizes) * alone.shape[1] * k <= MOST_COEFFICIENTS
     if crosses:
         designs.append(sp.hstack([designs[0], before.crossed(alone, u)]).tocsr())
     if certain.paired is not certain.alone:
         more = sp.csr_matrix(certain.paired[c][:, alone.shape[1] :])
         designs.append(sp.hstack([designs[-1], more]).tocsr())
-    out = held and np.bincount((at.of * k + codes)[held.rows], minlength=len(at) * k).reshape(len(at), k).astype(float)
-    found = remembered(_coefficients, counts, out, held.copies if held else 1.0, penalty, *designs)
-    return _parts(found, certain, before, crosses)
+    return _parts(_coefficients(designs, at.of, codes, k, weight, held), certain, before, crosses)
+
+
+def _coefficients(
+    designs: Sequence[sp.csr_matrix], of: I64, codes: I64, k: int, weight: F64 | None, held: Held | float
+) -> F64:
+    """Those of the best design; with held-out records patterns, columns and categories are ordered by digests, so that
+    it does not matter how they were numbered."""
+    n = designs[0].shape[0]
+
+    def counted(weights: F64 | None) -> F64:
+        return np.bincount(of * k + codes, weights=weights, minlength=n * k).reshape(n, k).astype(float)
+
+    counts = counted(weight)
+    if not isinstance(held, Held):
+        return remembered(fit_coefficients, designs[0], counts, held)
+    key, name = (np.full(size, np.iinfo(np.uint64).max, dtype=np.uint64) for size in (n, k))
+    np.minimum.at(key, of, held.digest)
+    np.minimum.at(name, codes, held.digest)
+    rows, categories = np.argsort(key, kind="stable"), np.argsort(name, kind="stable")
+    columns = [_by_keys(design, key) for design in designs]
+    ordered = [design[rows][:, column] for design, column in zip(designs, columns, strict=True)]
+    both = (a[rows][:, categories] for a in (counts, np.rint(counted(held.rows))))
+    b = remembered(_fitted, *both, held.copies, *ordered)
+    out = np.empty_like(b)
+    column = next(c for c in columns if len(c) + 1 == len(b))
+    out[np.ix_(np.concatenate([[0], column + 1]), categories)] = b
+    return out
+
+
+def _by_keys(design: sp.csr_matrix, key: NDArray[np.uint64]) -> I64:
+    """The order of columns by the sums of their patterns' keys."""
+    total = np.zeros(design.shape[1], dtype=np.uint64)
+    np.add.at(total, design.indices, np.repeat(key, np.diff(design.indptr)))
+    return np.argsort(total, kind="stable")
+
+
+def _fitted(counts: F64, held: F64, copies: float, *designs: sp.csr_matrix) -> F64:
+    return coefficients(designs, counts, held, copies)
 
 
 def _parts(b: F64, certain: Cell, before: Prefix, crosses: bool) -> Factor:
@@ -198,12 +217,6 @@ def _parts(b: F64, certain: Cell, before: Prefix, crosses: bool) -> Factor:
     if not len(pairs):
         return Factor(certain.alone, before, b[0], cells, prefixes, both)
     return Factor(certain.paired, before, b[0], np.vstack([cells, pairs]), prefixes, both)
-
-
-def _coefficients(counts: F64, held: F64 | None, copies: float, penalty: float | None, *designs: sp.csr_matrix) -> F64:
-    if penalty is None:
-        return coefficients(designs, counts, held, copies)
-    return fit_coefficients(designs[0], counts, penalty)
 
 
 def indicators(codes: I64, size: int) -> sp.csr_matrix:

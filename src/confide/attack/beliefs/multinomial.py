@@ -20,34 +20,32 @@ import scipy.sparse as sp
 from scipy.optimize import minimize
 
 from confide.core.run.threads import one_blas_thread
-from confide.frames.columns import F64, I64
+from confide.frames.columns import F64
 
 PENALTIES = (100.0, 30.0, 10.0, 3.0, 1.0)
 """Penalties that are tried, the smoothest first."""
-HELD_OUT = 1 / 3
-"""Share of the records on which penalties are judged."""
 WORSE = 2.0
 """Nats below the best at which less smoothing is not tried any more."""
 TRIED = 4_000
-"""Patterns on which penalties are judged; some of them, where there are more."""
+"""Patterns on which penalties are judged: the first, where there are more."""
 FITTED = 4_000_000
-"""Patterns times categories up to which the last fit has them all. Else it has some, and its constants are then set so
-that all categories have their shares in the file."""
+"""Patterns times categories up to which the last fit has them all. Else it has the first of them, and its constants are
+then set so that all categories have their shares in the file."""
 ROUGH, PRECISE = 1e-6, 1e-8
 """Relative change of the loss at which a fit ends: one that is only judged, and the last one."""
 
 
-def coefficients(designs: Sequence[sp.csr_matrix], counts: F64, held: F64 | None = None, copies: float = 1.0) -> F64:
+def coefficients(designs: Sequence[sp.csr_matrix], counts: F64, held: F64, copies: float = 1.0) -> F64:
     """a and b, shape (1 + columns, K), of the design and penalty under which held-out records are likeliest.
 
     `designs`: (g, columns) each, the smallest first; the number of columns of the result says which was taken.
-    `counts`: (g, K). `held`: (g, K) those of records that are held out, None for some at random; `copies`: how many
-    records say the same, since they are of one unit: penalties are then in units of so many.
+    `counts`: (g, K). `held`: (g, K) those of records that are held out; `copies`: how many records say the same, since
+    they are of one unit: penalties are then in units of so many. Patterns are in an order that has to do with nothing.
     """
     design, penalty, start = _chosen(designs, counts, held, copies)
-    kept = _some(counts, FITTED // counts.shape[1], np.random.default_rng(20_050_102))
-    b = fit_coefficients(design[kept], counts[kept], penalty, start)
-    return b if len(kept) == len(counts) else _with_shares(design, counts, b)
+    many = FITTED // counts.shape[1]
+    b = fit_coefficients(design[:many], counts[:many], penalty, start)
+    return b if len(counts) <= many else _with_shares(design, counts, b)
 
 
 def fit_coefficients(
@@ -90,22 +88,18 @@ def log_probabilities(design: sp.csr_matrix, b: F64) -> F64:
 
 
 def _chosen(
-    designs: Sequence[sp.csr_matrix], counts: F64, held: F64 | None, copies: float
+    designs: Sequence[sp.csr_matrix], counts: F64, held: F64, copies: float
 ) -> tuple[sp.csr_matrix, float, F64 | None]:
-    """The design and penalty of the fit to two thirds of the records that makes the others likeliest, and that fit.
+    """The design and penalty of the fit to the other records that makes those held out likeliest, and that fit.
 
-    Which records are held out depends on counts alone, not on the order of rows. A larger design is not tried with
-    less smoothing than is best for a smaller one.
+    A larger design is not tried with less smoothing than is best for a smaller one.
     """
-    rng = np.random.default_rng(20_050_101)
-    kept = _some(counts, TRIED, rng)
-    whole = np.rint(counts[kept])
-    out = rng.binomial(whole.astype(np.int64), HELD_OUT).astype(float) if held is None else held[kept]
+    whole, out = counts[:TRIED], held[:TRIED]
     penalties = [copies * p for p in PENALTIES]
     best, least = -np.inf, 0.0
     found: tuple[sp.csr_matrix, float, F64 | None] = (designs[0], penalties[-1], None)
     for design in designs:
-        some, start, top = design[kept], None, -np.inf
+        some, start, top = design[:TRIED], None, -np.inf
         for penalty in (p for p in penalties if least <= p <= 10 * (least or np.inf)):
             start = fit_coefficients(some, whole - out, penalty, start, ROUGH)
             value = float((out * log_probabilities(some, start)).sum())
@@ -116,13 +110,6 @@ def _chosen(
             top = max(top, value)
         least = found[1]
     return found
-
-
-def _some(counts: F64, most: int, rng: np.random.Generator) -> I64:
-    """All patterns, or so many at random."""
-    if len(counts) <= most:
-        return np.arange(len(counts))
-    return np.sort(rng.permutation(len(counts))[:most])
 
 
 def _with_shares(design: sp.csr_matrix, counts: F64, b: F64) -> F64:

@@ -10,6 +10,7 @@ import numpy as np
 
 from confide.attack.beliefs.cells import Cells
 from confide.attack.beliefs.classes import Classes
+from confide.attack.beliefs.held_out import Held
 from confide.attack.beliefs.points import Merging
 from confide.attack.beliefs.regressions import Fitted, NumberBelief
 from confide.attack.beliefs.synthetic import BinnedBelief
@@ -47,7 +48,8 @@ class NumberFit:
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """The file that beliefs are fitted on: its rows as each step met them, their cells, classes and weights."""
+    """The file that beliefs are fitted on: its rows as each step met them, their cells, classes and weights, and which
+    of them are held out where a model is chosen."""
 
     case: Case
     records: Records
@@ -57,6 +59,7 @@ class Reference:
     classes: Classes
     of: I64
     weight: F64 | None
+    held: Held
     limits: Mapping[str, tuple[float, float]]
 
 
@@ -128,7 +131,7 @@ def _belief(about: Reference, i: int, v: str, like: Likelihood) -> tuple[NumberB
     if logs and y.min() <= 0:
         raise InputError(f'as_printed: "{v}" has zero or negative values among those altered, which have no logarithm.')
     how = Merging(like.merging(float(y.min())), like.runs, limits)
-    return NumberBelief.fit(about.cells.design, about.cell, about.of, k, y, rows, how, logs, about.weight)
+    return NumberBelief.fit(about.cells.design, about.cell, about.of, k, y, rows, how, about.held, logs, about.weight)
 
 
 def _regions(about: Reference, u: Uncertain, i: int, v: str, like: Likelihood) -> tuple[Bools | None, F64 | None]:

@@ -22,6 +22,7 @@ from scipy.special import log_ndtr, ndtr, ndtri
 
 from confide.attack.beliefs.cells import with_classes
 from confide.attack.beliefs.class_model import log_class_probabilities
+from confide.attack.beliefs.held_out import Held
 from confide.attack.beliefs.points import Merging, Points, every, merged, score_edges
 from confide.attack.beliefs.score_fit import Rows, interval_fit, plain_fit
 from confide.frames.columns import F64, I64, codes_of_numbers
@@ -115,12 +116,12 @@ class NumberBelief:
     @classmethod
     def fit(
         cls, design: sp.csr_matrix, cell: I64, classes: I64, k: int, y: F64, rows: I64, how: Merging,
-        logs: bool = False, weight: F64 | None = None,
+        held: Held, logs: bool = False, weight: F64 | None = None,
     ) -> tuple[NumberBelief, Fitted]:  # fmt: skip
         """Fit on the reference rows given (those whose value the step alters).
 
-        `cell`, `classes`, `weight`: of all reference rows. With `logs` the scores are logarithms, as printed, instead
-        of normal scores, and there are no spikes.
+        `cell`, `classes`, `held`, `weight`: of all reference rows. With `logs` the scores are logarithms, as printed,
+        instead of normal scores, and there are no spikes.
         """
         values, inverse = np.unique(y, return_inverse=True)
         own = None if weight is None else weight[rows]
@@ -133,7 +134,11 @@ class NumberBelief:
         spike = np.full(len(values), -1) if logs else _spikes(count)
         edges = _log_edges(values) if logs else score_edges(np.where(spike < 0, count, 0.0))
         whole = every(values, edges, spike)
-        law = Law(np.zeros((*mu.shape, 1)), mu, tau) if logs else _law(about, each, whole, inverse, (beta, tau))
+        law = (
+            Law(np.zeros((*mu.shape, 1)), mu, tau)
+            if logs
+            else _law(about, each, whole, inverse, (beta, tau), held.take(rows))
+        )
         nodes = merged(whole, count, how, even=not logs)
         return cls(whole, nodes, law, middle, mu, tau, logs), Fitted(rows, y, residual)
 
@@ -167,12 +172,13 @@ class NumberBelief:
 
 
 def _law(
-    about: tuple[sp.csr_matrix, I64, I64, int, F64 | None], each: Rows, whole: Points, of: I64, start: tuple[F64, float]
-) -> Law:
+    about: tuple[sp.csr_matrix, I64, I64, int, F64 | None], each: Rows, whole: Points, of: I64,
+    start: tuple[F64, float], held: Held,
+) -> Law:  # fmt: skip
     """Probabilities of spikes, and the interval regression of what is none; `of`: each row's value."""
     design, cell, classes, k, weight = about
     n_cells, rest = design.shape[0], np.flatnonzero(whole.spike[of] < 0)
-    log_spike = _log_spikes(design, cell * k + classes, k, whole.spike[of], weight, each.alone)
+    log_spike = _log_spikes(design, cell * k + classes, k, whole.spike[of], weight, None if each.alone else held)
     if each.alone or not len(rest):
         return Law(log_spike, np.zeros((n_cells, k)), 1.0)
     if len(rest) < len(of):
@@ -188,20 +194,20 @@ def _spikes(count: F64) -> I64:
     return np.where(common, np.cumsum(common) - 1, -1)
 
 
-def _log_spikes(design: sp.csr_matrix, pair: I64, k: int, spike: I64, weight: F64 | None, alone: bool) -> F64:
+def _log_spikes(design: sp.csr_matrix, pair: I64, k: int, spike: I64, weight: F64 | None, held: Held | None) -> F64:
     """log Pr(spike given cell, class), and of none, which comes last; shape (cells, K, S+1).
 
-    `alone`: all rows are of one cell and class, so that shares are their own.
+    `held`: None where all rows are of one cell and class, so that shares are their own.
     """
     n_cells, size = design.shape[0], int(spike.max(initial=-1)) + 1
     if size == 0:
         return np.zeros((n_cells, k, 1))
     code = np.where(spike < 0, size, spike)
-    if alone:
+    if held is None:
         count = np.bincount(code, weights=weight, minlength=size + 1)
         with np.errstate(divide="ignore"):
             return np.tile(np.log(count / count.sum()), (n_cells, k, 1))
-    return log_class_probabilities(with_classes(design, k), pair, code, size + 1, weight=weight).reshape(n_cells, k, -1)
+    return log_class_probabilities(with_classes(design, k), pair, code, size + 1, held, weight).reshape(n_cells, k, -1)
 
 
 def _by_cell(design: sp.csr_matrix, beta: F64) -> F64:

@@ -16,6 +16,7 @@ import numpy as np
 from confide.attack.beliefs.cells import Cells
 from confide.attack.beliefs.class_model import log_joint_probabilities
 from confide.attack.beliefs.classes import Classes
+from confide.attack.beliefs.held_out import Held
 from confide.attack.beliefs.joint_numbers import JointBelief, fit_joint, known_together, uncertain_in
 from confide.attack.beliefs.numbers import NumberFit, Reference, fit_numbers, is_number
 from confide.attack.beliefs.regressions import Fitted
@@ -99,6 +100,7 @@ def _believe(case: Case, knowledge: Knowledge, numeric: Sequence[bool], targets:
     """Classes, cells and beliefs."""
     steps, certain, rows = knowledge.uncertain, knowledge.certain, np.flatnonzero(knowledge.eligible)
     reference, codes, weight = _reference(case, knowledge)
+    held = Held.of(reference, weight, case.unit)
     met = [u.met(reference) if case.intruder.beliefs != "released" else reference for u in steps]
     classes, of = Classes.build(steps, numeric, met, reference.n, _region_codes(case, steps, met))
     files = [codes, [c.released[rows] for c in certain], [c.of(targets) for c in certain]]
@@ -106,8 +108,8 @@ def _believe(case: Case, knowledge: Knowledge, numeric: Sequence[bool], targets:
 
     def believed(files: list[list[I64]], sizes: list[int]) -> tuple[Any, ...]:
         cells, (cell, *_) = Cells.fit(files, sizes, lengths, weight)
-        log_pi = _class_log(case, cells, cell, of, classes, weight)
-        about = Reference(case, reference, met, cells, cell, classes, of, weight, knowledge.limits)
+        log_pi = _class_log(case, cells, cell, of, classes, held, weight)
+        about = Reference(case, reference, met, cells, cell, classes, of, weight, held, knowledge.limits)
         return cells, log_pi, *fit_numbers(steps, numeric, about)
 
     cells, log_pi, numbers_t, fitted, scores_t = believed(files, sizes)
@@ -154,12 +156,10 @@ def helper_codes(case: Case, helpers: Sequence[str]) -> list[I64]:
     return [codes_in(case.released[v], case.codebook(v)) for v in helpers]
 
 
-def _class_log(case: Case, cells: Cells, cell: I64, of: I64, classes: Classes, weight: F64 | None) -> F64:
+def _class_log(case: Case, cells: Cells, cell: I64, of: I64, classes: Classes, held: Held, weight: F64 | None) -> F64:
     if isinstance(case.intruder.beliefs, Uniform) or classes.size == 1:
         return np.full((len(cells), classes.size), -np.log(classes.size))
-    return log_joint_probabilities(
-        cells.design, cells.patterns, cell, of, classes.digits, classes.sizes, weight, case.unit
-    )
+    return log_joint_probabilities(cells.design, cells.patterns, cell, of, classes.digits, classes.sizes, held, weight)
 
 
 def _joint(

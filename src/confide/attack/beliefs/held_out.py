@@ -1,0 +1,88 @@
+"""Which records are held out when a model is chosen: by what they hold, not by where they stand.
+
+A record's digest is a number made of its values alone. So neither the order of rows and of categories, nor the format
+of a file, nor merging of equal rows changes what is chosen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from confide.frames.columns import F64, I64, Column, Records
+
+HELD_OUT = 1 / 3
+"""Share of the records on which models are judged."""
+U64 = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """Of every reference row: `rows`, how much of it is held out, and its `digest`. `copies`: how many rows say the
+    same on average, since they are of one unit."""
+
+    rows: F64
+    digest: U64
+    copies: float = 1.0
+
+    @classmethod
+    def of(cls, records: Records, weight: F64 | None = None, unit: I64 | None = None) -> Held:
+        """`weight`: how many rows each stands for (None: one). Whole units are held out where `unit` is given."""
+        digest = digests(records)
+        if unit is None:
+            _, at, alike = np.unique(digest, return_inverse=True, return_counts=True)
+            count = alike[at].astype(float) if weight is None else weight
+            out = _drawn(_even(digest), count)
+            return cls(out / count if weight is None else out, digest)
+        _, at = np.unique(unit, return_inverse=True)
+        whole = np.zeros(int(at.max(initial=0)) + 1, dtype=np.uint64)
+        np.add.at(whole, at, digest)
+        return cls((_even(_mixed(whole)) < HELD_OUT)[at].astype(float), digest, len(unit) / max(len(whole), 1))
+
+    def take(self, rows: I64) -> Held:
+        """The same for some of the rows."""
+        return Held(self.rows[rows], self.digest[rows], self.copies)
+
+
+def _drawn(even: F64, count: F64) -> F64:
+    """How many of so many records are held out: binomial quantiles."""
+    out = (even > 1 - HELD_OUT).astype(float)
+    several = count > 1
+    out[several] = binom.ppf(even[several], count[several], HELD_OUT)
+    return out
+
+
+def digests(records: Records) -> U64:
+    """One number per record, the same for records that hold the same, shape (n,)."""
+    out = np.zeros(records.n, dtype=np.uint64)
+    for name in sorted(records):
+        out = _mixed(out ^ (_of_column(records[name]) + np.uint64(_of_text(name))))
+    return out
+
+
+def _of_column(column: Column) -> U64:
+    if column.kind == "categorical":
+        levels = np.array([_of_text(str(level)) for level in column.levels] + [1], dtype=np.uint64)
+        return np.asarray(levels[column.values])  # missing is -1, the last
+    values = np.where(np.isnan(column.values), np.nan, column.values + 0.0)
+    return _mixed(np.ascontiguousarray(values, dtype=np.float64).view(np.uint64))
+
+
+def _of_text(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
+def _mixed(x: U64) -> U64:
+    """All bits of 64 made to depend on each other (the finaliser of SplitMix64)."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def _even(digest: U64) -> F64:
+    """Numbers between 0 and 1."""
+    return np.asarray((digest >> np.uint64(11)).astype(np.float64) / 2.0**53)
