@@ -363,11 +363,10 @@ def with_others(chance, targets, believed, weights, records):
     )
 
 
-def file_shares(values, smoothing=1e-3):
-    """Distinct values and their shares; the engine adds a thousandth of a record to each."""
+def file_shares(values):
+    """Distinct values and their shares."""
     distinct = sorted(set(values))
-    counts = [values.count(v) + smoothing for v in distinct]
-    return distinct, [c / math.fsum(counts) for c in counts]
+    return distinct, [values.count(v) / len(values) for v in distinct]
 
 
 # -- noise ----------------------------------------------------------------------------------------------------------
