@@ -191,8 +191,10 @@ def test_nan_and_null_are_both_missing() -> None:
     made = plan(cf.Noise("x", sd=1)).protect(HEADS.with_columns(x=x), seed=1)
     assert made.data["x"].null_count() + made.data["x"].is_nan().sum() == 2
     units = attack(["x"], made).units
-    assert units["candidates"][:2].to_list() == [200, 200]  # not known for these two
+    assert units["candidates"][:2].to_list() == [2, 2]  # known to be missing
     assert (units["candidates"][2:] == 198).all()
+    units = cf.Intruder(knows=["x"], knows_missing=False).attack(made).units
+    assert units["candidates"][:2].to_list() == [200, 200]  # not known for these two
 
 
 def test_no_targets_gives_an_empty_table() -> None:

@@ -27,6 +27,11 @@ def columns(frame):
     return {v: [None if x != x else x for x in frame[v].to_list()] for v in frame.columns}
 
 
+def is_number(values):
+    """Whether a column holds numbers."""
+    return any(isinstance(x, (int, float)) for x in values)
+
+
 def coarse(step, y):
     """What one coarsening makes of a true value; categories of numbers are named by their lower end."""
     if y is None:
@@ -315,7 +320,8 @@ class _Part:
     def __init__(self, twin, scene, example):
         self.twin, self.who = twin, twin.who
         self.c, self.b, self.a = twin.who.levels
-        self.known = [v for v in self.who.knows if example[v] is not None]
+        self.scene = scene
+        self.known = [v for v in self.who.knows if example[v] is not None or v in self.who.told_missing]
         self.limits = {}
         for v, (low, high) in self.who.between.items():
             a, b = example[low], example[high]
@@ -471,6 +477,8 @@ class _Part:
         for v in self.kept:
             if self.ways[v].image(t[v]) != self.ways[v].seen(z[v]):
                 return False
+        if not self._both_there(t, z):
+            return False
         for v, (low, high) in self.limits.items():
             if self.ways[v].random is None:
                 if z[v] is None:
@@ -479,6 +487,11 @@ class _Part:
                 if first > high or last < low or (last == low and not closed):
                     return False
         return True
+
+    def _both_there(self, t, z):
+        """Nobody mistakes a missing value of a kept variable for another."""
+        mistaken = [v for v in self.who.errors if v in self.known and self.ways[v].random is None]
+        return all((t[v] is None) == (z[v] is None) for v in mistaken if None in self.twin.y[v])
 
     def weights(self, i, t):
         """w_j without the prior, of each candidate j."""
@@ -492,6 +505,7 @@ class _Part:
             if any(like.label(known[v]) != like.label_z(j) for v, like in self.labels.items()):
                 continue
             w = math.prod(self._mistake(v, t[v], z[v]) for v in self.who.errors if v in self.known)
+            w *= self._beside(i, j)
             for about, like, _ in self.items:
                 v = about[0]
                 if isinstance(like, NoiseL) and v in self.known and like.label_z(j) == "inside":
@@ -522,21 +536,30 @@ class _Part:
                    for k in np.flatnonzero(mine > 0))  # fmt: skip
 
     def _mistake(self, v, x, z):
-        """Pr(x given z) / Pr(x) for a kept category of which the intruder is wrong with a stated probability."""
-        if z is None:
-            return 0.0
+        """Pr(x given z) for a kept category of which the intruder is wrong with a stated probability."""
+        if z is None or x is None:
+            return float(z is x)
         present = [y for y in self.twin.y[v] if y is not None]
         levels, wrong = sorted(set(present)), self.who.errors[v]
 
         def p(y):
             return 1 - wrong if x == y else wrong / (len(levels) - 1)
 
-        return p(z) / (sum(p(y) for y in present) / len(present))
+        return p(z)
+
+    def _beside(self, i, j):
+        """Beliefs about mistaken values: 1 / Pr(all known given the labels), and what the record's own say of others."""
+        out = math.exp(-self.scene.side.log_absent[i])
+        last = self.scene.uncertain[-1] if self.scene.uncertain else None
+        if last is not None and " given " in last.variables[0]:
+            row = last.like.target(self.scene.targets)["row"][i]
+            out *= math.exp(last.like.log_p[row, last.like.column[j]] + last.log_own[j])
+        return out
 
     def naive(self, t):
         """Equal categories, nearest numbers."""
         twin, out = self.twin, {}
-        numbers = [v for v in self.known if self.ways[v].random and isinstance(self.ways[v].seen(t[v]), (int, float))]
+        numbers = [v for v in self.known if self.ways[v].random and is_number(twin.z[v])]
         for j in range(twin.r):
             z = {v: twin.z[v][j] for v in twin.z}
             same = [v for v in self.known if v not in numbers]
@@ -545,7 +568,10 @@ class _Part:
             out[j] = 0.0
             for v in numbers:
                 scale = np.std([x for x in twin.z[v] if x is not None]) or 1.0
-                out[j] += math.inf if z[v] is None else ((z[v] - t[v]) / scale) ** 2
+                if z[v] is None or t[v] is None:
+                    out[j] += 0.0 if z[v] is t[v] else math.inf  # missing is nearest to missing
+                else:
+                    out[j] += ((z[v] - t[v]) / scale) ** 2
         near = math.sqrt(min(out.values(), default=math.inf))
         return {j: float(near < math.inf and math.sqrt(d) <= near * (1 + TIE)) for j, d in out.items()}
 
@@ -569,6 +595,7 @@ class _Part:
         same = [*self.kept, *(v for v in self.known if self.c == "naive" and v not in self.kept)]
         for i, w in enumerate(weight):
             ok = all(self.ways[v].image(t[v]) == self.ways[v].image(people[v][i]) for v in same)
+            ok &= self._both_there(t, {v: people[v][i] for v in self.who.errors})
             if self.c != "naive":
                 met = {v: self.ways[v].met for v in self.labels}
                 ok &= all(

@@ -122,7 +122,9 @@ class Intruder(Statement):
     `beliefs`: where the model of unknown values is fitted: "original" (prudent), "released", or `Uniform`.
     `errors`: mistakes in the intruder's own values: a probability for a category, a standard deviation for a
     number, or a `Pram`. `between`: variables known as intervals, as {"income": ("low", "high")}, two columns of
-    the targets (missing: no limit). `as_printed` computes A as Reiter (2005) printed it: a product of one sum per
+    the targets (missing: no limit). `knows_missing`: whether a target's missing value is known to be missing in the
+    file, so that it is evidence like any other value: True, False (a missing value means only that nobody asked), or
+    the variables for which it is. `as_printed` computes A as Reiter (2005) printed it: a product of one sum per
     variable instead of one joint sum, and numbers lognormal around a regression; to reproduce, not to rely on.
     `guesses`: about what a method does not publish, by the method's own name for it, for all variables or by variable,
     as {"tau": 0.5} or {"window": {"wage": 30}}.
@@ -153,11 +155,15 @@ class Intruder(Statement):
     as_printed: bool = False
     guesses: Mapping[str, Any] = field(default_factory=dict)
     unit: str | None = None
+    knows_missing: bool | Sequence[str] = True
 
     _section: ClassVar[str] = "intruder"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "knows", names_of(self.knows, "knows") if self.knows else ())
+        if not isinstance(self.knows_missing, bool):
+            said = names_of(self.knows_missing, "knows_missing") if self.knows_missing else ()
+            object.__setattr__(self, "knows_missing", said or False)
         for part in ("available", "unavailable", "others"):
             if getattr(self, part) == "informed":
                 object.__setattr__(self, part, "sdl")
@@ -190,8 +196,21 @@ class Intruder(Statement):
         ]
         if self.unit is not None and (not isinstance(self.unit, str) or not self.unit):
             problems.append("unit is the name of one column.")
+        if not isinstance(self.knows_missing, bool):
+            problems += [
+                f'knows_missing: "{v}" is not among the known variables.{did_you_mean(v, self.knows)}'
+                for v in self.knows_missing
+                if v not in self.knows
+            ]
         raise_all(problems)
         object.__setattr__(self, "believes", Plan(list(self.believes)).parts if self.believes else ())
+
+    @property
+    def told_missing(self) -> tuple[str, ...]:
+        """Known variables of which it is also known whether the file has a value."""
+        if isinstance(self.knows_missing, bool):
+            return tuple(self.knows) if self.knows_missing else ()
+        return tuple(self.knows_missing)
 
     @classmethod
     def at(cls, level: str, **options: Any) -> Intruder:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -38,12 +38,17 @@ class Targets:
     high: Mapping[str, F64] = field(default_factory=dict)
     of: I64 | None = None
 
-    def patterns(self, knows: tuple[str, ...]) -> Iterator[tuple[I64, tuple[str, ...], dict[str, tuple[float, float]]]]:
-        """Rows that share what is known: their numbers, the variables known as values, those known as intervals."""
+    def patterns(
+        self, knows: tuple[str, ...], told: Collection[str]
+    ) -> Iterator[tuple[I64, tuple[str, ...], dict[str, tuple[float, float]]]]:
+        """Rows that share what is known: their numbers, the variables known as values, those known as intervals.
+
+        Missing is a value of variables that are `told`; others are not known where they are missing.
+        """
         n = self.records.n
         if not n:
             return
-        absent = [self.records[v].missing for v in knows]
+        absent = [self.records[v].missing & (v not in told) for v in knows]
         keys: list[Any] = [m for m in absent if m.any()]
         keys += [ends[v] for ends in (self.low, self.high) for v in ends]
         if not keys:
@@ -102,8 +107,9 @@ def gather_targets(intruder: Intruder, release: Release, original: Tally, target
 
 
 def _limit(s: pl.Series, model: Column, missing: float) -> F64:
+    """Ends of intervals: a missing one, and an answer code, is no limit."""
     values = encode_column(in_unit(s, model.dtype) if s.dtype.is_temporal() else s, "numeric").values
-    return np.where(np.isnan(values), missing, values)
+    return np.where(np.isnan(values) | np.isin(values, model.special), missing, values)
 
 
 def _truth(release: Release, frame: pl.DataFrame, truth: Any) -> I64:

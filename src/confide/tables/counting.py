@@ -65,6 +65,7 @@ def checked_levels(levels: Any, names: Sequence[str]) -> Mapping[str, Sequence[o
 
 def coded_column(column: pl.Series, levels: Sequence[object] | None, name: str) -> tuple[list[str], Ints]:
     """The levels of a column, and the position of each record's level. Missing values come last."""
+    column = column.fill_nan(None) if column.dtype.is_float() else column
     dtype = column.dtype
     if dtype.is_nested() or dtype in (pl.Duration, pl.Object, pl.Binary):
         raise InputError(f'"{name}" holds {dtype.base_type().__name__} values, which cannot be levels of a table.')

@@ -83,7 +83,7 @@ class Classes:
             own, size = level_codes(met[v], self.columns[v])
             mine = self.codes[v]
             if v in u.mistakes:
-                p = np.full((size, size), 1.0 / max(size - 1, 1))  # a class in which the value is missing says nothing
+                p = np.eye(size)  # nobody mistakes a missing value for another
                 p[: size - 1, : size - 1] = u.mistakes[v]
                 with np.errstate(divide="ignore"):
                     found = np.log(p)[mine][:, np.maximum(own, 0)].T
@@ -95,7 +95,7 @@ class Classes:
     def inside(self, v: str, low: float, high: float) -> Bools:
         """Classes whose value of a numeric class variable lies in [low, high], shape (K,)."""
         values = np.unique(self.columns[v].values[~self.columns[v].missing])
-        padded = np.append(values, np.nan)[self.codes[v]]
+        padded = np.append(np.where(np.isin(values, self.columns[v].special), np.nan, values), np.nan)[self.codes[v]]
         return np.asarray((padded >= low) & (padded <= high))
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from confide.attack.beliefs.cells import Cells
+from confide.attack.beliefs.cells import Cells, with_classes
+from confide.attack.beliefs.class_model import log_class_probabilities
 from confide.attack.beliefs.classes import Classes
 from confide.attack.beliefs.held_out import Held
 from confide.attack.beliefs.points import Merging
@@ -33,7 +34,8 @@ class NumberFit:
 
     `belief`: None where A and B do not ask; `binned`: the same for a synthetic one. Where labels of an unknown number
     are classes, `noisy` marks those in which it is a noisy one, shape (K,), and `log_inside` is, for the others, the
-    log share of the reference in the interval that is known of it; else None.
+    log share of the reference in the interval that is known of it; else None. `log_there`: where missing values are
+    exchanged like others, log Pr(there is a value) and log Pr(there is none), shape (2, cells, K).
     """
 
     variable: str
@@ -44,6 +46,11 @@ class NumberFit:
     binned: BinnedBelief | None = None
     noisy: Bools | None = None
     log_inside: F64 | None = None
+    log_there: F64 | None = None
+
+    def log_state(self, cell: I64, missing: Bools) -> F64 | float:
+        """log Pr(missing or not, as given), shape (n, K); 0 where that is certain."""
+        return 0.0 if self.log_there is None else self.log_there[missing.astype(np.int64), cell]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,12 +100,14 @@ def fit_numbers(
                 if isinstance(about.case.intruder.beliefs, Uniform):
                     continue  # who believes nothing of a value learns nothing from it
                 binned, score = _binned(about, i, v)
-                number = NumberFit(v, i, k, known, binned=binned)
+                number = NumberFit(v, i, k, known, binned=binned, log_there=_log_there(about, i, v, margins[k]))
                 scores.append(score)
             elif about is not None and (margins_a[k] is not None or not known):
                 asked: Likelihood = margins[k] if margins_a[k] is None else margins_a[k]
                 belief, fitted = _belief(about, i, v, asked)
-                number = NumberFit(v, i, k, known, belief, None, *_regions(about, u, i, v, margins[k]))
+                number = NumberFit(
+                    v, i, k, known, belief, None, *_regions(about, u, i, v, margins[k]), _log_there(about, i, v, asked)
+                )
             numbers.append(number)
             rows.append(fitted)
     return tuple(numbers), rows, scores
@@ -134,6 +143,19 @@ def _belief(about: Reference, i: int, v: str, like: Likelihood) -> tuple[NumberB
     return NumberBelief.fit(about.cells.design, about.cell, about.of, k, y, rows, how, about.held, logs, about.weight)
 
 
+def _log_there(about: Reference, i: int, v: str, like: Likelihood) -> F64 | None:
+    """Who has no value, where a step exchanges missing values like others; None where missing is certain."""
+    missing = about.met[i][v].missing
+    if isinstance(about.case.intruder.beliefs, Uniform) or not missing.any():
+        return None
+    if "inside" in like.record or not like.altered(like.target(about.met[i]))[missing].any():
+        return None
+    k = about.classes.size
+    each, own = with_classes(about.cells.design, k), about.cell * k + about.of
+    found = log_class_probabilities(each, own, missing.astype(np.int64), 2, about.held, about.weight)
+    return np.ascontiguousarray(found.T.reshape(2, len(about.cells), k))
+
+
 def _regions(about: Reference, u: Uncertain, i: int, v: str, like: Likelihood) -> tuple[Bools | None, F64 | None]:
     """Of an unknown number whose labels are classes: in which it is noisy, and what an interval says of the others."""
     if v not in about.classes.regions:
@@ -146,7 +168,8 @@ def _regions(about: Reference, u: Uncertain, i: int, v: str, like: Likelihood) -
     low, high = about.limits[v]
     seen = about.case.intruder.beliefs == "released"
     own = label.released if seen else label.of(about.met[i])
-    y = about.case.released[v].values if seen else about.met[i][v].values
+    column = about.case.released[v] if seen else about.met[i][v]
+    y = np.where(column.usable, column.values, np.nan) if column.kind == "numeric" else column.values
     weight = np.ones(len(y)) if about.weight is None else about.weight
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = [np.sum((weight * ((y >= low) & (y <= high)))[own == k]) / np.sum(weight[own == k]) for k in mine]

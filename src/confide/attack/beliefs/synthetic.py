@@ -73,7 +73,17 @@ def correlation(scores: Sequence[tuple[I64, F64]]) -> F64 | None:
 
 
 def log_values(parts: Sequence[tuple[BinnedBelief, F64]], cell: I64, r: F64 | None) -> F64:
-    """log Pr of all known values together given cell and class, shape (n, K); `r` as `correlation` gave it."""
+    """log Pr of all known values together given cell and class, shape (n, K), those that are missing left out; `r` as
+    `correlation` gave it."""
+    missing = np.isnan([y for _, y in parts])
+    if missing.any():
+        out = np.zeros((len(cell), parts[0][0].log_p.shape[1]))
+        for pattern in np.unique(missing, axis=1).T:
+            at, which = np.flatnonzero((missing == pattern[:, None]).all(axis=0)), np.flatnonzero(~pattern).tolist()
+            some = [(parts[i][0], parts[i][1][at]) for i in which]
+            if some:
+                out[at] = log_values(some, cell[at], None if r is None else r[np.ix_(which, which)])
+        return out
     found = [belief.at(y, cell) for belief, y in parts]
     out = np.asarray(np.sum([log_p for log_p, _ in found], axis=0))
     if r is None:

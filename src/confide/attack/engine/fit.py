@@ -21,11 +21,12 @@ from confide.attack.beliefs.joint_numbers import JointBelief, fit_joint, known_t
 from confide.attack.beliefs.numbers import NumberFit, Reference, fit_numbers, is_number
 from confide.attack.beliefs.regressions import Fitted
 from confide.attack.beliefs.synthetic import correlation
+from confide.attack.engine.absence import Absence, fit_absence
 from confide.attack.evidence.case import Case, needs_whole, set_aside
 from confide.attack.evidence.gather import Knowledge, Uncertain
 from confide.attack.intruder import Uniform
 from confide.core.errors import InputError
-from confide.frames.columns import F64, I64, Records, codes_in
+from confide.frames.columns import F64, I64, Column, Records, codes_in
 from confide.protect.likelihoods.spread import Spread
 
 
@@ -55,7 +56,9 @@ class Fit:
 
     `numeric`: per uncertain step whether it is integrated over (else it is a class). `needs_belief`: A or B asks for
     beliefs. `mixture`: unknown classes are averaged over. `helped`: records have known values that sharpen beliefs.
-    `scales`: spreads of numbers that a naive intruder compares. `sharpest`: positions of known numbers with errors of
+    `absence`: what is believed of people who are not in the release, None where nothing depends on it;
+    `whole_absence`: also of what is known of altered variables. `scales`:
+    spreads of numbers that a naive intruder compares. `sharpest`: positions of known numbers with errors of
     unknown size, those that tell records apart best first. `whole`: why the file must stay together, empty if it need
     not.
     """
@@ -71,6 +74,8 @@ class Fit:
     scales: Mapping[str, float]
     sharpest: tuple[int, ...]
     whole: str
+    absence: Absence | None = None
+    whole_absence: bool = False
 
     def __repr__(self) -> str:
         b = self.believed
@@ -88,12 +93,34 @@ def fit(case: Case, knowledge: Knowledge, targets: Records, knows: tuple[str, ..
         believed = _believe(case, knowledge, numeric, targets)
     else:
         believed = Believed(numbers=fit_numbers(steps, numeric, None)[0])
-    scales = {v: float(np.nanstd(case.released[v].values)) or 1.0 for v in knowledge.nearest}
+    scales = {v: _spread(case.released[v]) for v in knowledge.nearest}
     whole = needs_whole(case)
     return Fit(
         case if whole else set_aside(case), knows, dict(between), numeric, asked, asked and mixture,
         asked and bool(knowledge.helpers), believed, scales, _sharpest_first(steps, believed.numbers), whole,
+        absence_of(case, knowledge, targets, between),
     )  # fmt: skip
+
+
+def absence_of(
+    case: Case, knowledge: Knowledge, targets: Records, between: Mapping[str, Any], beside: Sequence[int] = ()
+) -> Absence | None:
+    """What is believed of people who are not in the release; `beside`: altered steps on which that depends."""
+    certain = {v: pair for v, pair in between.items() if v not in knowledge.limits}
+    return fit_absence(case, knowledge, targets, *_reference(case, knowledge), certain, beside)
+
+
+def aside(case: Case, knowledge: Knowledge, targets: Records) -> Fit:
+    """A fit for some of the steps in play, of which all is known: for part A alone."""
+    numeric = tuple(is_number(u, case) for u in knowledge.uncertain)
+    believed = _believe(case, knowledge, numeric, targets)
+    return Fit(case, (), {}, numeric, True, False, False, believed, {}, (), "a part of another fit")
+
+
+def _spread(column: Column) -> float:
+    """Standard deviation of a number, 1 where it has none."""
+    values = column.values[column.usable]
+    return float(np.std(values)) or 1.0 if len(values) else 1.0
 
 
 def _believe(case: Case, knowledge: Knowledge, numeric: Sequence[bool], targets: Records) -> Believed:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from confide.attack.engine.blocks import starts
 from confide.attack.engine.kernels.arguments import Own
+from confide.attack.engine.mistaken_noise import Curves
 from confide.attack.engine.scene import Scene
 from confide.attack.engine.spreads import MOST_NODES, KnownSpread, known_spreads
 from confide.frames.columns import I64, Bools
@@ -91,6 +92,7 @@ def _record_keys(s: Scene, spreads: tuple[KnownSpread, ...]) -> list[NDArray[Any
     keys: list[NDArray[Any]] = [s.block_r]
     first: list[NDArray[Any]] = [known.like.z[s.rows] for known in spreads]
     first += [u.like.low[s.rows] for u in s.uncertain if isinstance(u.like, (Normal, Window)) and all(u.known)]
+    first += [u.like.z[s.rows] for u in s.uncertain if isinstance(u.like, Curves)]
     keys += first[:1]
     for u, record, record_a in zip(s.uncertain, s.records, s.records_a, strict=True):
         keys += list(record.values())
@@ -168,7 +170,7 @@ def _compiled(s: Scene, spreads: tuple[KnownSpread, ...], records: Distinct, blo
             if max(like.p.shape[1] for like in mine) > MOST_NODES:
                 return False
         elif s.fit.numeric[i]:
-            if not any(u.known):
+            if not any(u.known) or u.off is not None:
                 continue
             if s.fit.helped or not isinstance(u.like, Normal) or not noisy_by_block(s, records, block_r, u.like)[1]:
                 return False

@@ -15,6 +15,7 @@ from confide.attack.engine import kernels
 from confide.attack.engine.blocks import starts
 from confide.attack.engine.kernel_plan import KernelPlan, Units, noisy_by_block
 from confide.attack.engine.kernels.arguments import Codes, Into, Mixed, Near, Noisy, Own, Pairs, Tables
+from confide.attack.engine.nearest import axes, scales
 from confide.attack.engine.plain_loops import MIXED, plain_loops, plainly
 from confide.attack.engine.record_side import log_unknown
 from confide.attack.engine.room import room, spread_room, tops
@@ -100,10 +101,9 @@ def _pairs_of(plan: KernelPlan) -> Pairs:
 
 
 def _nearest(plan: KernelPlan, into: Into) -> Callable[[int, int], float]:
-    s, names = plan.scene, plan.scene.knowledge.nearest
-    y = np.stack([s.targets[v].values[plan.first] for v in names], axis=1)
-    z = np.stack([s.released[v].values[plan.records.first] for v in names])
-    near, pairs = Near(y, z, np.array([s.fit.scales[v] for v in names])), _pairs_of(plan)
+    s = plan.scene
+    y = np.ascontiguousarray(axes(s, s.targets.take(plan.first)).T)
+    near, pairs = Near(y, axes(s, s.released.take(plan.records.first)), scales(s)), _pairs_of(plan)
 
     def work(first: int, last: int) -> float:
         space = room(2, plan.block_t[first:last], plan.offsets)
@@ -273,4 +273,7 @@ def _spread_out(plan: KernelPlan, units: Units, into: Into, visited: float) -> O
     block = s.block_t[units.target]
     total = float((units.count * np.where(block >= 0, sizes[np.maximum(block, 0)], 0.0)).sum())
     log_sum, log_max, n_max, log_top = out.T
-    return Outcome(log_sum, log_max, n_max, log_top, truth[:, 0], truth[:, 1], truth[:, 2], (total, visited))
+    absent = s.side.log_absent[units.target]
+    return Outcome(
+        log_sum, log_max - absent, n_max, log_top, truth[:, 0] - absent, truth[:, 1], truth[:, 2], (total, visited)
+    )

@@ -10,6 +10,7 @@ import numpy as np
 from confide.attack.engine import kernels
 from confide.attack.engine.kernel_plan import KernelPlan
 from confide.attack.engine.kernels.arguments import Into
+from confide.attack.engine.mistaken_noise import Curves
 from confide.attack.engine.node_sums import pieces
 from confide.attack.engine.posterior import log_block, log_pairs, unknown_of
 from confide.frames.columns import F64, I64
@@ -67,12 +68,13 @@ def in_reach(plan: KernelPlan, into: Into) -> Callable[[int, int], float] | None
     """Where a known number was moved by ranks, only records within its reach; None where that does not apply."""
     s = plan.scene
     windows = [(i, u.like) for i, u in enumerate(s.uncertain) if isinstance(u.like, Window) and all(u.known)]
+    curves = [u.like for u in s.uncertain if isinstance(u.like, Curves)]
     others = [u for u in s.uncertain if isinstance(u.like, Normal) and all(u.known)]
-    if not windows or windows[0][1].tells is not None or plan.spreads or others or s.knowledge.nearest:
+    if not (windows or curves) or plan.spreads or others or s.knowledge.nearest:
         return None
-    if s.fit.mixture and len(plan.records) * s.classes.size > MIXED:
+    if (windows and windows[0][1].tells is not None) or (s.fit.mixture and len(plan.records) * s.classes.size > MIXED):
         return None
-    start, stop = _reached(plan, *windows[0])
+    start, stop = _reached(plan, *windows[0]) if windows else _near(plan, curves[0])
     unknown = unknown_of(s, plan.records.first)
 
     def work(first: int, last: int) -> float:
@@ -99,6 +101,21 @@ def _reached(plan: KernelPlan, at: int, like: Window) -> tuple[I64, I64]:
     begin, end = plan.offsets[plan.block_t], plan.offsets[plan.block_t + 1]
     start = np.where(own["inside"], np.maximum(start, begin), begin)
     return start, np.maximum(np.where(own["inside"], np.minimum(stop, end), end), start)
+
+
+def _near(plan: KernelPlan, like: Curves) -> tuple[I64, I64]:
+    """The same for numbers that may be mistaken: records around the nearest one."""
+    x, inside = like.target(plan.scene.targets)["x"][plan.first], ~np.isnan(like.x[plan.first])
+    z, start, stop = like.z[plan.record_rows], plan.offsets[plan.block_t], plan.offsets[plan.block_t + 1]
+    begin, end = start.copy(), stop.copy()
+    for b in np.unique(plan.block_t[inside]):
+        mine = np.flatnonzero((plan.block_t == b) & inside)
+        own = z[begin[mine[0]] : end[mine[0]]]
+        at = np.clip(np.searchsorted(own, x[mine]), 1, max(len(own) - 1, 1))
+        gap = np.minimum(np.abs(own[at - 1] - x[mine]), np.abs(own[np.minimum(at, len(own) - 1)] - x[mine]))
+        start[mine] = begin[mine] + np.searchsorted(own, x[mine] - gap - like.reach)
+        stop[mine] = begin[mine] + np.searchsorted(own, x[mine] + gap + like.reach, side="right")
+    return start, np.maximum(stop, start)
 
 
 def _of_pairs(plan: KernelPlan, into: Into, first: int, last: int, start: I64, stop: I64, unknown: F64 | None) -> float:

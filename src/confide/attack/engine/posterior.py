@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import logsumexp
 
+from confide.attack.engine.nearest import log_nearest
 from confide.attack.engine.record_side import log_unknown
 from confide.attack.engine.scene import Scene
 from confide.attack.engine.target_side import log_belief, log_limits, log_normaliser, log_numbers, no_class_fits
@@ -94,16 +95,3 @@ def log_mixture(scene: Scene, t: I64, rows: I64, who: I64, which: I64, unknown: 
         cell = scene.cell_r[own] if scene.fit.helped else np.repeat(scene.cell_t[t[at]], len(own))
         out[mine] = logsumexp(scene.fit.believed.log_pi_r[cell] + log_unknown(scene, own, target=int(t[at])), axis=1)
     return out
-
-
-def log_nearest(scene: Scene, t: I64, rows: I64) -> F64:
-    """0 for the nearest records in standardised distance, -inf for others: a naive intruder's choice."""
-    distance = np.zeros((len(t), len(rows)))
-    for v in scene.knowledge.nearest:
-        z = scene.released[v].values
-        scale = scene.fit.scales[v]
-        gap = np.abs(z[rows] - scene.targets[v].values[t][:, None]) / scale
-        distance += np.where(np.isnan(gap), np.inf, gap) ** 2
-    near = np.sqrt(distance)
-    best = near.min(axis=1, keepdims=True)
-    return np.where((near <= best * (1 + 1e-9)) & np.isfinite(best), 0.0, -np.inf)

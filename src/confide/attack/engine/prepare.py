@@ -10,7 +10,9 @@ import numpy as np
 
 from confide.attack.engine.fit import Fit, fit
 from confide.attack.engine.kernel_plan import Units
+from confide.attack.engine.link import linked
 from confide.attack.engine.membership import population_records, released_weights
+from confide.attack.engine.mistaken_noise import with_mistaken_noise
 from confide.attack.engine.scene import Scene, TargetSide
 from confide.attack.evidence.case import Case, Merged, make_case, merged
 from confide.attack.evidence.copies import joined
@@ -61,7 +63,7 @@ class Prepared:
 
     def scenes(self) -> Iterator[tuple[I64, Scene, Units]]:
         """One pattern of knowledge after another: positions of its units, the scene, and the units in it."""
-        for rows, knows, between in self.who.patterns(tuple(self.intruder.knows)):
+        for rows, knows, between in self.who.patterns(tuple(self.intruder.knows), self.case.told_missing):
             knowledge, fitted, side = self._fitted(rows, knows, between)
             place = np.full(self.who.records.n, -1, dtype=np.int64)
             place[rows] = np.arange(len(rows))
@@ -72,7 +74,7 @@ class Prepared:
     def scene_of(self, target: int) -> tuple[Scene, int]:
         """The records of one target's block in a scene, and the target's place there."""
         row = target if self.who.of is None else int(self.who.of[target])
-        for rows, knows, between in self.who.patterns(tuple(self.intruder.knows)):
+        for rows, knows, between in self.who.patterns(tuple(self.intruder.knows), self.case.told_missing):
             if len(at := np.flatnonzero(rows == row)):
                 knowledge, fitted, side = self._fitted(rows, knows, between)
                 block = np.flatnonzero(knowledge.eligible)
@@ -89,6 +91,8 @@ class Prepared:
             knowledge = joined([gather(each, knows, between) for each in (self.case, *self.others)])
             targets = self.who.records.take(rows)
             fitted = fit(self.case, knowledge, targets, knows, between)
+            knowledge, fitted = with_mistaken_noise(self.case, knowledge, fitted, targets)
+            knowledge, fitted = linked(self.case, knowledge, fitted, targets)
             self.fits[key] = knowledge, fitted, TargetSide.of(knowledge, fitted, targets)
         return self.fits[key]
 

@@ -91,7 +91,9 @@ def log_number(scene: Scene, number: Number, rows: I64, for_a: bool, limit: tupl
         out[order] = part
     elif isinstance(like, Match):
         z = scene.released[number.variable].values[rows]
-        point = belief.log_point(z, cell)
+        point = belief.log_point(z, cell) + number.fit.log_state(cell, np.zeros(len(cell), dtype=bool))
+        if number.fit.log_there is not None:
+            point = np.where(np.isnan(z)[:, None], number.fit.log_there[1, cell], point)
         total = np.zeros(1)  # log of the belief that is asked about: everything, or the interval
         if limit is not None:
             point = np.where(((z >= limit[0]) & (z <= limit[1]))[:, None], point, -np.inf)
@@ -170,4 +172,5 @@ def log_mass(n: Number, cell: I64, low: float, high: float) -> F64:
     """log of the belief's mass on nodes in [low, high], shape (len(cell), K)."""
     belief = n.belief
     assert belief is not None
-    return belief.law.log_between(belief.every if isinstance(n.like, Match) else belief.nodes, low, high, cell)
+    found = belief.law.log_between(belief.every if isinstance(n.like, Match) else belief.nodes, low, high, cell)
+    return np.asarray(found + n.fit.log_state(cell, np.zeros(len(cell), dtype=bool)))

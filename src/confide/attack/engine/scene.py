@@ -61,6 +61,7 @@ class TargetSide:
 
     `labels`: their certain labels; `cell`; `known`: per step their side of its likelihood, None where it is not known.
     `parts_known`: per step the likelihood of the known ones among numbers altered together, where some are not known.
+    `log_absent`: log of what weights are divided by beside absence.
     """
 
     targets: Records
@@ -70,6 +71,7 @@ class TargetSide:
     parts_known: tuple[tuple[Likelihood, Columns] | None, ...]
     numbers: tuple[Number, ...]
     numbers_t: tuple[Number, ...]
+    log_absent: F64
 
     @classmethod
     def of(cls, knowledge: Knowledge, fit: Fit, targets: Records) -> TargetSide:
@@ -80,6 +82,7 @@ class TargetSide:
             targets, labels, cell, tuple(u.like.target(u.met(targets)) if all(u.known) else None for u in steps),
             tuple(_part_known(u, number, targets) for u, number in zip(steps, fit.numeric, strict=True)),
             _numbers(steps, fit.believed.numbers, targets), _numbers(steps, fit.believed.numbers_t, targets),
+            np.zeros(targets.n) if fit.absence is None else fit.absence.log(knowledge, targets, labels),
         )  # fmt: skip
 
 

@@ -34,7 +34,7 @@ def log_belief(scene: Scene, t: I64) -> F64:
 
 def log_normaliser(scene: Scene, t: I64) -> F64:
     """log Pr(known uncertain values of t given its labels), needed with helpers beside absence, shape (len(t),)."""
-    if not scene.fit.helped:
+    if not scene.fit.helped or scene.fit.whole_absence:
         return np.zeros(len(t))
     cell = scene.cell_t[t]
     known = log_numbers(scene, t, cell, scene.side.numbers_t, scene.fit.believed.correlation_t)
@@ -51,12 +51,14 @@ def log_numbers(scene: Scene, t: I64, cell: I64, numbers: Sequence[Number], r: F
     for n in numbers:
         if n.binned is not None:
             synthetic.append((n.binned, met_value(scene, n, t)))
+            out += n.fit.log_state(cell, np.isnan(synthetic[-1][1]))
         if not n.known or n.belief is None or n.target is None:
             continue
         y = met_value(scene, n, t)
-        altered = n.like.altered(take(n.target, t))
+        altered, missing = n.like.altered(take(n.target, t)), np.isnan(y)
         for k in range(scene.classes.size):
-            out[:, k] += np.where(altered, n.belief.log_density(y, cell, k), 0.0)
+            out[:, k] += np.where(altered & ~missing, n.belief.log_density(y, cell, k), 0.0)
+        out += n.fit.log_state(cell, missing)
     return out + log_values(synthetic, cell, r) if synthetic else out
 
 

@@ -55,11 +55,25 @@ class Case:
         at = self.compiled.way(v).random
         return at is not None and self.compiled.fitted[at].models_truth
 
+    @property
+    def told_missing(self) -> frozenset[str]:
+        """Variables of which missing is a value: it is said to be known, and what altered them can read it."""
+        c, b, a = self.intruder.levels
+        level = "exact" if "exact" in (c, b, a) else c
+        deaf = {
+            v
+            for i, step in enumerate(self.compiled.steps)
+            if (fitted := self.compiled.fitted[i]) is not None and not fitted.reads_missing(level)
+            for v in step.variables
+        }
+        return frozenset(self.intruder.told_missing) - deaf
+
     def view(self, known: tuple[str, ...] = ()) -> View:
         """What evidence may read, for targets of whom these variables are known."""
         return replace(
             self.compiled.view(self.released), known=frozenset(known), guesses=self.intruder.guesses,
             as_printed=self.intruder.as_printed, count=self.count, tables=self.tables,
+            told_missing=frozenset(self.intruder.told_missing),
         )  # fmt: skip
 
     def codebook(self, v: str) -> Column:

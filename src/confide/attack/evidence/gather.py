@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from confide.attack.evidence.case import Case
+from confide.attack.evidence.mistaken_labels import is_altered, label_of_mistaken, standing_apart
 from confide.attack.evidence.mistakes import mistake_matrix, mistaken_value, wider
 from confide.core.errors import InputError
 from confide.frames.columns import F64, I64, Bools, Column, Records, codes_in
@@ -34,6 +35,18 @@ class Certain:
 
 
 @dataclass(frozen=True, eq=False)
+class Off:
+    """Noise of a number of which the intruder's own value is off, and by how much: the standard deviation `sd`.
+
+    `inside(records)`: whose own value is an altered one.
+    """
+
+    like: Normal
+    sd: float
+    inside: Callable[[Records], Bools]
+
+
+@dataclass(frozen=True, eq=False)
 class Uncertain:
     """One random step in play. `variables` in play; `known[i]` whether the intruder has the value of variable i.
 
@@ -41,7 +54,10 @@ class Uncertain:
     `direct`: `like` multiplies in by itself, whatever is believed: of the intruder's own, possibly mistaken value, or a
     method's own reading of a pair, with `log_own` for its part A, shape (r,), and `bare` where that is left out.
     `mistakes`: for a known category that may be mistaken, Pr(own value given the true one). `once`: about a value
-    that is the same in every copy of a release.
+    that is the same in every copy of a release. `given_record`: `like` speaks of the target's value given the record's,
+    Pr(x given z), which beside absence is divided by Pr(x given the certain labels): "whole" where nothing has been
+    divided yet, "tilt" where it was by Pr(x) at large; else empty. `off`: for a known noisy number that may be
+    mistaken, the noise and the mistake; `like` has both spreads together, for who believes nothing.
     """
 
     variables: tuple[str, ...]
@@ -55,6 +71,8 @@ class Uncertain:
     log_own: F64 | None = None
     bare: bool = False
     once: bool = False
+    given_record: str = ""
+    off: Off | None = None
 
     @property
     def silent(self) -> bool:
@@ -97,6 +115,7 @@ def gather(case: Case, knows: tuple[str, ...], between: Mapping[str, tuple[float
             continue
         if v in case.intruder.errors:
             uncertain.append(_mistaken(case, v))
+            certain += [Certain(v, label.of, label.released, label.size) for label in standing_apart(case, v)]
         else:
             certain.append(_face_value(case, v))
     for v, (low, high) in between.items():
@@ -118,13 +137,15 @@ def gather(case: Case, knows: tuple[str, ...], between: Mapping[str, tuple[float
 def _helpers(case: Case, uncertain: list[Uncertain], all_kept: bool, known: set[str]) -> tuple[str, ...]:
     """Released, unaltered variables that nobody knows of the target but that say something about the record.
 
-    At level "exact" all of them, also those whose truth differs though they are released as the file has them; else
+    At level "exact" all of them, also those whose truth differs though they are released as the file has them, and
+    those that are known but perhaps mistaken; else
     only those that a step in play reads (the groups inside which it swapped): its likelihood depends on them, so the
     belief about what it altered must too.
     """
     kept = [v for v in case.released if case.compiled.way(v).random is None and v not in known]
     if all_kept:
-        return (*kept, *(v for v in case.released if case.only_modelled(v)))
+        judged = [v for u in uncertain if u.given_record == "whole" for v in u.variables]
+        return (*kept, *judged, *(v for v in case.released if case.only_modelled(v)))
     in_play = {v for u in uncertain if not u.direct and not u.silent for v in u.variables}
     read = {v for s in case.compiled.steps if s.role == "random" and in_play & set(s.variables) for v in s.needs}
     return tuple(v for v in kept if v in read)
@@ -148,7 +169,10 @@ def _random_step(
     for v in known:
         if v in evidence.labels:
             label = evidence.labels[v]
-            certain.append(Certain(v, _after_meeting(view, label.of), label.released, label.size))
+            of = _after_meeting(view, label.of)
+            if v in case.intruder.errors and isinstance(evidence.likelihood, Normal):
+                of = label_of_mistaken(case, v, of, evidence.likelihood, view)
+            certain.append(Certain(v, of, label.released, label.size))
     if not in_play:
         return
     if evidence.sense == "y|z":  # what is not known of it says nothing
@@ -181,10 +205,11 @@ def _random_step(
         if a == "average" or c == "average" or b == "average":
             like_a = _evidence(case, i, a, view, in_play).likelihood
     regions = {v: evidence.labels[v] for v in in_play if v not in known and v in evidence.labels}
-    like, mistakes = evidence.likelihood, {}
+    like, mistakes, off = evidence.likelihood, {}, None
     for v in known:
         if v in case.intruder.errors and v in in_play:
             if isinstance(like, Normal):
+                off = Off(like, float(case.intruder.errors[v]), is_altered(case, v, evidence, view))
                 like = wider(like, case.intruder.errors[v], v)
             elif view.met(case.original)[v].kind == "categorical":
                 mistakes[v] = mistake_matrix(case.intruder.errors[v], view.met(case.original)[v])
@@ -193,7 +218,7 @@ def _random_step(
                     f'errors: mistakes about the perturbed number "{v}" are supported for added noise only.'
                 )
     flags = tuple(v in known for v in in_play)
-    uncertain.append(Uncertain(in_play, flags, like, like_a, view.met, regions, mistakes=mistakes))
+    uncertain.append(Uncertain(in_play, flags, like, like_a, view.met, regions, mistakes=mistakes, off=off))
 
 
 def _truth_given_released(
@@ -212,7 +237,8 @@ def _truth_given_released(
         return []
     if case.intruder.membership == "certain":
         like = like.among_present()
-    return [Uncertain(evidence.about, (True,) * len(evidence.about), like, None, view.met, direct=True, once=True)]
+    flags = (True,) * len(evidence.about)
+    return [Uncertain(evidence.about, flags, like, None, view.met, direct=True, once=True, given_record="tilt")]
 
 
 def _own_reading(
@@ -258,7 +284,7 @@ def _face_value(case: Case, v: str, as_seen: Chain | None = None) -> Certain:
     z = case.codebook(v)
     chain = case.compiled.way(v).after if as_seen is None else as_seen
     size = len(z.levels) if z.kind == "categorical" else len(z)
-    # A missing value is a label of its own among records; a target with a missing value never gets here.
+    # A missing value is a label of its own, of records and of targets.
     released = _label_codes(case.released[v], z, size)
     return Certain(v, lambda records: _label_codes(chain.image(records[v]), z, size), released, size + 1)
 
@@ -289,11 +315,12 @@ def meets(z: Column, chain: Chain, low: float, high: float) -> Bools:
     """Where a value in its released form allows a true value in [low, high]."""
     cell_low, cell_high = chain.cells(z)
     with np.errstate(invalid="ignore"):
-        return np.asarray((cell_low <= high) & (cell_high > low) & ~z.missing)
+        number = z.usable if z.kind == "numeric" else ~z.missing  # an answer code lies in no interval
+        return np.asarray((cell_low <= high) & (cell_high > low) & number)
 
 
 def _mistaken(case: Case, v: str) -> Uncertain:
     """A variable that is released as it is, but of which the intruder's own value may be wrong."""
     chain = case.compiled.way(v).after
     like = mistaken_value(case.original[v], case.released[v], chain, case.intruder.errors[v])
-    return Uncertain((v,), (True,), like, None, lambda records: records, direct=True, once=True)
+    return Uncertain((v,), (True,), like, None, lambda records: records, direct=True, once=True, given_record="whole")

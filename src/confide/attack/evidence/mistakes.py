@@ -1,8 +1,8 @@
 """Mistakes in the intruder's own values: a wrong category, a number that is off.
 
-A mistake blurs the target's side. For a variable released as it is, the evidence becomes Pr(x given z) / Pr(x),
-which needs no part A; for a perturbed category the belief about the true one is updated by the mistaken one; for a
-noisy number the spreads add.
+A mistake blurs the target's side. For a variable released as it is, the evidence becomes Pr(x given z), which needs no
+part A; beside absence the engine divides it by Pr(x given what is certain). For a perturbed category the belief about
+the true one is updated by the mistaken one; for a noisy number the spreads add.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
 
 from confide.core.checks import finite, fraction, positive
 from confide.core.errors import InputError
@@ -50,29 +49,19 @@ def mistake_matrix(error: Any, column: Column) -> F64:
 
 
 def mistaken_value(original: Column, released: Column, chain: Chain, error: Any) -> Likelihood:
-    """log Pr(x given z) - log Pr(x) for a variable that is kept, recoded or topcoded."""
-    present = ~original.missing
-    image = codes_in(chain.image(original), released)
+    """log Pr(x given z) for a variable that is kept, recoded or topcoded."""
     if original.kind == "numeric":
+        present, image = original.usable, codes_in(chain.image(original), released)
         sd = positive(finite(error, f'errors: "{original.name}"'), f'errors: "{original.name}"')
-        values, count = np.unique(original.values[present], return_counts=True)
         if not chain.steps:
-            share = count / count.sum()
             return Normal(
-                released.values, released.values, ~released.missing, sd,
-                lambda r: (r[original.name].values, ~r[original.name].missing),
-                lambda x: _log_smooth(x, values, share, sd),
+                released.values, released.values, released.usable, sd,
+                lambda r: (r[original.name].values, r[original.name].usable), lambda x: np.zeros(len(x)),
             )  # fmt: skip
         return _banded(original, released, image, present, sd)
+    present, image = ~original.missing, codes_in(chain.image(original), released)
     p_x = mistake_matrix(error, original)
     return _crossed(original, released, image, present, p_x)
-
-
-def _log_smooth(x: F64, values: F64, share: F64, sd: float) -> F64:
-    """log Pr(x): the reference distribution with the mistake added."""
-    distinct, of = np.unique(x, return_inverse=True)
-    out = np.array([logsumexp(-0.5 * ((part - values) / sd) ** 2, b=share) for part in distinct])
-    return np.asarray(out[of] - np.log(sd * np.sqrt(2 * np.pi)))
 
 
 def _size(released: Column) -> int:
@@ -81,8 +70,15 @@ def _size(released: Column) -> int:
     )
 
 
+def table_columns(column: Column, released: Column) -> I64:
+    """Columns of a table of mistakes, of values in their released form: released values, then missing, then values
+    that no released record has."""
+    size, codes = _size(released), codes_in(column, released)
+    return np.where(column.missing, size, np.where(codes < 0, size + 1, codes))
+
+
 def _columns(image: I64, size: int) -> I64:
-    """Columns of a table of mistakes: released values, then missing, then values that no released record has."""
+    """The same of codes of values that are there."""
     return np.where(image < 0, size + 1, image)
 
 
@@ -91,14 +87,20 @@ def _crossed(original: Column, released: Column, image: I64, present: Any, p_x: 
     size = _size(released)
     joint = np.zeros((len(original.levels), size + 2))
     np.add.at(joint, (original.values[present], _columns(image[present], size)), 1.0)
-    return _ratio_table(p_x.T @ joint, released, size, lambda r: codes_in(r[original.name], original))
+
+    def rows(r: Records) -> I64:
+        column = r[original.name]
+        return np.where(column.missing, len(joint), codes_in(column, original))
+
+    return _table(p_x.T @ joint, released, rows)
 
 
 def _banded(original: Column, released: Column, image: I64, present: Any, sd: float) -> Table:
     """Numbers released in bands: Pr(x given band), on a grid of x as fine as the variable itself."""
     size = _size(released)
     step = original.step or sd / 50
-    low, high = np.nanmin(original.values) - 6 * sd, np.nanmax(original.values) + 6 * sd
+    usable = original.values[present]
+    low, high = usable.min() - 6 * sd, usable.max() + 6 * sd
     grid = np.arange(np.floor(low / step), np.ceil(high / step) + 1) * step
     if len(grid) * (size + 1) > LARGEST:
         grid = np.linspace(low, high, max(LARGEST // (size + 1), 2))
@@ -111,18 +113,17 @@ def _banded(original: Column, released: Column, image: I64, present: Any, sd: fl
         x = r[original.name].values
         near = np.clip(np.searchsorted(grid, x), 1, len(grid) - 1)
         near = np.where(x - grid[near - 1] <= grid[near] - x, near - 1, near)
-        return np.where(np.isnan(x), -1, near).astype(np.int64)
+        return np.where(r[original.name].usable, near, len(grid)).astype(np.int64)
 
-    return _ratio_table(blur @ joint, released, size, rows)
+    return _table(blur @ joint, released, rows)
 
 
-def _ratio_table(weight: F64, released: Column, size: int, rows: Any) -> Table:
-    """Turn joint weights (x, z) into log Pr(x given z) - log Pr(x)."""
-    column = np.where(released.missing, size, codes_in(released, released))
-    total_z, total_x = weight.sum(axis=0, keepdims=True), weight.sum(axis=1, keepdims=True)
+def _table(weight: F64, released: Column, rows: Any) -> Table:
+    """Turn joint weights (x, z) into log Pr(x given z); a last row for what cannot be mistaken (missing, codes)."""
+    total = weight.sum(axis=0, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = weight / total_z * total_z.sum() / total_x
-        return Table(column, np.log(np.nan_to_num(ratio)), rows)
+        log_p = np.log(np.nan_to_num(weight / total))
+    return Table(table_columns(released, released), np.concatenate([log_p, np.where(total > 0, -np.inf, 0.0)]), rows)
 
 
 def wider(like: Normal, error: Any, variable: str) -> Normal:

@@ -53,7 +53,7 @@ def _one(attack: Attack, target: int, draws: int, seed: int) -> tuple[float | No
     log_w = np.sum(list(parts.values()), axis=0) if parts else np.zeros(len(rows))
     factors = [f for at in items for f in _factors(scene, at, found.target, rows, draws, seed)]
     means = [_log_mean(f) for f in factors]
-    log_w = log_w + np.sum(means, axis=0)
+    log_w = log_w + np.sum(means, axis=0) - scene.side.log_absent[found.target]
     peak = float(log_w.max())
     absent = attack.absent_weight(target)
     w = np.exp(log_w - peak)

@@ -61,7 +61,11 @@ class Spread(Likelihood):
 
     def target(self, records: Records) -> Columns:
         x = self.values(records)
-        return {"x": x, "log_absent": np.zeros(len(x)) if self.log_absent is None else self.log_absent(records)}
+        none = np.isnan(x)  # what the target then is, labels say
+        absent, some = np.zeros(len(x)), np.flatnonzero(~none)
+        if self.log_absent is not None and len(some):
+            absent[some] = self.log_absent(records.take(some))
+        return {"x": np.where(none, 0.0, x), "log_absent": absent}
 
     def log(self, t: Columns, z: Columns) -> F64:
         v, p = self.variance[z["rule"]], self.p[z["rule"]]
@@ -74,6 +78,16 @@ class Spread(Likelihood):
 
     def altered(self, t: Columns) -> Bools:
         return np.ones(len(t["x"]), dtype=bool)
+
+    def mean_variance(self) -> tuple[float, float]:
+        """The parts a and b of the error's mean variance a + b z^2."""
+        mean, z = (self.p * self.variance).sum(axis=1)[self.rule], self.z**2
+        there = self.there & (self.p.sum(axis=1)[self.rule] > 0)
+        if not there.any():
+            return 1.0, 0.0
+        low, high = (int(np.flatnonzero(there)[pick(z[there])]) for pick in (np.argmin, np.argmax))
+        slope = (mean[high] - mean[low]) / (z[high] - z[low]) if z[high] > z[low] else 0.0
+        return float(max(mean[low] - slope * z[low], 0.0)), float(max(slope, 0.0))
 
     def vagueness(self) -> float:
         """How much of a variable's own spread its error covers."""

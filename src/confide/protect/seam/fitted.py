@@ -43,7 +43,7 @@ class View:
 
     Who asks: `level` of reasoning ("sdl", "average" or "exact"; "ignore" for labels alone), `known` variables of the
     target, `guesses` about what a method does not publish, by the method's own name for it, `as_printed` for formulas
-    as a paper prints them.
+    as a paper prints them, `told_missing` variables of which it is known whether the file has a value.
 
     `released` may be a part of the file, or its distinct rows: `count` is how many rows each stands for (None: one).
     What is counted in the whole file is asked of `counted`; `tables` remembers it, for parts of the file too.
@@ -59,6 +59,7 @@ class View:
     as_printed: bool = False
     count: F64 | None = None
     tables: dict[tuple[str, ...], Tally] = field(default_factory=dict)
+    told_missing: frozenset[str] = frozenset()
 
     def counted(self, names: Sequence[str]) -> Tally:
         """Joint values of some variables in the whole release, each with how many rows have it."""
@@ -110,6 +111,10 @@ class Fitted(ABC):
         """Whether `View.counted` says all that evidence needs of the whole release, so that parts of it can be attacked
         by themselves; else the file must stay together."""
         return False
+
+    def reads_missing(self, level: str) -> bool:  # noqa: ARG002 - a default
+        """Whether evidence at a level understands a target whose value is missing; if not, that is not known of it."""
+        return True
 
     def lean(self) -> Fitted:
         """The same without what only `apply` needs."""

@@ -32,8 +32,8 @@ class Apart:
         return cls((*sorted(apart), *((np.nan,) if column.missing.any() else ())))
 
     def of_values(self, y: F64) -> I64:
-        """Each value's state, shape (n,)."""
-        state = np.zeros(len(y), dtype=np.int64)
+        """Each value's state, shape (n,); -1 for a missing one where none is known to stand apart."""
+        state = np.where(np.isnan(y), -1, 0).astype(np.int64)
         for i, v in enumerate(self.values, start=1):
             state[np.isnan(y) if np.isnan(v) else y == v] = i
         return state

@@ -235,7 +235,8 @@ def test_missing_values_of_records_and_of_targets(membership):
     targets = pl.DataFrame({"u": [50.0, None, 44.0, None], "v": [13.0, 12.0, None, None]}).cast(pl.Float64)
     total = 24 if membership == "certain" else 100
     who = "certain" if membership == "certain" else cf.Unsure(total=total)
-    attack = cf.Intruder(knows=["u", "v"], membership=who).attack(release, targets, truth=[0, 1, 2, 3])
+    asked = cf.Intruder(knows=["u", "v"], membership=who, knows_missing=False)
+    attack = asked.attack(release, targets, truth=[0, 1, 2, 3])
     z, x = values_of(release, "u", "v"), targets.to_numpy().astype(float)
     for i in range(4):
         ratios = np.zeros(24)

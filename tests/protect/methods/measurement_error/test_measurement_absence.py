@@ -25,6 +25,7 @@ from tests.helpers.measurement_twin import (
     released,
     values_of,
 )
+from tests.helpers.scenes import scenes
 
 ABSENT = {
     "normal": "normal",
@@ -175,9 +176,11 @@ def test_a_total_is_shared_out_over_blocks():
     )
     z = values_of(release, "u")[:, 0]
     label = release.frame["c"].to_numpy()
+    ((_, scene),) = scenes(attack)
     for i in (0, 20):
         mine, x = label == c[i], file["u"][i]
         ratio = np.log(density(x, z[mine], *SEVERAL["u"])) - math.log(absent(z, x, *SEVERAL["u"], "normal"))
+        ratio = ratio - scene.side.log_absent[i]  # what the label says of x
         p = absent_by_hand(ratio, 200 * mine.sum() / 40)
         assert attack.units["p_absent"][i] == pytest.approx(p[-1], rel=1e-5)
         assert attack.units["p_true"][i] == pytest.approx(p[:-1][release.link[mine] == i][0], rel=1e-5)

@@ -222,8 +222,11 @@ def test_one_missing_value_in_any_form_is_missing() -> None:
         targets = cf.simulate_targets(file, cf.Plan([AGE]), seed=1)
         found = targets["age"]
         assert (int(found.isna().sum()) if isinstance(file, pd.DataFrame) else found.null_count()) == 2
-        units = cf.Intruder(knows=["age"]).attack(protect(AGE, file=file), targets, truth=range(N)).units
+        release = protect(AGE, file=file)
+        units = cf.Intruder(knows=["age"], knows_missing=False).attack(release, targets, truth=range(N)).units
         np.testing.assert_allclose(units["p_true"][:2], 1 / N)
+        units = cf.Intruder(knows=["age"]).attack(release, targets, truth=range(N)).units
+        np.testing.assert_allclose(units["p_true"][:2], 1 / 2)
 
 
 def test_no_targets_gives_empty_tables() -> None:

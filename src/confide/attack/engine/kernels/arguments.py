@@ -87,7 +87,8 @@ class Mixed(NamedTuple):
 
 
 class Near(NamedTuple):
-    """Numbers that a naive intruder compares. `y`: (targets, d); `z`: (d, records); `scale`: (d,)."""
+    """Numbers that a naive intruder compares, what is no number at infinity. `y`: (targets, d); `z`: (d, records);
+    `scale`: (d,)."""
 
     y: F64
     z: F64

@@ -178,8 +178,8 @@ def attack_nearest(first, last, pairs, near, own, into, room):  # type: ignore[n
             gap = 0.0
             for v in range(y.shape[1]):
                 x = (z[v, j] - y[t, v]) / scale[v]
-                gap += x * x
-            w[j - lo] = math.sqrt(gap) if gap == gap else np.inf
+                gap += x * x if x == x else 0.0  # both at infinity, where what is no number lies
+            w[j - lo] = math.sqrt(gap)
             best = w[j - lo] if w[j - lo] < best else best
         for j in range(hi - lo):
             w[j] = 0.0 if w[j] <= best * (1.0 + TOLERANCE) and best < np.inf else -np.inf

@@ -11,16 +11,17 @@ import numpy as np
 from confide.core.checks import positive
 from confide.core.errors import InputError, did_you_mean, raise_all
 from confide.core.random.draws import Draws
-from confide.frames.columns import F64, Bools, Column, Kind, Records
+from confide.frames.columns import F64, I64, Bools, Column, Kind, Records
 from confide.protect.likelihoods.spread import Spread
 from confide.protect.methods.measurement_error.joint_spread import SpreadTogether
 from confide.protect.methods.measurement_error.learning import learnt_from
 from confide.protect.methods.measurement_error.predictive import Conjugate, FilePredictive, JointPredictive, Predictive
 from confide.protect.methods.measurement_error.variances import Gamma, Learnt, Variances, prior_from_range
 from confide.protect.seam.coarsening import Chain
-from confide.protect.seam.evidence import Evidence
+from confide.protect.seam.evidence import Evidence, Labels
 from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.mechanism import Mechanism, Names, registered
+from confide.protect.shared.standing_apart import Apart
 
 ABSENT = ("student", "normal", "file", "joint")
 
@@ -241,10 +242,11 @@ class _FittedError(Fitted):
         return out
 
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
+        labels = {v: found for v in about if (found := _states(view.released[v], v in view.told_missing))}
         spreads = [self._spread(view.released[v]) for v in about]
         if self.absent != "joint" or len(about) == 1:
             (like,) = spreads
-            return Evidence(about, likelihood=like, sense="y|z")
+            return Evidence(about, labels, like, sense="y|z")
         file = JointPredictive.of(np.stack([view.released[v].values for v in about]))
         errors = [self.errors[v] for v in about]
 
@@ -253,7 +255,7 @@ class _FittedError(Fitted):
 
         first = replace(spreads[0], log_absent=log_absent)
         rest = [replace(s, log_absent=None) for s in spreads[1:]]
-        return Evidence(about, likelihood=SpreadTogether((first, *rest)), sense="y|z")
+        return Evidence(about, labels, SpreadTogether((first, *rest)), sense="y|z")
 
     def _spread(self, released: Column) -> Spread:
         v, error = released.name, self.errors[released.name]
@@ -275,4 +277,18 @@ class _FittedError(Fitted):
 
 
 def _values(variable: str) -> Callable[[Records], F64]:
-    return lambda records: records[variable].values
+    """Numbers of the targets; NaN for answer codes."""
+    return lambda records: np.where(records[variable].usable, records[variable].values, np.nan)
+
+
+def _states(released: Column, told: bool) -> Labels | None:
+    """What stands apart as a certain label: answer codes and, where that is told, missing values; None for nothing."""
+    found = Apart.of(released, zeros=False)
+    apart = found if told else Apart(tuple(s for s in found.values if not np.isnan(s)))
+    if not apart.values:
+        return None
+
+    def state(y: F64) -> I64:
+        return apart.of_values(y) if told else np.maximum(apart.of_values(y), 0)
+
+    return Labels(lambda records: state(records[released.name].values), state(released.values), len(apart.values) + 1)

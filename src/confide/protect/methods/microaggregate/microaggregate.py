@@ -302,4 +302,9 @@ def _as_it_is(z: Column) -> Labels:
     """The value itself as a label."""
     size = len(np.unique(z.values[~z.missing]))
     released = np.where(z.missing, size, codes_in(z, z))
-    return Labels(lambda records: codes_in(records[z.name], z), released, size + 1)
+
+    def codes(records: Records) -> I64:
+        column = records[z.name]
+        return np.where(column.missing, size, codes_in(column, z))
+
+    return Labels(codes, released, size + 1)

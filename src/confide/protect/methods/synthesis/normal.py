@@ -172,6 +172,10 @@ class _FittedNormal(Fitted):
             return m.beta + self.step.alpha * shift, sigma
         return m.beta + sigma * (m.root @ shift), sigma
 
+    def reads_missing(self, level: str) -> bool:
+        """The readings of pairs compare numbers, and have nothing to say of a target without one."""
+        return level not in ("sdl", "average")
+
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
         v, m = self.step.variable, self.model
         if view.level == "ignore":

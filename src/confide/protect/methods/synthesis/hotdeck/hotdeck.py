@@ -242,6 +242,10 @@ class _FittedHotDeck(Fitted):
 
     # -- the intruder's side ---------------------------------------------------------------------------------
 
+    def reads_missing(self, level: str) -> bool:
+        """The readings of pairs compare numbers, and have nothing to say of a target without one."""
+        return level not in ("sdl", "average")
+
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
         if view.level == "ignore":
             return Evidence(about)

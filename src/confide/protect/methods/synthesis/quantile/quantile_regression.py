@@ -134,6 +134,10 @@ class _FittedQuantiles(Fitted):
 
     # -- the intruder's side ---------------------------------------------------------------------------------
 
+    def reads_missing(self, level: str) -> bool:
+        """The published intruder compares numbers, and has nothing to say of a target without one."""
+        return level not in ("sdl", "average")
+
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
         v = self.step.variable
         if view.level == "ignore":
