@@ -19,10 +19,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
+from scipy.special import logsumexp
 
 from confide.attack.beliefs.regressions import Fitted, NumberBelief
 from confide.frames.columns import F64, I64, Bools, Column
@@ -32,6 +34,8 @@ from confide.protect.seam.likelihood import Likelihood
 
 NEIGHBOURS, FARTHEST = 5, 3.0
 """A combination is blurred to its neighbour of this number, but no farther than so many standard deviations."""
+NORM = 1_000_000
+"""Combinations times cells in one go."""
 STEPS_PER_SD = 4
 """Combinations are merged on a grid of this many steps per standard deviation of the noise."""
 
@@ -52,6 +56,27 @@ class JointBelief:
     precision: F64
     rest: float
     blur: F64
+
+    def log_masses(self, node: I64, cell: I64) -> F64:
+        """log of belief in nodes given cells and classes but for the norm, aligned, shape (n, K)."""
+        gap = self.scores[:, node][:, :, None] - self.mu[:, cell]
+        out = np.broadcast_to(self.log_n[node][:, None], gap.shape[1:]).copy()
+        for i, j in product(range(len(gap)), repeat=2):
+            out -= (0.5 * self.precision[i, j]) * gap[i] * gap[j]
+        return out
+
+    def log_norm(self, cell: I64) -> F64:
+        """What is to be taken off for these cells, shape (len(cell), K)."""
+        cells, of = np.unique(cell, return_inverse=True)
+        d, k = len(self.scores), self.mu.shape[2]
+        mu = self.mu[:, cells].reshape(d, -1)
+        slope, own = self.precision @ mu, -0.5 * np.einsum("ic,ij,jc->c", mu, self.precision, mu)
+        base = self.log_n - 0.5 * np.einsum("ig,ij,jg->g", self.scores, self.precision, self.scores)
+        out = np.empty(mu.shape[1])
+        step = max(NORM // len(base), 1)
+        for at in range(0, len(out), step):
+            out[at : at + step] = logsumexp(slope[:, at : at + step].T @ self.scores + base, axis=1)
+        return (out + own).reshape(len(cells), k)[of]
 
 
 def fit_joint(beliefs: Sequence[tuple[NumberBelief, Fitted]], likes: Sequence[Any]) -> JointBelief | None:

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import logsumexp
 
-from confide.attack.beliefs.joint_numbers import FARTHEST, JointBelief, uncertain_in
+from confide.attack.beliefs.joint_numbers import JointBelief, uncertain_in
 from confide.attack.engine import kernels
+from confide.attack.engine.joint_pairs import log_sums_plainly
 from confide.attack.engine.kernels.arguments import JointNodes, JointNoise, Seen
-from confide.attack.engine.node_sums import PAIRS, as_targets, pieces
 from confide.attack.engine.room import node_room
 from confide.frames.columns import F64, I64
 from confide.protect.likelihoods.match import Match
 from confide.protect.likelihoods.normal import Normal
-from confide.protect.seam.likelihood import Columns, take
+from confide.protect.seam.likelihood import take
 
 if TYPE_CHECKING:
     from confide.attack.engine.scene import Number, Scene
-
-BLURS = (-1.0, 0.25, 1.0, FARTHEST)
-"""Combinations blurred about alike are worked on together: how far they reach decides how many there are."""
-
 
 def log_joint(scene: Scene, asked: Sequence[int], rows: I64, single: Callable[..., F64]) -> F64:
     """log of the joint integral over beliefs for known uncertain numbers, given by position, shape (rows, K).
@@ -45,7 +39,7 @@ def log_joint(scene: Scene, asked: Sequence[int], rows: I64, single: Callable[..
         belief = scene.fit.believed.joint.get(found)
         if belief is not None and belief.rest < 1:
             compiled = all(isinstance(n.like_a, (Normal, Match)) for n in which)
-            joint = (_log_sums if compiled else _log_sums_plainly)(scene, which, belief, rows[at])
+            joint = (_log_sums if compiled else log_sums_plainly)(scene, which, belief, rows[at])
             with np.errstate(divide="ignore"):
                 out[at] = np.logaddexp(np.log1p(-belief.rest) + joint, np.log(belief.rest) + out[at])
     return out
@@ -82,54 +76,6 @@ def _log_sums(scene: Scene, which: Sequence[Number], belief: JointBelief, rows: 
     kernels.log_joint_sums(order, cell, seen, noise, believed, *space, np.empty(len(which)), part)
     out[order] = part
     return out
-
-
-def _log_sums_plainly(scene: Scene, which: Sequence[Number], belief: JointBelief, rows: I64) -> F64:
-    """The same sums for likelihoods without a compiled loop, cell by cell, over the combinations in reach."""
-    likes: list[Any] = [n.like_a for n in which]
-    t = [as_targets(scene, n, like, y) for n, like, y in zip(which, likes, belief.nodes, strict=True)]
-    z = [take(like.record, scene.rows[rows]) for like in likes]
-    where = [np.flatnonzero((belief.blur > a) & (belief.blur <= b)) for a, b in pairwise(BLURS)]
-    parts = [_log_sums_of(scene, likes, t, z, belief, at, rows) for at in where if len(at)]
-    return np.asarray(np.logaddexp.reduce(parts, axis=0))
-
-
-def _log_sums_of(
-    scene: Scene, likes: list[Any], nodes: list[Columns], z: list[Columns], belief: JointBelief, which: I64, rows: I64
-) -> F64:
-    """The part of those sums that is due to some of the combinations, blurred about alike."""
-    t = [take(of, which) for of in nodes]
-    blur = belief.blur[which]
-    first, last = likes[0].band(t[0], z[0], float(blur.max(initial=0.0)))
-    t = [like.blurred(of, blur) for like, of in zip(likes, t, strict=True)]
-    cell, k = scene.cell_r[rows], scene.classes.size
-    out = np.full((len(rows), k), -np.inf)
-    order = np.argsort(cell, kind="stable")
-    for mine in np.split(order, np.flatnonzero(np.diff(cell[order])) + 1):
-        gap = belief.scores[:, :, None] - belief.mu[:, cell[mine[0]], :][:, None, :]
-        log_p = belief.log_n[:, None] - 0.5 * np.einsum("igk,ij,jgk->gk", gap, belief.precision, gap)
-        log_p = (log_p - logsumexp(log_p, axis=0))[which]
-        for a, b in pieces((last - first)[mine], max(PAIRS // k, 1)):
-            at = mine[a:b]
-            count = (last - first)[at]
-            j = np.repeat(np.arange(b - a), count)
-            g = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count) + np.repeat(first[at], count)
-            value = log_p[g]
-            for like, of_node, of_record in zip(likes, t, z, strict=True):
-                value = value + like.log(take(of_node, g), take(of_record, at[j]))[:, None]
-            out[at] = _log_by_record(value, j, b - a)
-    return out
-
-
-def _log_by_record(value: F64, j: I64, n: int) -> F64:
-    """log of sums of exponentials over the entries of each record, shape (n, K)."""
-    top = np.full((n, value.shape[1]), -np.inf)
-    np.maximum.at(top, j, value)
-    safe = np.where(np.isfinite(top), top, 0.0)
-    total = np.zeros_like(top)
-    np.add.at(total, j, np.exp(value - safe[j]))
-    with np.errstate(divide="ignore"):
-        return np.asarray(safe + np.log(total))
 
 
 def _log_allowed(scene: Scene, which: Sequence[Number], nodes: F64) -> F64:
