@@ -34,14 +34,16 @@ def log_joint(scene: Scene, asked: Sequence[int], rows: I64, single: Callable[..
         at = np.flatnonzero(np.all(inside == pattern[:, None], axis=0))
         found = tuple(i for i, noisy in zip(asked, pattern, strict=True) if noisy)
         which = [numbers[i] for i in found]
-        for n in which:
-            out[at] += single(scene, n, rows[at], for_a=True)
         belief = scene.fit.believed.joint.get(found)
+        if belief is None or belief.rest > 0:
+            for n in which:
+                out[at] += single(scene, n, rows[at], for_a=True)
         if belief is not None and belief.rest < 1:
             compiled = all(isinstance(n.like_a, (Normal, Match)) for n in which)
             joint = (_log_sums if compiled else log_sums_plainly)(scene, which, belief, rows[at])
             with np.errstate(divide="ignore"):
-                out[at] = np.logaddexp(np.log1p(-belief.rest) + joint, np.log(belief.rest) + out[at])
+                alone = np.log(belief.rest) + out[at]
+                out[at] = np.logaddexp(np.log1p(-belief.rest) + joint, alone) if belief.rest > 0 else joint
     return out
 
 

@@ -104,3 +104,21 @@ def finish(weights, counts, place, true_at, scratch, tops, out, truth):  # type:
         truth[k, 0] = own
         truth[k, 1] = above
         truth[k, 2] = level - 1.0
+
+
+@compiled
+def finish_each(weights, counts, which, ends, own, at, scratch, places, tops, out, truth):  # type: ignore[no-untyped-def]
+    """The same for several targets: target i has the records which[ends[i]]..which[ends[i+1]-1], and the true records
+    at[own[i]]..at[own[i+1]-1]. To work in: `scratch` and `places`, as long as the most of either."""
+    for i in range(len(ends) - 1):
+        a, e = ends[i], ends[i + 1]
+        first, many = own[i], own[i + 1] - own[i]
+        for k in range(many):
+            places[k] = -1
+            for j in range(a, e):
+                if which[j] == at[first + k]:
+                    places[k] = j - a
+                    break
+        finish(
+            weights[a:e], counts[a:e], 0, places[:many], scratch[: e - a], tops, out[i], truth[first : first + many]
+        )
