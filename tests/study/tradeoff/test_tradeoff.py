@@ -13,7 +13,7 @@ from scipy import stats
 
 import confide as cf
 from confide.core.errors import InputError
-from confide.study.tradeoff.frontier import frontier, frontier_band, summarise_repeats
+from confide.study.tradeoff.frontier import dominated, frontier, frontier_band, summarise_repeats
 from confide.study.tradeoff.repeats import Repeats, interval
 from tests.helpers.fake_study import OTHER, PUBLISHED, as_plan, study_frame
 
@@ -57,7 +57,7 @@ def test_the_frontier_of_printed_numbers() -> None:
     assert table.filter("on_frontier")["plan"].to_list() == [OTHER, "recode age", "swap 10", "swap both", "all"]
     beaten = table.filter(pl.col("plan") == "swap 30").row(0, named=True)
     assert (beaten["dominated_by"], beaten["p_frontier"]) == ("swap both", 0.0)
-    assert table.filter("on_frontier")["p_frontier"].min() == 1.0
+    assert table.filter("on_frontier")["p_frontier"].min() >= 0.95
 
 
 def test_the_direction_of_the_measure_is_respected() -> None:
@@ -93,24 +93,49 @@ def test_equal_plans_are_both_on_the_frontier_also_up_to_rounding() -> None:
 
 
 def test_how_sure_the_frontier_is() -> None:
-    """Two plans that change places from repeat to repeat: the bootstrap's share is that of the draws enumerated."""
-    frame = study_frame({"p": {"risk": [5.0, 5.0], "u": [0.2, 0.6]}, "q": {"risk": [5.0, 5.0], "u": [0.5, 0.4]}})
+    """Two plans that change places from repeat to repeat: the chance is that of a paired t test."""
+    frame = study_frame({"p": {"risk": [5.0, 5.0], "u": [0.502, 0.506]}, "q": {"risk": [5.0, 5.0], "u": [0.505, 0.504]}})
     table = frontier(frame, "expected_matches", OVERLAP, draws=20_000)
-    # Of the 4 draws of 2 repeats: (0, 0) q wins; (1, 1) p wins; else means are 0.4 and 0.45, q wins.
-    assert table["p_frontier"].to_list() == pytest.approx([0.25, 0.75], abs=0.01)
+    # p - q is -0.003 and 0.002: mean -0.0005, standard error 0.0025, one degree of freedom.
+    ahead = 0.5 - np.arctan(0.05 / 0.25) / np.pi
+    assert table["p_frontier"].to_list() == pytest.approx([ahead, 1 - ahead], abs=0.01)
     again = frontier(frame, "expected_matches", OVERLAP, draws=20_000)
     assert table.equals(again)
     once = frontier(frame.filter(pl.col("repeat") == 0), "expected_matches", OVERLAP)
     assert once["p_frontier"].to_list() == [None, None]
 
 
-def test_draws_without_a_repeat_of_a_plan_keep_its_mean() -> None:
-    """A plan with the first of two repeats only: a draw of the second alone says nothing of it."""
-    frame = study_frame({"short": as_plan(7.0, 0.5), "long": {"risk": [1.0, 3.0], "u": [0.5, 0.5]}})
+def test_means_and_paired_differences_have_students_distribution() -> None:
+    risk = {"p": [4.0, 7.0, 5.5, 6.0], "q": [5.0, 7.5, 7.0, 6.1], "fixed": [3.0] * 4, "short": [7.0, None, None, None]}
+    frame = study_frame({k: {"risk": v, "u": [0.5] * 4} for k, v in risk.items()})
+    frame = frame.filter(pl.col("expected_matches").is_not_null())
     every = Repeats.of(frame)
-    means = every.drawn_means(every.risk("expected_matches", "neighbour"), 200)
-    assert (means[:, 0] == 7.0).all()
-    assert set(means[:, 1]) == {1.0, 2.0, 3.0}
+    means = every.drawn_means(every.risk("expected_matches", "neighbour"), 40_000)
+    gap = np.subtract(risk["p"], risk["q"])
+    for x, own in ((means[:, 0], np.array(risk["p"])), (means[:, 0] - means[:, 1], gap)):
+        standard = (x - own.mean()) / (own.std(ddof=1) / 2)
+        np.testing.assert_allclose(np.quantile(standard, [0.1, 0.5, 0.95]), stats.t.ppf([0.1, 0.5, 0.95], 3), atol=0.05)
+    assert (means[:, 2] == 3.0).all()
+    assert (means[:, 3] == 7.0).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("repeats", [3, 5])
+def test_of_plans_given_a_chance_so_many_are_on_the_frontier(repeats: int) -> None:
+    """Simulated studies with known expected values; repeats are shared, so that plans move together."""
+    rng, chances, true = np.random.default_rng(7), [], []
+    for _ in range(250):
+        mu, sd = rng.random((2, 6)), 0.1 * np.exp(rng.normal(0, 0.5, (2, 6)))
+        x = mu[..., None] + sd[..., None] * (rng.normal(size=(2, 1, repeats)) + rng.normal(size=(2, 6, repeats)))
+        plans = {str(p): {"risk": x[0, p].tolist(), "u": (-x[1, p]).tolist()} for p in range(6)}
+        chances += frontier(study_frame(plans), "expected_matches", OVERLAP, draws=200)["p_frontier"].to_list()
+        true += (~dominated(*mu).any(axis=1)).tolist()
+    p, on = np.array(chances), np.array(true)
+    for low, high in ((0.0, 0.2), (0.2, 0.5), (0.5, 0.8), (0.8, 1.001)):
+        mine = (p >= low) & (p < high)
+        # Membership is correlated inside a study, and the draws add to the error of a small chance.
+        error = np.sqrt((p * (1 - p))[mine].sum() + 1) / mine.sum()
+        assert abs(on[mine].mean() - p[mine].mean()) < 3 * error + 0.01, (low, high)
 
 
 def test_a_beaten_plan_is_told_of_the_frontier_first() -> None:

@@ -211,7 +211,7 @@ def _subtitle(found: pl.DataFrame, frame: pl.DataFrame, intruder: str | None, ax
     by = f'intruder "{intruder or who[0]}"' if intruder or len(who) == 1 else f"the worst of {len(who)} intruders"
     said = [f"Risk by {by}. Better: left and up. Bars: 95% intervals over repeats. Line: the frontier."]
     if frame["repeat"].n_unique() > 1:
-        said.append("Grey: the frontier in 95% of bootstrap draws. Fill of a point: how often no other beats it.")
+        said.append("Grey: the frontier in 95% of draws of the means. Fill of a point: how often no other beats it.")
     lost = found.filter(pl.col("note").is_not_null())["plan"].to_list()
     if lost:
         more = f" and {len(lost) - MOST_NAMED} more" if len(lost) > MOST_NAMED else ""

@@ -70,8 +70,9 @@ def frontier(
     .. math:: R_q \le R_p, \quad U_q \succeq U_p, \quad \text{and one of the two is strictly better.}
 
     R is the mean over repeats, of the intruder for whom it is largest (`worst_intruder`) unless one is named; U is the
-    mean in the measure's own direction. Equal plans do not dominate each other. `p_frontier` is the share of `draws` of
-    a bootstrap in which the plan is undominated: repeats are drawn with replacement, the same for all plans; it is
+    mean in the measure's own direction. Equal plans do not dominate each other. `p_frontier` is the
+    probability that the plan's expected values are undominated, given the repeats and no other knowledge of the plans:
+    the share of `draws` of all means together, whose differences have Student's t distribution (`drawn_means`); it is
     null for a random plan with one repeat. `dominated_by` is the first stated plan of the frontier that dominates it. A
     plan with a number that is not known is never on the frontier; its `note` says so.
 
@@ -85,13 +86,12 @@ def frontier(
     every = Repeats.of(frame, random)
     who = chosen_intruders(every.intruders, intruder)
     worst = worst_of(every, risk, who)
-    values = every.utility(utility.name)
-    found = every.intervals(values)
-    sign = -1.0 if utility.direction == "higher" else 1.0
+    found = every.intervals(every.utility(utility.name))
+    sign = _sign(utility)
     r = np.array([np.nan if w is None else w[1].mean for w in worst])
     loss = np.array([np.nan if u is None else sign * u.mean for u in found])
     beaten = dominated(r, loss)
-    p = frontier_shares(*drawn_points(every, risk, who, values, sign, draws))
+    p = frontier_shares(*drawn_points(every, risk, who, utility, draws))
     rows = []
     for k, plan in enumerate(every.plans):
         known = worst[k] is not None and found[k] is not None
@@ -131,26 +131,35 @@ def _first_of_frontier(beaten: Bools, plan: int) -> int:
 
 
 def drawn_points(
-    every: Repeats, risk: str, who: Sequence[str], values: F64, sign: float, draws: int
+    every: Repeats, risk: str, who: Sequence[str], utility: Measure, draws: int
 ) -> tuple[F64, F64]:
-    """Risks and losses of all plans in each draw of the bootstrap, shape (draws, plans) both."""
+    """Risks and losses of all plans in each draw of their means, shape (draws, plans) both.
+
+    A plan that has the best value of all is never behind one whose draw lies beyond that: its own is endlessly good.
+    """
+    sign = _sign(utility)
     risks = np.max([every.drawn_means(every.risk(risk, name), draws) for name in who], axis=0)
-    return risks, sign * every.drawn_means(values, draws)
+    losses = sign * every.drawn_means(every.utility(utility.name), draws)
+    return _unbeaten(risks, 0.0), _unbeaten(losses, sign * float(utility.best))
+
+
+def _unbeaten(drawn: F64, best: float) -> F64:
+    return np.where((drawn == best).all(axis=0), -np.inf, drawn)
+
+
+def _sign(utility: Measure) -> float:
+    return -1.0 if utility.direction == "higher" else 1.0
 
 
 def frontier_shares(risks: F64, losses: F64) -> F64:
     """The share of draws in which each plan is dominated by none, shape (plans,)."""
-    # Few repeats have few different draws: each is looked at once.
-    key = np.nan_to_num(np.hstack([risks, losses]), nan=-np.finfo(float).max)
-    _, first, times = np.unique(key, axis=0, return_index=True, return_counts=True)
-    risks, losses = risks[first], losses[first]
     out = np.zeros(risks.shape[1])
     for p in range(len(out)):
         r, s = risks[:, [p]], losses[:, [p]]
         equal, alike = same(risks, r), same(losses, s)
         lower, less = (risks < r) & ~equal, (losses < s) & ~alike
         beaten = ((lower | equal) & (less | alike) & (lower | less)).any(axis=1)
-        out[p] = times[~beaten].sum() / times.sum()
+        out[p] = (~beaten).mean()
     return out
 
 
@@ -158,22 +167,21 @@ def frontier_band(
     frame: pl.DataFrame, risk: str, utility: Measure, at: Sequence[float], intruder: str | None = None,
     draws: int = 1000, random: Mapping[str, bool] | None = None,
 ) -> pl.DataFrame:  # fmt: skip
-    """The best utility within a risk, for each risk in `at`, with the middle 95% of the bootstrap's draws.
+    """The best utility within a risk, for each risk in `at`, with the middle 95% of draws of the means.
 
     `best` is null where no plan has so little risk; `low` and `high` (in the measure's own unit, low the smaller) where
     that is so in one draw in 40.
     """
     every = Repeats.of(frame, random)
     who = chosen_intruders(every.intruders, intruder)
-    values = every.utility(utility.name)
-    sign = -1.0 if utility.direction == "higher" else 1.0
+    sign = _sign(utility)
     points = frontier(frame, risk, utility, intruder, draws=1)
     r, u = (points[c].cast(pl.Float64).fill_null(np.nan).to_numpy() for c in ("risk", "utility"))
-    drawn = drawn_points(every, risk, who, values, sign, draws)
+    drawn = drawn_points(every, risk, who, utility, draws)
     rows = []
     for x in at:
         best = _least(r[None], sign * u[None], x)[0]
-        ends = np.quantile(_least(*drawn, x), [0.025, 0.975], method="nearest")
+        ends = np.maximum(np.quantile(_least(*drawn, x), [0.025, 0.975], method="nearest"), sign * float(utility.best))
         low, high = sorted(sign * float(e) for e in ends)
         fine = [None if not np.isfinite(v) else float(v) for v in (sign * best, low, high)]
         rows.append((float(x), *fine))

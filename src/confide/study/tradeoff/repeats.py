@@ -1,4 +1,4 @@
-"""Repeats of random releases as arrays: means with intervals, differences in pairs, draws of the bootstrap."""
+"""Repeats of random releases as arrays: means with intervals, differences in pairs, draws of what the means can be."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy.special import stdtrit
+from scipy.special import chdtri, stdtrit
 
 from confide.core.errors import InputError
 from confide.frames.columns import F64, Bools
@@ -17,7 +17,7 @@ from confide.study.statement.checks import EVERYTHING
 
 LEVEL = 0.95
 SEED = 20030101
-"""Of the bootstrap over repeats, so that one result gives one answer."""
+"""Of the draws of means, so that one result gives one answer."""
 SAME = 1e-12
 """Numbers that differ by less than this share of themselves are equal."""
 
@@ -114,16 +114,26 @@ class Repeats:
         return [interval(v, bool(r)) if ok else None for v, r, ok in zip(values, self.random, whole, strict=True)]
 
     def drawn_means(self, values: F64, draws: int) -> F64:
-        """Means over resampled repeats, the same repeats for all plans, shape (draws, p)."""
-        many = len(self.repeats)
-        counts = np.random.default_rng(SEED).multinomial(many, np.full(many, 1 / many), size=draws).astype(np.float64)
+        r"""Means that the repeats leave possible, drawn together for all plans, shape (draws, p).
+
+        .. math:: \mu_p = \bar x_p + \frac{\sum_r g_r (x_{pr} - \bar x_p)}{\sqrt{m_p (m_p - 1)}} \Big/
+                  \sqrt{\frac{\chi^2_{m_p - 1}}{m_p - 1}}, \qquad g_r \sim N(0, 1)
+
+        g belongs to the repeat, which is the same draw for all plans. So every mean, and every difference of two plans
+        with the same m repeats, has Student's t distribution with m - 1 degrees of freedom and the spread that it has
+        over repeats. What never differs over repeats, or has one of them, stays as it is.
+        """
+        rng = np.random.default_rng(SEED)
+        g, u = rng.standard_normal((draws, len(self.repeats))), rng.random(draws)
         finite = np.where(np.isfinite(values), values, 0.0)
-        weight = counts @ self.there.T.astype(np.float64)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            means = (counts @ finite.T) / weight
-            # A plan none of whose repeats was drawn, such as one that is not random, keeps its own mean.
-            own = finite.sum(axis=1) / self.there.sum(axis=1)
-        means = np.where(weight > 0, means, own)
+        many = self.there.sum(axis=1)
+        own = finite.sum(axis=1) / many
+        free = np.maximum(many - 1, 1)
+        with np.errstate(divide="ignore"):
+            heavy = {m: np.sqrt(m / chdtri(float(m), 1 - u)) for m in np.unique(free)}
+        away = np.where(self.there, finite - own[:, None], 0.0)
+        away[np.abs(away).max(axis=1) <= SAME * np.abs(own)] = 0.0
+        means = own + (g @ away.T) / np.sqrt(many * free) * np.stack([heavy[m] for m in free], axis=1)
         endless = [interval(v) for v in values]
         for p, found in enumerate(endless):
             if found is not None and not np.isfinite(found.mean):
