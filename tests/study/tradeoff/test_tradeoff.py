@@ -94,7 +94,9 @@ def test_equal_plans_are_both_on_the_frontier_also_up_to_rounding() -> None:
 
 def test_how_sure_the_frontier_is() -> None:
     """Two plans that change places from repeat to repeat: the chance is that of a paired t test."""
-    frame = study_frame({"p": {"risk": [5.0, 5.0], "u": [0.502, 0.506]}, "q": {"risk": [5.0, 5.0], "u": [0.505, 0.504]}})
+    frame = study_frame(
+        {"p": {"risk": [5.0, 5.0], "u": [0.502, 0.506]}, "q": {"risk": [5.0, 5.0], "u": [0.505, 0.504]}}
+    )
     table = frontier(frame, "expected_matches", OVERLAP, draws=20_000)
     # p - q is -0.003 and 0.002: mean -0.0005, standard error 0.0025, one degree of freedom.
     ahead = 0.5 - np.arctan(0.05 / 0.25) / np.pi

@@ -18,7 +18,8 @@ from confide.frames.columns import I64, Bools
 class Boxes:
     """`order`: point at each place along the first order; `second`: place of each point along the second.
 
-    `keys`: per size of block, block number times n plus second place, sorted; `at`: the points in that order, one size after another.
+    `keys`: per size of block, block number times n plus second place, sorted; `at`: the points in that order, one size
+    after another.
     """
 
     order: I64
@@ -67,7 +68,7 @@ class Boxes:
         """The points of such ranges, one range after another."""
         many = stop - start
         base = (level * len(self.order) + start) - (np.cumsum(many) - many)
-        return self.at[np.arange(int(many.sum())) + np.repeat(base, many)]
+        return np.asarray(self.at[np.arange(int(many.sum())) + np.repeat(base, many)])
 
 
 def _within(key: I64, n: int, level: int, which: Bools, block: I64, second: tuple[I64, I64]) -> tuple[I64, ...]:

@@ -20,6 +20,7 @@ from confide.attack.beliefs.held_out import Held
 from confide.attack.beliefs.joint_numbers import JointBelief, fit_joint, known_together, uncertain_in
 from confide.attack.beliefs.numbers import NumberFit, Reference, fit_numbers, is_number
 from confide.attack.beliefs.regressions import Fitted
+from confide.attack.beliefs.score_tilts import Predictors
 from confide.attack.beliefs.synthetic import correlation
 from confide.attack.engine.absence import Absence, fit_absence
 from confide.attack.evidence.case import Case, needs_whole, set_aside
@@ -137,16 +138,17 @@ def _believe(case: Case, knowledge: Knowledge, numeric: Sequence[bool], targets:
         cells, (cell, *_) = Cells.fit(files, sizes, lengths, weight)
         log_pi = _class_log(case, cells, cell, of, classes, held, weight)
         about = Reference(case, reference, met, cells, cell, classes, of, weight, held, knowledge.limits)
-        return cells, log_pi, *fit_numbers(steps, numeric, about)
+        predictors = Predictors(cells.design, cell, of, classes.size, held)
+        return predictors, cells, log_pi, *fit_numbers(steps, numeric, about)
 
-    cells, log_pi, numbers_t, fitted, scores_t = believed(files, sizes)
+    about, cells, log_pi, numbers_t, fitted, scores_t = believed(files, sizes)
     cells_r, log_pi_r, numbers, scores = cells, log_pi, numbers_t, scores_t
     if knowledge.helpers:
         ref, rec, size = zip(*(_helper(case, v, reference) for v in knowledge.helpers), strict=True)
         nobody = [np.full(targets.n, -1, dtype=np.int64)] * len(size)
         more = [[*files[0], *ref], [*files[1], *(z[rows] for z in rec)], [*files[2], *nobody]]
-        cells_r, log_pi_r, numbers, fitted, scores = believed(more, [*sizes, *size])
-    joint = {} if case.intruder.as_printed else _joint(case, steps, numbers, fitted, rows)
+        about, cells_r, log_pi_r, numbers, fitted, scores = believed(more, [*sizes, *size])
+    joint = {} if case.intruder.as_printed else _joint(case, steps, numbers, fitted, rows, about)
     r, r_t = correlation(scores), correlation(scores_t)
     return Believed(classes, cells, cells_r, log_pi, log_pi_r, numbers, numbers_t, joint, r, r_t)
 
@@ -190,7 +192,12 @@ def _class_log(case: Case, cells: Cells, cell: I64, of: I64, classes: Classes, h
 
 
 def _joint(
-    case: Case, steps: Sequence[Uncertain], numbers: Sequence[NumberFit], fitted: Sequence[Fitted | None], rows: I64
+    case: Case,
+    steps: Sequence[Uncertain],
+    numbers: Sequence[NumberFit],
+    fitted: Sequence[Fitted | None],
+    rows: I64,
+    about: Predictors,
 ) -> dict[tuple[int, ...], JointBelief]:
     """Beliefs in combinations of known numbers, for every set of them that some record leaves uncertain together."""
     likes = [None if (a := steps[n.item].like_a) is None else a.margins()[n.margin] for n in numbers]
@@ -203,7 +210,7 @@ def _joint(
         which = tuple(i for i, noisy in zip(asked, pattern, strict=True) if noisy)
         parts = [(b, f) for i in which if (b := numbers[i].belief) is not None and (f := fitted[i]) is not None]
         if len(which) > 1 and len(parts) == len(which):
-            found = fit_joint(parts, [likes[i] for i in which])
+            found = fit_joint(parts, [likes[i] for i in which], about)
             if found is not None:
                 out[which] = found
     return out

@@ -7,6 +7,7 @@ values reach far in one number, and seldom far in both.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -16,37 +17,52 @@ from confide.attack.beliefs.joint_numbers import FARTHEST, JointBelief
 from confide.attack.engine.boxes import Boxes
 from confide.attack.engine.node_sums import PAIRS, as_targets, pieces
 from confide.frames.columns import F64, I64
-from confide.protect.seam.likelihood import Columns, take
+from confide.protect.likelihoods.normal import Normal
+from confide.protect.seam.likelihood import Columns, Likelihood, take
 
 if TYPE_CHECKING:
     from confide.attack.engine.scene import Number, Scene
 
+FAR = 9.0
+"""Standard deviations of normal noise beyond which a combination does not matter."""
 BLURS = (-1.0, 0.25, 1.0, FARTHEST)
 """Combinations blurred about alike are worked on together: how far they reach decides how many there are."""
 
 
-def log_sums_plainly(scene: Scene, which: Sequence[Number], belief: JointBelief, rows: I64) -> F64:
-    """log of sums over combinations g of Pr(g given cell, k) times all likelihoods, shape (rows, K)."""
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One number: its likelihood, the combinations' side of it, and the records'."""
+
+    like: Likelihood
+    t: Columns
+    z: Columns
+
+
+def sides(scene: Scene, which: Sequence[Number], belief: JointBelief, rows: I64) -> list[Side]:
+    """Both sides of every number's own likelihood."""
     likes: list[Any] = [n.like_a for n in which]
-    t = [as_targets(scene, n, like, y) for n, like, y in zip(which, likes, belief.nodes, strict=True)]
-    z = [take(like.record, scene.rows[rows]) for like in likes]
-    cell = scene.cell_r[rows]
-    out = np.full((len(rows), scene.classes.size), -np.inf)
+    return [
+        Side(like, as_targets(scene, n, like, y), take(like.record, scene.rows[rows]))
+        for n, like, y in zip(which, likes, belief.nodes, strict=True)
+    ]
+
+
+def log_sums_plainly(each: Sequence[Side], belief: JointBelief, cell: I64) -> F64:
+    """log of sums over combinations g of Pr(g given cell, k) times all likelihoods, shape (len(cell), K)."""
+    out = np.full((len(cell), belief.mu.shape[3]), -np.inf)
     for a, b in pairwise(BLURS):
-        some = np.flatnonzero((belief.blur > a) & (belief.blur <= b))
+        some = np.flatnonzero((belief.blur > a) & (belief.blur <= b) & np.isfinite(belief.log_n))
         if len(some):
-            out = np.logaddexp(out, _log_sums_of(likes, t, z, belief, some, cell))
-    return out - belief.log_norm(cell)
+            out = np.logaddexp(out, _log_sums_of(each, belief, some, cell))
+    return out
 
 
-def _log_sums_of(
-    likes: list[Any], nodes: list[Columns], z: list[Columns], belief: JointBelief, some: I64, cell: I64
-) -> F64:
-    """The part of those sums, before they are divided by the norm, due to combinations that are blurred about alike."""
+def _log_sums_of(each: Sequence[Side], belief: JointBelief, some: I64, cell: I64) -> F64:
+    """The part of those sums that is due to combinations that are blurred about alike."""
     blur = belief.blur[some]
-    boxes, spans = _reach(likes, [take(t, some) for t in nodes], z, belief.nodes[:, some], float(blur.max()))
-    t = [like.blurred(take(of, some), blur) for like, of in zip(likes, nodes, strict=True)]
-    out = np.full((len(cell), belief.mu.shape[2]), -np.inf)
+    boxes, spans = _reach([Side(s.like, take(s.t, some), s.z) for s in each], float(blur.max()))
+    t = [s.like.blurred(take(s.t, some), blur) for s in each]
+    out = np.full((len(cell), belief.mu.shape[3]), -np.inf)
     step = max(PAIRS // 64, 1)
     for at in range(0, len(cell), step):
         ends = [(low[at : at + step], high[at : at + step]) for low, high in spans]
@@ -55,24 +71,31 @@ def _log_sums_of(
             g = boxes.points(level[a:b], start[a:b], stop[a:b])
             j = at + np.repeat(box[a:b], (stop - start)[a:b])
             value = belief.log_masses(some[g], cell[j])
-            for like, of_node, of_record in zip(likes, t, z, strict=True):
-                value += like.log(take(of_node, g), take(of_record, j))[:, None]
+            for s, of_node in zip(each, t, strict=True):
+                value += s.like.log(take(of_node, g), take(s.z, j))[:, None]
             _add_by_record(out, value, j)
     return out
 
 
-def _reach(
-    likes: list[Any], t: list[Columns], z: list[Columns], values: F64, blur: float
-) -> tuple[Boxes, list[tuple[I64, I64]]]:
+def _reach(each: Sequence[Side], blur: float) -> tuple[Boxes, list[tuple[I64, I64]]]:
     """Combinations by their places along the two numbers that reach least far, and each record's range of both."""
-    orders = [np.argsort(v, kind="stable") for v in values]
-    spans = [
-        like.band(take(of, order), own, blur) for like, of, own, order in zip(likes, t, z, orders, strict=True)
-    ]
+    orders = [np.argsort(next(iter(s.t.values())), kind="stable") for s in each]
+    spans = [_band(s.like, take(s.t, order), s.z, blur) for s, order in zip(each, orders, strict=True)]
     a, b = np.argsort([float((high - low).mean()) for low, high in spans], kind="stable")[:2]
-    place = np.empty(values.shape[1], dtype=np.int64)
-    place[orders[b]] = np.arange(values.shape[1])
+    place = np.empty(len(orders[b]), dtype=np.int64)
+    place[orders[b]] = np.arange(len(place))
     return Boxes.of(orders[a], place), [spans[a], spans[b]]
+
+
+def _band(like: Likelihood, t: Columns, z: Columns, blur: float) -> tuple[I64, I64]:
+    """True values in reach of each record; of normal noise all that can matter, and all where none is so near."""
+    if not isinstance(like, Normal):
+        return like.band(t, z, blur)
+    reach = FAR * float(like.sd_at(t["y"]).max()) * np.hypot(1.0, blur)
+    first = np.searchsorted(t["y"], z["low"] - reach, side="left")
+    last = np.searchsorted(t["y"], z["high"] + reach, side="right")
+    none = first >= last
+    return np.where(none, 0, first), np.where(none, len(t["y"]), last)
 
 
 def _add_by_record(out: F64, value: F64, j: I64) -> None:

@@ -9,16 +9,16 @@ import numpy as np
 
 from confide.attack.beliefs.joint_numbers import JointBelief, uncertain_in
 from confide.attack.engine import kernels
-from confide.attack.engine.joint_pairs import log_sums_plainly
+from confide.attack.engine.joint_exchanged import log_exchanged
+from confide.attack.engine.joint_pairs import log_sums_plainly, sides
 from confide.attack.engine.kernels.arguments import JointNodes, JointNoise, Seen
 from confide.attack.engine.room import node_room
 from confide.frames.columns import F64, I64
-from confide.protect.likelihoods.match import Match
 from confide.protect.likelihoods.normal import Normal
-from confide.protect.seam.likelihood import take
 
 if TYPE_CHECKING:
     from confide.attack.engine.scene import Number, Scene
+
 
 def log_joint(scene: Scene, asked: Sequence[int], rows: I64, single: Callable[..., F64]) -> F64:
     """log of the joint integral over beliefs for known uncertain numbers, given by position, shape (rows, K).
@@ -34,34 +34,34 @@ def log_joint(scene: Scene, asked: Sequence[int], rows: I64, single: Callable[..
         at = np.flatnonzero(np.all(inside == pattern[:, None], axis=0))
         found = tuple(i for i, noisy in zip(asked, pattern, strict=True) if noisy)
         which = [numbers[i] for i in found]
-        belief = scene.fit.believed.joint.get(found)
-        if belief is None or belief.rest > 0:
-            for n in which:
-                out[at] += single(scene, n, rows[at], for_a=True)
-        if belief is not None and belief.rest < 1:
-            compiled = all(isinstance(n.like_a, (Normal, Match)) for n in which)
-            joint = (_log_sums if compiled else log_sums_plainly)(scene, which, belief, rows[at])
-            with np.errstate(divide="ignore"):
-                alone = np.log(belief.rest) + out[at]
-                out[at] = np.logaddexp(np.log1p(-belief.rest) + joint, alone) if belief.rest > 0 else joint
+        out[at] = _log_together(scene, which, scene.fit.believed.joint.get(found), rows[at], single)
     return out
 
 
+def _log_together(
+    scene: Scene, which: Sequence[Number], belief: JointBelief | None, rows: I64, single: Callable[..., F64]
+) -> F64:
+    if belief is not None and belief.near is not None:
+        return log_exchanged(scene, which, belief, rows, single)
+    if belief is not None and all(isinstance(n.like_a, Normal) for n in which):
+        return _log_sums(scene, which, belief, rows)
+    alone = np.zeros((len(rows), scene.classes.size))
+    if belief is None or belief.rest.any():
+        for n in which:
+            alone += single(scene, n, rows, for_a=True)
+    if belief is None:
+        return alone
+    cell = scene.cell_r[rows]
+    joint = log_sums_plainly(sides(scene, which, belief, rows), belief, cell)
+    return np.asarray(np.logaddexp(joint, belief.log_rest(cell) + alone)) if belief.rest.any() else joint
+
+
 def _log_sums(scene: Scene, which: Sequence[Number], belief: JointBelief, rows: I64) -> F64:
-    low, high, same, diff = (np.zeros((len(which), len(rows))) for _ in range(4))
-    for i, n in enumerate(which):
-        like = n.like_a
-        if isinstance(like, Normal):
-            low[i], high[i] = like.low[scene.rows][rows], like.high[scene.rows][rows]
-        elif isinstance(like, Match):
-            low[i] = high[i] = scene.released[n.variable].values[rows]
-            same[i], diff[i] = like.log_same[scene.rows][rows], like.log_diff[scene.rows][rows]
-    noisy = np.array([isinstance(n.like_a, Normal) for n in which])
-    sd, places = np.ones_like(belief.nodes), belief.nodes.copy()
-    for i, n in enumerate(which):
-        if isinstance(n.like_a, Normal):
-            places[i] = n.like_a.on(belief.nodes[i])
-            sd[i] = n.like_a.sd_at(belief.nodes[i]) * np.hypot(1.0, belief.blur)
+    likes: list[Any] = [n.like_a for n in which]
+    low, high = (np.array([getattr(like, end)[scene.rows][rows] for like in likes]) for end in ("low", "high"))
+    places = np.array([like.on(y) for like, y in zip(likes, belief.nodes, strict=True)])
+    wider = np.hypot(1.0, belief.blur)
+    sd = np.array([like.sd_at(y) * wider for like, y in zip(likes, belief.nodes, strict=True)])
     rho = noise_correlation(scene, which)
     allowed = _log_allowed(scene, which, belief.nodes)
     correlated = not np.array_equal(rho, np.eye(len(which)))
@@ -70,12 +70,13 @@ def _log_sums(scene: Scene, which: Sequence[Number], belief: JointBelief, rows: 
     out = np.empty((len(rows), scene.classes.size))
     part = np.empty_like(out)
     noise = JointNoise(
-        sd, noisy, np.asarray(np.linalg.inv(rho), dtype=float), 0.5 * float(np.linalg.slogdet(rho)[1]), correlated
+        sd, np.asarray(np.linalg.inv(rho), dtype=float), 0.5 * float(np.linalg.slogdet(rho)[1]), correlated
     )
-    believed = JointNodes(places, allowed, belief.scores, belief.log_n, belief.mu, belief.precision)
+    believed = JointNodes(
+        places, allowed, belief.scores, belief.log_n, belief.pattern, belief.log_share, belief.mu, belief.precision
+    )
     space = node_room(belief.nodes.shape[1], scene.classes.size)
-    seen = Seen(low, high, same, diff)
-    kernels.log_joint_sums(order, cell, seen, noise, believed, *space, np.empty(len(which)), part)
+    kernels.log_joint_sums(order, cell, Seen(low, high), noise, believed, *space, np.empty(len(which)), part)
     out[order] = part
     return out
 

@@ -119,8 +119,13 @@ class Normal(Likelihood):
         inside = np.asarray(t["inside"] & z["inside"])
         out = np.where(t["inside"] | z["inside"], -np.inf, 0.0)
         y, low, high = t["y"][inside], z["low"][inside], z["high"][inside]
-        out[inside] = log_cell(low, high, y, self.sd_at(y)) - t["log_allowed"][inside]
+        wider = t["wider"][inside] if "wider" in t else 1.0
+        out[inside] = log_cell(low, high, y, self.sd_at(y) * wider) - t["log_allowed"][inside]
         return out
+
+    def blurred(self, t: Columns, by: F64) -> Columns:
+        """True values spread out normally, each by so many standard deviations."""
+        return {**t, "wider": np.hypot(1.0, by)}
 
     def altered(self, t: Columns) -> Bools:
         return np.asarray(t["inside"])

@@ -130,9 +130,7 @@ def _first_of_frontier(beaten: Bools, plan: int) -> int:
     return int(best[0] if best else by[0])
 
 
-def drawn_points(
-    every: Repeats, risk: str, who: Sequence[str], utility: Measure, draws: int
-) -> tuple[F64, F64]:
+def drawn_points(every: Repeats, risk: str, who: Sequence[str], utility: Measure, draws: int) -> tuple[F64, F64]:
     """Risks and losses of all plans in each draw of their means, shape (draws, plans) both.
 
     A plan that has the best value of all is never behind one whose draw lies beyond that: its own is endlessly good.

@@ -139,7 +139,7 @@ class Repeats:
             if found is not None and not np.isfinite(found.mean):
                 means[:, p] = found.mean
         means[:, ~self.whole(values)] = np.nan
-        return means
+        return np.asarray(means)
 
     def paired(self, values: F64, a: int, b: int) -> Interval:
         """How far plan a is above plan b, repeat by repeat; what is not random meets every repeat."""

@@ -112,33 +112,31 @@ class Into(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """Records' values of d numbers, each (d, records): the cells of noisy ones, what a swapped one says."""
+    """Records' values of d noisy numbers: the ends of their cells, each (d, records)."""
 
     low: F64
     high: F64
-    same: F64
-    diff: F64
 
 
 class JointNoise(NamedTuple):
-    """How d numbers were altered: `sd` (d, G) around each node; `noisy`: (d,), false for one that was swapped; the
-    precision of correlated noise."""
+    """How d numbers were altered: `sd` (d, G) around each node; the precision of correlated noise."""
 
     sd: F64
-    noisy: Bools
     precision: F64
     half_logdet: float
     correlated: bool
 
 
 class JointNodes(NamedTuple):
-    """Combinations g of d values: `nodes`, `scores`: (d, G); `log_n`, `log_allowed`: (G,); `mu`: (d, cells, K);
-    `precision`: (d, d) of the scores' residuals."""
+    """Combinations g of d values: `nodes`, `scores`: (d, G); `log_n`, `log_allowed`, `pattern`: (G,); `log_share`:
+    (P, cells, K), `mu`: (P, d, cells, K), `precision`: (P, d, d) of the scores' residuals."""
 
     nodes: F64
     log_allowed: F64
     scores: F64
     log_n: F64
+    pattern: I64
+    log_share: F64
     mu: F64
     precision: F64
 

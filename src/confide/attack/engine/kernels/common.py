@@ -119,6 +119,4 @@ def finish_each(weights, counts, which, ends, own, at, scratch, places, tops, ou
                 if which[j] == at[first + k]:
                     places[k] = j - a
                     break
-        finish(
-            weights[a:e], counts[a:e], 0, places[:many], scratch[: e - a], tops, out[i], truth[first : first + many]
-        )
+        finish(weights[a:e], counts[a:e], 0, places[:many], scratch[: e - a], tops, out[i], truth[first : first + many])

@@ -68,14 +68,14 @@ def log_node_sums(rows, low, high, cell, believed, mass, weight, total, out):  #
 def log_joint_sums(rows, cell, seen, noise, believed, mass, weight, total, x, out):  # type: ignore[no-untyped-def]
     """The same for d numbers together: nodes g are combinations of values; rows sorted by cell.
 
-    Independent noise uses the cells' areas; correlated noise the density at their middles times their widths; a number
-    with `noisy` false is swapped: `same` or `diff`. To work in: as above, and `x` (d,).
+    Independent noise uses the cells' areas; correlated noise the density at their middles times their widths. To
+    work in: as above, and `x` (d,).
     """
-    low, high, same, diff = seen
-    sd, noisy, noise_precision, noise_half_logdet, correlated = noise
-    nodes, log_allowed, scores, log_n, mu, precision = believed
+    low, high = seen
+    sd, noise_precision, noise_half_logdet, correlated = noise
+    nodes, log_allowed, scores, log_n, pattern, log_share, mu, precision = believed
     d, big = nodes.shape
-    classes = mu.shape[2]
+    classes = mu.shape[3]
     widest = largest(sd[0])
     current = -1
     for i in range(len(rows)):
@@ -83,39 +83,29 @@ def log_joint_sums(rows, cell, seen, noise, believed, mass, weight, total, x, ou
         if cell[j] != current:
             current = cell[j]
             for k in range(classes):
-                top = -np.inf
                 for g in range(big):
+                    p = pattern[g]
                     q = 0.0
                     for v in range(d):
                         for w in range(d):
                             q += (
-                                (scores[v, g] - mu[v, current, k])
-                                * precision[v, w]
-                                * (scores[w, g] - mu[w, current, k])
+                                (scores[v, g] - mu[p, v, current, k])
+                                * precision[p, v, w]
+                                * (scores[w, g] - mu[p, w, current, k])
                             )
-                    mass[g, k] = log_n[g] - 0.5 * q
-                    top = mass[g, k] if mass[g, k] > top else top
-                norm = 0.0
-                for g in range(big):
-                    mass[g, k] = math.exp(mass[g, k] - top)
-                    norm += mass[g, k]
-                for g in range(big):
-                    mass[g, k] /= norm
+                    mass[g, k] = math.exp(log_n[g] + log_share[p, current, k] - 0.5 * q)
         for v in range(d):
             x[v] = 0.5 * (low[v, j] + high[v, j])
-        a, e = 0, big
-        if noisy[0]:
-            a, e = window(nodes[0], 0, big, x[0], 9.0 * widest + 0.5 * (high[0, j] - low[0, j]))
-            if a == e:
-                a, e = 0, big
+        a, e = window(nodes[0], 0, big, x[0], 9.0 * widest + 0.5 * (high[0, j] - low[0, j]))
+        if a == e:
+            a, e = 0, big
         # First the squared distances, cheaply; then areas for the nodes that can matter.
         nearest = np.inf
         for g in range(a, e):
             q = 0.0
             for v in range(d):
-                if noisy[v]:
-                    gap = (x[v] - nodes[v, g]) / sd[v, g]
-                    q += gap * gap
+                gap = (x[v] - nodes[v, g]) / sd[v, g]
+                q += gap * gap
             weight[g] = q
             nearest = q if q < nearest else nearest
         top = -np.inf
@@ -135,10 +125,7 @@ def log_joint_sums(rows, cell, seen, noise, believed, mass, weight, total, x, ou
                 value -= 0.5 * q + noise_half_logdet
             else:
                 for v in range(d):
-                    if noisy[v]:
-                        value += log_cell(low[v, j], high[v, j], nodes[v, g], sd[v, g])
-                    else:
-                        value += same[v, j] if nodes[v, g] == low[v, j] else diff[v, j]
+                    value += log_cell(low[v, j], high[v, j], nodes[v, g], sd[v, g])
             weight[g] = value
             top = value if value > top else top
         for k in range(classes):
