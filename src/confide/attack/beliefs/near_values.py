@@ -117,8 +117,8 @@ def best_width(scores: F64, beside: Sequence[F64], digest: U64) -> float:
     `digest`: of what rows hold, by which some are picked.
     """
     n = scores.shape[1]
-    some = np.argsort(digest, kind="stable")[:AGAINST]
-    out = some[:TRIED]
+    some = _spread(np.argsort(digest, kind="stable"), AGAINST)
+    out = _spread(some, TRIED)
     apart = np.sum([(s[out][:, None] - s[some]) ** 2 for s in scores], axis=0)
     # Rows with the very same values are told apart elsewhere; noisy numbers are both as noisy as what is released.
     other = np.where(apart == 0, -np.inf, 0.0)
@@ -131,3 +131,9 @@ def best_width(scores: F64, beside: Sequence[F64], digest: U64) -> float:
         near = logsumexp(other - apart / (2 * h * h), axis=1) - len(scores) * np.log(h)
         found.append(np.logaddexp(near, whole).mean())
     return float(WIDTHS[int(np.argmax(found))] * (n / len(some)) ** (-1 / (4 + len(scores) + len(beside))))
+
+
+def _spread(rows: I64, most: int) -> I64:
+    """At most so many of the rows, evenly spread: rows that hold the same, which lie together, keep their share."""
+    many = min(most, len(rows))
+    return np.asarray(rows[np.arange(many) * len(rows) // many])
