@@ -12,8 +12,6 @@ from confide.attack.population.labels import CELLS, Axes
 from confide.attack.population.people import PeopleModel, model_people
 from confide.frames.columns import F64, I64
 
-RNG = np.random.default_rng(7)
-
 
 def blocks(frame: pl.DataFrame) -> tuple[list[I64], F64]:
     found = frame.group_by(frame.columns, maintain_order=True).len()
@@ -27,9 +25,10 @@ def modelled(frame: pl.DataFrame, per: Any, behind: bool = False, ordered: bool 
 
 def people(n: int = 60_000) -> pl.DataFrame:
     """A population with two dependent variables of three."""
-    a = RNG.choice(6, n, p=[0.5, 0.25, 0.15, 0.06, 0.03, 0.01])
-    b = (2 * a + RNG.poisson(1.5, n)) % 12
-    c = np.minimum(RNG.geometric(0.12, n), 40)
+    rng = np.random.default_rng(7)
+    a = rng.choice(6, n, p=[0.5, 0.25, 0.15, 0.06, 0.03, 0.01])
+    b = (2 * a + rng.poisson(1.5, n)) % 12
+    c = np.minimum(rng.geometric(0.12, n), 40)
     return pl.DataFrame({"a": a, "b": b, "c": c})
 
 
@@ -53,7 +52,7 @@ def test_equal_weights_change_nothing_and_unequal_ones_are_people_per_record() -
     sample = people(3_000)
     codes, count = blocks(sample)
     same, _ = modelled(sample, 20.0)
-    near, _ = modelled(sample, 20.0 * (1 + 1e-7 * RNG.random(len(count))))
+    near, _ = modelled(sample, 20.0 * (1 + 1e-7 * np.random.default_rng(8).random(len(count))))
     np.testing.assert_allclose(near, same, rtol=1e-6)
     heavy = codes[0] == 1
     more = (20 * count.sum() - 10 * count[~heavy].sum()) / count[heavy].sum()
@@ -73,7 +72,7 @@ def test_a_release_of_everybody_leaves_nobody() -> None:
     [
         pl.DataFrame({"a": [1]}), pl.DataFrame({"a": [1] * 50, "b": [2] * 50}), pl.DataFrame({"a": range(300)}),
         pl.DataFrame({"a": range(300), "b": range(300)}), pl.DataFrame({"a": [1, 2], "b": [1, 2], "c": [5, 5]}),
-        pl.DataFrame({f"v{i}": RNG.integers(0, 2, 90) for i in range(40)}),
+        pl.DataFrame({f"v{i}": np.random.default_rng(8).integers(0, 2, 90) for i in range(40)}),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("behind", [True, False])
@@ -86,8 +85,8 @@ def test_odd_files_have_a_number(frame: pl.DataFrame, behind: bool) -> None:
 
 def test_tables_are_bounded_and_shares_add_up() -> None:
     frame = pl.DataFrame({
-        "x": RNG.integers(0, 5_000, 20_000), "y": RNG.integers(0, 300, 20_000), "c": RNG.integers(0, 60, 20_000),
-        "d": RNG.integers(0, 9, 20_000),
+        "x": np.random.default_rng(8).integers(0, 5_000, 20_000), "y": np.random.default_rng(8).integers(0, 300, 20_000), "c": np.random.default_rng(8).integers(0, 60, 20_000),
+        "d": np.random.default_rng(8).integers(0, 9, 20_000),
     })  # fmt: skip
     codes, count = blocks(frame)
     axes = Axes.of(codes, count, [True, True, False, False])
@@ -101,7 +100,7 @@ def test_a_fine_number_is_as_rare_as_its_neighbours() -> None:
     """Values that nobody else in the sample has are mostly alone; the plain rule gives each of them 20 people."""
     alone, _ = modelled(pl.DataFrame({"x": np.arange(4_000)}), 20.0, ordered=True)
     assert (alone < 1.2).all()
-    heaped = RNG.integers(0, 2_000, 80_000)
+    heaped = np.random.default_rng(8).integers(0, 2_000, 80_000)
     truth = np.bincount(heaped, minlength=2_000)
     codes, _ = blocks(pl.DataFrame({"x": heaped[:4_000]}))
     found, _ = modelled(pl.DataFrame({"x": heaped[:4_000]}), 20.0, ordered=True)

@@ -1,4 +1,4 @@
-"""Records that a target can have become, by known numbers that were moved by ranks or may be mistaken: no other is looked at."""
+"""Records that a target can have become, by numbers that were moved by ranks or may be mistaken: no others are seen."""
 
 from __future__ import annotations
 
