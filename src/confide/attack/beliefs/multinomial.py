@@ -26,8 +26,8 @@ PENALTIES = (100.0, 30.0, 10.0, 3.0, 1.0)
 """Penalties that are tried, the smoothest first."""
 WORSE = 2.0
 """Nats below the best at which less smoothing is not tried any more."""
-TRIED = 4_000
-"""Patterns on which penalties are judged: the first, where there are more."""
+TRIED, FEWEST = 150_000, 4_000
+"""Penalties are judged on the first patterns: so many times categories, and no fewer patterns than that."""
 FITTED = 4_000_000
 """Patterns times categories up to which the last fit has them all. Else it has the first of them, and its constants are
 then set so that all categories have their shares in the file."""
@@ -94,12 +94,13 @@ def _chosen(
 
     A larger design is not tried with less smoothing than is best for a smaller one.
     """
-    whole, out = counts[:TRIED], held[:TRIED]
+    many = max(TRIED // counts.shape[1], FEWEST)
+    whole, out = counts[:many], held[:many]
     penalties = [copies * p for p in PENALTIES]
     best, least = -np.inf, 0.0
     found: tuple[sp.csr_matrix, float, F64 | None] = (designs[0], penalties[-1], None)
     for design in designs:
-        some, start, top = design[:TRIED], None, -np.inf
+        some, start, top = design[:many], None, -np.inf
         for penalty in (p for p in penalties if least <= p <= 10 * (least or np.inf)):
             start = fit_coefficients(some, whole - out, penalty, start, ROUGH)
             value = float((out * log_probabilities(some, start)).sum())
