@@ -66,9 +66,28 @@ def test_the_joint_probability_is_a_product_of_one_regression_per_variable():
     np.add.at(counts, (cell, digits[0][of]), 1)
     out = np.zeros((len(cells), 2))
     np.add.at(out, (cell, digits[0][of]), held(cell, of).rows)
-    b = multinomial.coefficients([cells.design, _paired(cells)], counts, np.rint(out))
-    design = cells.design if len(b) == cells.design.shape[1] + 1 else _paired(cells)
-    assert np.allclose(first, np.exp(multinomial.log_probabilities(design, b)), atol=1e-9)
+    designs = [sp.csr_matrix((len(cells), 0)), cells.design, _paired(cells)]
+    found = multinomial.coefficients(designs, counts, np.rint(out))
+    b, penalty = found[:-1], float(found[-1, 0])
+    design = next(d for d in designs if d.shape[1] + 1 == len(b))
+    eta = b[0] + design @ b[1:] - multinomial.own_weight(design, counts, b, penalty).toarray()
+    assert np.allclose(first, np.exp(eta) / np.exp(eta).sum(axis=1, keepdims=True), atol=1e-9)
+
+
+def test_what_a_record_adds_to_its_own_category_is_about_what_leaving_it_out_takes_away():
+    """One record less, by a fit without it: the linear predictor of its own category falls by the stated weight."""
+    cells, cell, _, of, _ = file(500, (4,))
+    counts = np.zeros((len(cells), 4))
+    np.add.at(counts, (cell, of), 1)
+    b = multinomial.fit_coefficients(cells.design, counts, 3.0, precision=1e-12)
+    own = multinomial.own_weight(cells.design, counts, b, 3.0).toarray()
+    for c, k in ((0, 0), (3, 1), (7, 2)):
+        less = counts.copy()
+        less[c, k] -= 1
+        without = multinomial.fit_coefficients(cells.design, less, 3.0, precision=1e-12)
+        fell = (cells.design[[c]] @ (b[1:] - without[1:]))[0]
+        assert own[c, k] == pytest.approx(fell[k] - fell.mean(), rel=0.6)
+        assert own[c, k] > 0
 
 
 def _paired(cells):
@@ -132,9 +151,9 @@ def test_where_there_are_very_many_patterns_a_part_is_fitted_and_shares_are_kept
     counts = np.zeros((len(cells), 6))
     np.add.at(counts, (cell, of), 1)
     out = np.random.default_rng(0).binomial(counts.astype(int), 1 / 3).astype(float)
-    whole = multinomial.log_probabilities(cells.design, multinomial.coefficients([cells.design], counts, out))
+    whole = multinomial.log_probabilities(cells.design, multinomial.coefficients([cells.design], counts, out)[:-1])
     monkeypatch.setattr(multinomial, "FITTED", 6 * 8)
-    part = multinomial.log_probabilities(cells.design, multinomial.coefficients([cells.design], counts, out))
+    part = multinomial.log_probabilities(cells.design, multinomial.coefficients([cells.design], counts, out)[:-1])
     expected = counts.sum(axis=1) @ np.exp(part)
     assert np.allclose(expected, counts.sum(axis=0), rtol=0.01)
     assert not np.array_equal(part, whole)

@@ -4,8 +4,9 @@ r"""Pr(joint category given cell): one factor per variable, each a multinomial r
 
 The regression of :math:`k_v` has the indicators of what is certain (the cell) and of the variables before it: alone,
 crossed with each other, or also those of two certain ones together; and as much smoothing as makes held-out records
-likeliest. Variables with few categories come first. A joint category that nobody has gets a probability too; and no
-single record has much weight in that of its own: the target must not pass for a reason to expect somebody like it.
+likeliest; or nothing predicts it. Variables with few categories come first. A joint category that nobody has gets a
+probability too. From that of one that somebody has, what a single record adds is taken off: neither the target nor the
+owner of a record may pass for a reason to expect somebody like them.
 
 Notation
 --------
@@ -17,14 +18,14 @@ eta : linear predictor: a part for cells, one for prefixes, one for both
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from confide.attack.beliefs.held_out import Held
-from confide.attack.beliefs.multinomial import coefficients, fit_coefficients
+from confide.attack.beliefs.multinomial import coefficients, fit_coefficients, own_weight
 from confide.core.run.memory import remembered
 from confide.core.run.threads import one_blas_thread
 from confide.frames.columns import F64, I64
@@ -77,7 +78,8 @@ class Prefix:
 @dataclass(frozen=True, eq=False)
 class Factor:
     """Pr(k_v given cell and prefix) as coefficients: `cells` (columns, K), `prefixes` (columns, K), and `both`
-    (codes of the variables before, columns, K), None where they are not crossed."""
+    (codes of the variables before, columns, K), None where they are not crossed. `own`: what one record adds to that of
+    its own pattern, shape (patterns, K), with the patterns' `at`, their cells and prefixes."""
 
     cell: sp.csr_matrix
     prefix: Prefix
@@ -85,6 +87,8 @@ class Factor:
     cells: F64
     prefixes: F64
     both: F64 | None
+    own: sp.csr_matrix
+    at: tuple[I64, I64]
 
     def log_p(self, u: I64, k: I64) -> F64:
         """log Pr for pairs of a prefix and a category, shape (cells, pairs); pairs of one prefix lie together."""
@@ -97,6 +101,8 @@ class Factor:
             if self.both is not None:
                 together = self.both[starts[:-1] + self.prefix.codes[:, at]].sum(axis=0)
                 eta = eta + self.cell[:, : len(together)] @ together
+            seen = np.flatnonzero(self.at[1] == at)
+            eta[self.at[0][seen]] -= self.own[seen].toarray()
             top = eta.max(axis=1, keepdims=True)
             log_sum = top + np.log(np.exp(eta - top).sum(axis=1, keepdims=True))
             out[:, mine] = eta[:, k[mine]] - log_sum
@@ -167,12 +173,13 @@ def _factor(
     if certain.paired is not certain.alone:
         more = sp.csr_matrix(certain.paired[c][:, alone.shape[1] :])
         designs.append(sp.hstack([designs[-1], more]).tocsr())
-    return _parts(_coefficients(designs, at.of, codes, k, weight, held), certain, before, crosses)
+    b, own = _coefficients(designs, at.of, codes, k, weight, held)
+    return replace(_parts(b, certain, before, crosses), own=own, at=(c, u))
 
 
 def _coefficients(
     designs: Sequence[sp.csr_matrix], of: I64, codes: I64, k: int, weight: F64 | None, held: Held | float
-) -> F64:
+) -> tuple[F64, sp.csr_matrix]:
     """Those of the best design; with held-out records patterns, columns and categories are ordered by digests, so that
     it does not matter how they were numbered."""
     n = designs[0].shape[0]
@@ -182,19 +189,22 @@ def _coefficients(
 
     counts = counted(weight)
     if not isinstance(held, Held):
-        return remembered(fit_coefficients, designs[0], counts, held)
+        return remembered(fit_coefficients, designs[0], counts, held), sp.csr_matrix((n, k))
     key, name = (np.full(size, np.iinfo(np.uint64).max, dtype=np.uint64) for size in (n, k))
     np.minimum.at(key, of, held.digest)
     np.minimum.at(name, codes, held.digest)
     rows, categories = np.argsort(key, kind="stable"), np.argsort(name, kind="stable")
+    designs = [sp.csr_matrix((n, 0)), *designs]  # perhaps nothing says anything
     columns = [_by_keys(design, key) for design in designs]
     ordered = [design[rows][:, column] for design, column in zip(designs, columns, strict=True)]
     both = (a[rows][:, categories] for a in (counts, np.rint(counted(held.rows))))
-    b = remembered(_fitted, *both, held.copies, *ordered)
-    out = np.empty_like(b)
+    found = remembered(_fitted, *both, held.copies, *ordered)
+    b, penalty = found[:-1], float(found[-1, 0])
     column = next(c for c in columns if len(c) + 1 == len(b))
+    out = np.zeros((max(len(b), 1 + designs[1].shape[1]), k))
     out[np.ix_(np.concatenate([[0], column + 1]), categories)] = b
-    return out
+    design = next(d for d in designs if d.shape[1] + 1 == len(b))
+    return out, held.copies * own_weight(design, counts, out[: len(b)], penalty)
 
 
 def _by_keys(design: sp.csr_matrix, key: NDArray[np.uint64]) -> I64:
@@ -214,9 +224,10 @@ def _parts(b: F64, certain: Cell, before: Prefix, crosses: bool) -> Factor:
     cells, prefixes, rest = b[1 : 1 + p], b[1 + p : 1 + p + q], b[1 + p + q :]
     both = rest[: p * q].reshape(q, p, -1) if crosses and len(rest) else None
     pairs = rest[p * q :] if both is not None else rest
+    nobody = sp.csr_matrix((0, b.shape[1])), (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
     if not len(pairs):
-        return Factor(certain.alone, before, b[0], cells, prefixes, both)
-    return Factor(certain.paired, before, b[0], np.vstack([cells, pairs]), prefixes, both)
+        return Factor(certain.alone, before, b[0], cells, prefixes, both, *nobody)
+    return Factor(certain.paired, before, b[0], np.vstack([cells, pairs]), prefixes, both, *nobody)
 
 
 def indicators(codes: I64, size: int) -> sp.csr_matrix:

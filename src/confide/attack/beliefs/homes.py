@@ -36,8 +36,8 @@ from confide.protect.seam.likelihood import Columns, take
 
 MOST = 400
 """Categories beyond which other rows are left aside."""
-GRID = 128
-"""Homes of a number: so many at most."""
+GRID, FINEST, ROOM = 128, 1024, 16_000_000
+"""Homes of a number: so many at most in a large file, and in a small one, where rows times homes fit into so many."""
 NODES = 1000
 """Believed values of a number, at most."""
 PAIRS = 1_000_000
@@ -134,9 +134,9 @@ def number_homes(u: Uncertain, reference: Records, targets: Records, at: Places)
     score = ndtri(0.5 * (share[1:] + share[:-1]))
     mu = _means(at.design, at.original[altered], score[inverse])
     left = score[inverse] - mu[at.original[altered]]
-    between, within = _variances(left, unit, pairs)
+    between, within = _variances(left, unit)
     home = np.sqrt(between) * np.linspace(
-        -REACH, REACH, int(np.clip(np.ceil(6 * np.sqrt(1 + between / within)), 31, GRID))
+        -REACH, REACH, int(np.clip(np.ceil(6 * np.sqrt(1 + between / within)), 31, _most(len(at.released))))
     )
     within = max(within, ((home[1] - home[0]) / 1.5) ** 2)  # the grid must resolve what is left over
     own = np.interp(targets[v].values, values, score) - mu[at.targets]
@@ -155,22 +155,28 @@ def _means(design: sp.csr_matrix, cell: I64, score: F64) -> F64:
         return np.asarray(design @ np.linalg.solve(gram, rows.T @ score))
 
 
-def _variances(left: F64, unit: I64, pairs: float) -> tuple[float, float]:
-    """Variance between units and within them."""
-    _, of = np.unique(unit, return_inverse=True)
+def _most(rows: int) -> int:
+    """Homes that there may be in a file of so many rows."""
+    return int(np.clip(ROOM // max(rows, 1), GRID, FINEST))
+
+
+def _variances(left: F64, unit: I64) -> tuple[float, float]:
+    """Variance between units and within them: the latter around the units' own means."""
+    _, of, rows = np.unique(unit, return_inverse=True, return_counts=True)
     total = float((left**2).mean())
-    product = float((np.bincount(of, weights=left) ** 2).sum() - (left**2).sum()) / pairs
-    between = float(np.clip(product, 1e-6 * total, NEAR_ONE * total))
+    means = np.bincount(of, weights=left) / rows
+    within = float(((left - means[of]) ** 2).sum()) / max(float((rows - 1).sum()), 1.0)
+    between = float(np.clip(total - within, 1e-6 * total, NEAR_ONE * total))
     return max(between, 1e-12), max(total - between, 1e-12)
 
 
 def _seen(u: Uncertain, reference: Records, held: tuple[F64, I64, F64], sd: float) -> tuple[F64, F64]:
     """A grid of scores, and log Pr(z_j) of every released row around each of them, shape (r, grid)."""
     nodes, edges = _thinned(u, *held)
-    grid = np.linspace(-6.0, 6.0, int(np.clip(np.ceil(12 / sd), 61, 2 * GRID)))
+    r = len(next(iter(u.like.record.values())))
+    grid = np.linspace(-6.0, 6.0, int(np.clip(np.ceil(12 / sd), 61, 2 * _most(r))))
     p = np.diff(ndtr((edges[:, None] - grid) / sd), axis=0)
     believed = u.like.target(Records([c.with_values(nodes) for c in reference.values()]))
-    r = len(next(iter(u.like.record.values())))
     moved, out = np.flatnonzero(u.like.moved(np.arange(r))), np.zeros((r, len(grid)))
     for rows in np.array_split(moved, max(len(moved) * len(nodes) // PAIRS, 1)):
         log_l = _log_likelihoods(u, believed, len(nodes), rows)

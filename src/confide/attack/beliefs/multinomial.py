@@ -17,12 +17,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 
 from confide.core.run.threads import one_blas_thread
-from confide.frames.columns import F64
+from confide.frames.columns import F64, I64
 
-PENALTIES = (100.0, 30.0, 10.0, 3.0, 1.0)
+PENALTIES = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0)
 """Penalties that are tried, the smoothest first."""
 WORSE = 2.0
 """Nats below the best at which less smoothing is not tried any more."""
@@ -31,12 +32,15 @@ TRIED, FEWEST = 150_000, 4_000
 FITTED = 4_000_000
 """Patterns times categories up to which the last fit has them all. Else it has the first of them, and its constants are
 then set so that all categories have their shares in the file."""
+COLUMNS = 1_000
+"""Up to so many, what a record adds to its own category takes into account how columns overlap."""
 ROUGH, PRECISE = 1e-6, 1e-8
 """Relative change of the loss at which a fit ends: one that is only judged, and the last one."""
 
 
 def coefficients(designs: Sequence[sp.csr_matrix], counts: F64, held: F64, copies: float = 1.0) -> F64:
-    """a and b, shape (1 + columns, K), of the design and penalty under which held-out records are likeliest.
+    """a and b, and the penalty in a last row, shape (2 + columns, K), of the design and penalty under which held-out
+    records are likeliest.
 
     `designs`: (g, columns) each, the smallest first; the number of columns of the result says which was taken.
     `counts`: (g, K). `held`: (g, K) those of records that are held out; `copies`: how many records say the same, since
@@ -45,7 +49,54 @@ def coefficients(designs: Sequence[sp.csr_matrix], counts: F64, held: F64, copie
     design, penalty, start = _chosen(designs, counts, held, copies)
     many = FITTED // counts.shape[1]
     b = fit_coefficients(design[:many], counts[:many], penalty, start)
-    return b if len(counts) <= many else _with_shares(design, counts, b)
+    b = b if len(counts) <= many else _with_shares(design, counts, b)
+    return np.vstack([b, np.full(b.shape[1], penalty)])
+
+
+def own_weight(design: sp.csr_matrix, counts: F64, b: F64, penalty: float) -> sp.csr_matrix:
+    """How much one of the records adds to the linear predictor of its own pattern and category, where there is one.
+
+    To first order, category by category: its leverage times what is left of it, 1 - p. The part of the constant stays:
+    what the whole file has does not depend on one record.
+    """
+    x, rows = _with_constant(design), counts.sum(axis=1)
+    added, at = np.zeros(np.count_nonzero(counts)), np.nonzero(counts)
+    log_sum = _log_sums(x, b)
+    for k, mine in _by_category(at[1]):
+        p = np.exp(np.asarray(x @ b[:, k]) - log_sum)
+        curvature, seen = rows * p * (1 - p), at[0][mine]
+        leverage = _leverages(x, curvature, penalty, seen) - 1 / max(float(curvature.sum()), 1e-300)
+        added[mine] = np.maximum(leverage, 0.0) * (1 - p[seen])
+    return sp.csr_matrix((added, at), shape=counts.shape)
+
+
+def _by_category(codes: I64) -> list[tuple[int, I64]]:
+    order = np.argsort(codes, kind="stable")
+    cuts = np.flatnonzero(np.diff(codes[order])) + 1
+    return [(int(codes[mine[0]]), mine) for mine in np.split(order, cuts) if len(mine)]
+
+
+def _log_sums(x: sp.csr_matrix, b: F64) -> F64:
+    """log of the sum over categories, shape (g,), some patterns at a time."""
+    step, out = max(FITTED // b.shape[1], 1), np.empty(x.shape[0])
+    for at in range(0, x.shape[0], step):
+        eta = np.asarray(x[at : at + step] @ b)
+        top = eta.max(axis=1)
+        out[at : at + step] = top + np.log(np.exp(eta - top[:, None]).sum(axis=1))
+    return out
+
+
+def _leverages(x: sp.csr_matrix, curvature: F64, penalty: float, seen: I64) -> F64:
+    """x' H^-1 x of some patterns; where there are very many columns, as if these did not overlap."""
+    ridge = np.full(x.shape[1], penalty)
+    ridge[0] = 1e-8
+    if x.shape[1] > COLUMNS:
+        return np.asarray(x[seen] @ (1 / (np.asarray(x.T @ curvature) + ridge)))
+    h = (x.T @ x.multiply(curvature[:, None]).tocsr()).toarray()
+    h[np.diag_indices_from(h)] += ridge
+    with one_blas_thread():
+        half = solve_triangular(np.linalg.cholesky(h), x[seen].toarray().T, lower=True)
+    return np.asarray((half**2).sum(axis=0))
 
 
 def fit_coefficients(
@@ -90,18 +141,15 @@ def log_probabilities(design: sp.csr_matrix, b: F64) -> F64:
 def _chosen(
     designs: Sequence[sp.csr_matrix], counts: F64, held: F64, copies: float
 ) -> tuple[sp.csr_matrix, float, F64 | None]:
-    """The design and penalty of the fit to the other records that makes those held out likeliest, and that fit.
-
-    A larger design is not tried with less smoothing than is best for a smaller one.
-    """
+    """The design and penalty of the fit to the other records that makes those held out likeliest, and that fit."""
     many = max(TRIED // counts.shape[1], FEWEST)
     whole, out = counts[:many], held[:many]
     penalties = [copies * p for p in PENALTIES]
-    best, least = -np.inf, 0.0
+    best = -np.inf
     found: tuple[sp.csr_matrix, float, F64 | None] = (designs[0], penalties[-1], None)
     for design in designs:
         some, start, top = design[:many], None, -np.inf
-        for penalty in (p for p in penalties if least <= p <= 10 * (least or np.inf)):
+        for penalty in penalties[:1] if design.shape[1] == 0 else penalties:
             start = fit_coefficients(some, whole - out, penalty, start, ROUGH)
             value = float((out * log_probabilities(some, start)).sum())
             if value > best:
@@ -109,7 +157,6 @@ def _chosen(
             if value < top - WORSE:
                 break
             top = max(top, value)
-        least = found[1]
     return found
 
 
