@@ -11,7 +11,7 @@ import math
 import numpy as np
 from scipy.optimize import minimize
 
-PENALTIES = (100.0, 30.0, 10.0, 3.0, 1.0)
+PENALTIES = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0)
 
 
 def fitted(x, y, k, weight, penalty):
@@ -53,7 +53,7 @@ class ClassTwin:
         self.labels, self.values, self.held = labels, values, np.asarray(held, dtype=float)
         self.categories = [sorted({row[v] for row in values}) for v in range(len(values[0]))]
         self.order = sorted(range(len(values[0])), key=lambda v: len(self.categories[v]))
-        self.tried, self.chosen, self.b, self.terms = [], [], [], []
+        self.tried, self.chosen, self.b, self.terms, self.seen = [], [], [], [], []
         for at, v in enumerate(self.order):
             before = self.order[:at]
             y = np.array([self.categories[v].index(row[v]) for row in values])
@@ -63,7 +63,7 @@ class ClassTwin:
             found = {}
             for d, names in zip(self.designs(at), terms, strict=True):
                 x = self._matrix(given, d, names)
-                for p in () if only else PENALTIES:
+                for p in () if only else PENALTIES[:1] if d is None else PENALTIES:
                     b = fitted(x, y, k, every - self.held, p)
                     log_p = log_softmax(np.hstack([np.ones((len(x), 1)), x]) @ b)
                     found[d, p] = float((self.held * log_p[np.arange(len(y)), y]).sum())
@@ -72,12 +72,15 @@ class ClassTwin:
             d, p = self.chosen[-1]
             names = terms[self.designs(at).index(d)]
             self.terms.append(names)
-            self.b.append(fitted(self._matrix(given, d, names), y, k, every, p))
+            x = self._matrix(given, d, names)
+            self.b.append(fitted(x, y, k, every, p))
+            self.seen.append((given, y, np.hstack([np.ones((len(x), 1)), x]), p))
 
     def designs(self, at):
-        """Which kinds of indicators the regression at this place may have, beside those of single variables."""
+        """Which kinds of indicators the regression at this place may have, beside those of single variables; None for no
+        indicator at all."""
         both = ("crossed",) if at else ()
-        out = [(), both] if at else [()]
+        out = [None, (), both] if at else [None, ()]
         return [*out, (*both, "paired")] if len(self.labels[0]) > 1 else out
 
     def _given(self, labels, row, before):
@@ -85,6 +88,8 @@ class ClassTwin:
 
     def _terms(self, given, design):
         """Names of the indicators that are 1."""
+        if design is None:
+            return []
         certain, before = given
         out = [(t,) for t in (*certain, *before)]
         if "crossed" in design:
@@ -107,6 +112,19 @@ class ClassTwin:
         for at, v in enumerate(self.order):
             given = self._given(labels, row, self.order[:at])
             x = self._matrix([given], self.chosen[at][0], self.terms[at])
-            eta = (np.hstack([np.ones((1, 1)), x]) @ self.b[at])[0]
+            x = np.hstack([np.ones((1, 1)), x])
+            eta = (x @ self.b[at])[0] - self._own(at, given, x[0])
             total += eta[self.categories[v].index(row[v])] - math.log(np.exp(eta).sum())
         return total
+
+    def _own(self, at, given, x):
+        """What one record adds to the linear predictor of each category that somebody with the same predictors has."""
+        others, y, rows, penalty = self.seen[at]
+        p = np.exp(log_softmax(rows @ self.b[at]))
+        mine = np.exp(log_softmax(x[None] @ self.b[at]))[0]
+        out = np.zeros(p.shape[1])
+        for k in {c for g, c in zip(others, y, strict=True) if g == given}:
+            curvature = p[:, k] * (1 - p[:, k])
+            h = rows.T @ (curvature[:, None] * rows) + penalty * np.diag([1e-8 / penalty, *np.ones(rows.shape[1] - 1)])
+            out[k] = max(x @ np.linalg.solve(h, x) - 1 / curvature.sum(), 0.0) * (1 - mine[k])
+        return out

@@ -161,7 +161,11 @@ class Intruder(Statement):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "knows", names_of(self.knows, "knows") if self.knows else ())
+        if not isinstance(self.errors, Mapping):
+            raise InputError('errors is a table, as {"age": 2}: a standard deviation or a probability per variable.')
         if not isinstance(self.knows_missing, bool):
+            if self.knows_missing is None or isinstance(self.knows_missing, (int, float)):
+                raise InputError("knows_missing is True, False, or a list of the variables of which it is known.")
             said = names_of(self.knows_missing, "knows_missing") if self.knows_missing else ()
             object.__setattr__(self, "knows_missing", said or False)
         for part in ("available", "unavailable", "others"):
@@ -189,6 +193,12 @@ class Intruder(Statement):
         for v, pair in self.between.items():
             if isinstance(pair, str) or len(tuple(pair)) != 2:
                 problems.append(f'between: "{v}" needs the names of two columns, (low, high).')
+        problems += [
+            f'errors: "{v}" takes a number (a standard deviation, or the probability of a wrong category) or '
+            "a step such as Pram."
+            for v, e in self.errors.items()
+            if isinstance(e, bool) or not isinstance(e, (int, float, Mechanism))
+        ]
         problems += [
             f'errors: "{v}" is not among the known variables.{did_you_mean(v, self.knows)}'
             for v in self.errors

@@ -70,6 +70,12 @@ def people_in_blocks(
     n_t = np.bincount(scene.block_r, weights=scene.count, minlength=scene.n_blocks).astype(float)
     if extra is not None:
         big = _counted(scene, *extra)
+        short = float(n_t[big < n_t].sum())
+        if short > 0.5 * n_t.sum():
+            raise InputError(
+                f"Unsure: for {short:,.0f} of {n_t.sum():,.0f} released records the population has fewer people with "
+                "the same labels than the release has. Is it the population of this file, with values spelt as there?"
+            )
     elif isinstance(who, Unsure):
         big = _stood_for(scene, release, n_t, weights)
         if who.model == "loglinear" and scene.knowledge.certain and len(n_t):

@@ -94,6 +94,8 @@ def _treatments(ready: Prepared) -> list[Treatment]:
         known = "known" if v in intruder.knows else "interval" if v in intruder.between else "not known"
         did = "not known" if case.blind else " then ".join(type(s).__name__ for s in steps) or "kept"
         sort = "taken as true" if case.altered(v) and naive else "uncertain" if way.random is not None else "certain"
+        if v in intruder.errors:
+            known, sort = "known, with mistakes", "uncertain" if sort == "certain" else sort
         if "exact" in intruder.levels and case.compiled.sorts.get(v) == SYNTHETIC:
             sort = "synthetic"
         why = "needed by a step" if column.why == "named" and v not in named else column.why
