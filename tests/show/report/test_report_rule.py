@@ -35,7 +35,7 @@ def stated(rule: cf.Rule | None = RULE) -> cf.Study:
         "ages": cf.Plan([cf.Recode("age", width=30)], **OUT),
     }
     who = {"careful": cf.Intruder(knows=KNOWN), "bold": cf.Intruder.at("naive", knows=KNOWN)}
-    return cf.Study(frame(), plans, who, ["hellinger", {"measure": "means", "variables": ["age"]}], repeats=2, seed=2,
+    return cf.Study(frame(), plans, who, ["hellinger", {"measure": "means", "variables": ["age"]}], repeats=2, seed=4,
                     choice=rule, copies={"ages": 1}, label="file.csv")  # fmt: skip
 
 
