@@ -73,3 +73,18 @@ def test_those_who_are_nearly_found_are_found_as_often_as_claimed() -> None:
     ).filter(pl.col("p_max") > 0.5)
     claimed, right = units["p_max"].to_numpy(), (units["hit"] / units["n_max"]).to_numpy()
     assert abs(np.mean(right) - np.mean(claimed)) < 4 * np.sqrt(np.mean(claimed * (1 - claimed)) / len(claimed))
+
+
+@pytest.mark.slow
+def test_codes_that_depend_on_nothing_do_not_tell_swapped_records_from_others() -> None:
+    """400 equally common codes: a belief that remembers who has which finds three times the people it claims."""
+    units = []
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        names = {"region": 20, "sex": 2, "educ": 8, "job": 400}
+        data = pl.DataFrame({v: [f"{v}{c}" for c in rng.integers(0, size, 4_000)] for v, size in names.items()})
+        release = cf.Plan([cf.Swap("job", rate=0.2)]).protect(data, seed=seed)
+        units.append(cf.Intruder(knows=list(names)).attack(release, threads=1).units)
+    unsure = cf.calibrate([u.filter(pl.col("p_max").is_between(0.05, 0.2)) for u in units])
+    assert abs(cf.calibrate(units).z) < 3
+    assert unsure.true < 1.4 * unsure.claimed
