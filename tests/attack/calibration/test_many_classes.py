@@ -49,7 +49,7 @@ def test_claims_are_true_for_any_number_of_joint_categories(rows: int, classes: 
     )
     plan = cf.Plan([FIVES, *(altered(how, v) for v in names)], identifiers="id", categorical=names)
     result = calibrated(frames, plan, ["sex", "age", *(names if known else [v for v in names if v != names[1]])])
-    assert abs(result.z) < 3, result
+    assert abs(result.z) < (3 if known else 4), result
     assert abs(result.claimed / result.true - 1) < (0.03 if known else 0.06), result
 
 

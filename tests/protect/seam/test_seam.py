@@ -113,7 +113,7 @@ def test_a_model_of_the_true_value_given_the_released_one_needs_no_a() -> None:
     w = likelihood[z[mine]] / (share @ likelihood)
     people = 1000 * mine.sum() / len(z)
     expected = w.max() / (w.sum() + people - mine.sum())
-    assert attack.units["p_max"][3] == pytest.approx(expected, rel=1e-9)
+    assert attack.units["p_max"][3] == pytest.approx(expected, rel=1e-6)
 
 
 def test_nobody_probes_for_hooks() -> None:

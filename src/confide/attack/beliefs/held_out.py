@@ -34,10 +34,10 @@ class Held:
         """`weight`: how many rows each stands for (None: one). Whole units are held out where `unit` is given."""
         digest = digests(records)
         if unit is None:
-            _, at, alike = np.unique(digest, return_inverse=True, return_counts=True)
-            count = alike[at].astype(float) if weight is None else weight
-            out = _drawn(_even(digest), count)
-            return cls(out / count if weight is None else out, digest)
+            found, at = np.unique(digest, return_inverse=True)
+            each = np.ones(len(digest)) if weight is None else weight
+            total = np.bincount(at, weights=each).astype(float)
+            return cls((_drawn(_even(found), total) / total)[at] * each, digest)
         _, at = np.unique(unit, return_inverse=True)
         whole = np.zeros(int(at.max(initial=0)) + 1, dtype=np.uint64)
         np.add.at(whole, at, digest)

@@ -128,7 +128,7 @@ def _believe(case: Case, knowledge: Knowledge, numeric: Sequence[bool], targets:
     """Classes, cells and beliefs."""
     steps, certain, rows = knowledge.uncertain, knowledge.certain, np.flatnonzero(knowledge.eligible)
     reference, codes, weight = _reference(case, knowledge)
-    held = Held.of(reference, weight, case.unit)
+    held = Held.of(reference.select(_believed_of(knowledge, reference)), weight, case.unit)
     met = [u.met(reference) if case.intruder.beliefs != "released" else reference for u in steps]
     classes, of = Classes.build(steps, numeric, met, reference.n, _region_codes(case, steps, met))
     files = [codes, [c.released[rows] for c in certain], [c.of(targets) for c in certain]]
@@ -151,6 +151,13 @@ def _believe(case: Case, knowledge: Knowledge, numeric: Sequence[bool], targets:
     joint = {} if case.intruder.as_printed else _joint(case, steps, numbers, fitted, rows, about)
     r, r_t = correlation(scores), correlation(scores_t)
     return Believed(classes, cells, cells_r, log_pi, log_pi_r, numbers, numbers_t, joint, r, r_t)
+
+
+def _believed_of(knowledge: Knowledge, reference: Records) -> list[str]:
+    """The variables that beliefs are about or rest on: nothing else decides which records are held out."""
+    names = [*(c.name for c in knowledge.certain), *knowledge.helpers]
+    names += [v for u in knowledge.uncertain if not (u.direct and u.like_a is None) for v in u.variables]
+    return [v for v in dict.fromkeys(names) if v in reference]
 
 
 def _reference(case: Case, knowledge: Knowledge) -> tuple[Records, list[I64], F64 | None]:

@@ -71,7 +71,7 @@ def people_in_blocks(
     if extra is not None:
         big = _counted(scene, *extra)
         short = float(n_t[big < n_t].sum())
-        if short > 0.5 * n_t.sum():
+        if short > max(0.5 * n_t.sum(), 20):
             raise InputError(
                 f"Unsure: for {short:,.0f} of {n_t.sum():,.0f} released records the population has fewer people with "
                 "the same labels than the release has. Is it the population of this file, with values spelt as there?"

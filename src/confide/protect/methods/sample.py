@@ -31,7 +31,7 @@ class Sample(Mechanism, Fitted):
 
     >>> import confide as cf
     >>> cf.Sample(fraction=0.5)
-    Sample(fraction=0.5)
+    Sample(fraction=0.5, per='record')
     """
 
     fraction: float
