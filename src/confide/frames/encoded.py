@@ -75,7 +75,8 @@ class Encoded:
             held = self.remembered(("column", name, chosen), [name], lambda: narrow(self._made(name, chosen)))
             values = self._used.get((name, chosen))
             if values is None:
-                values = held.values.astype(np.int64) if chosen == "categorical" else held.values
+                # A view: numpy adds to an array in place where it counts one reference, and does not count weak ones.
+                values = held.values.astype(np.int64)[:] if chosen == "categorical" else held.values
                 self._used[name, chosen] = values
             return replace(held, values=values, why=why)
 
