@@ -17,7 +17,10 @@ MARGIN = 1e-9
 
 @dataclass(frozen=True)
 class Summary(Result):
-    """`over_threshold`: targets whose largest probability exceeds `threshold`. `expected_matches`: right matches of
+    """`found`: right matches that count, the sum over targets of hit x (1 - p_absent): `expected_matches` where it is
+    certain who is in the file, and fewer where it is not (for a file that nothing was done to, the sum of 1 / N_t).
+    `over_threshold`: targets whose largest probability exceeds `threshold`, and `wrong`: how many of
+    these an intruder who declares all of them gets wrong. `expected_matches`: right matches of
     an intruder who always picks (one of) the likeliest. `unique_matches`: targets whose single likeliest record is
     their own; `unique_declared`: targets with a single likeliest record. `false_match_rate`: share of the latter
     that are wrong (None where none is declared). `unevaluated`: targets whose risk is unknown because no record
@@ -32,6 +35,13 @@ class Summary(Result):
     false_match_rate: float | None
     claimed_matches: float
     unevaluated: int
+    found: float | None
+    wrong: float | None
+
+    @property
+    def found_share(self) -> float | None:
+        """`found` as a share of targets."""
+        return None if self.found is None else self.found / max(self.targets, 1)
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -75,9 +85,11 @@ def summarise(units: pl.DataFrame, threshold: float = 0.2) -> Summary:
     bad = int(units["status"].is_in(["contradiction"]).sum())
     claimed = float(units["p_max"].sum())
     if units["hit"].null_count():
-        return Summary(units.height, threshold, over, None, None, declared, None, claimed, bad)
-    hit = units["hit"].cast(pl.Float64)
-    expected = float((hit / units["n_max"].clip(lower_bound=1)).sum())
+        return Summary(units.height, threshold, over, None, None, declared, None, claimed, bad, None, None)
+    right = units["hit"].cast(pl.Float64) / units["n_max"].clip(lower_bound=1)
+    expected = float(right.sum())
+    found = float((right * (1 - units["p_absent"])).sum())
+    wrong = over - float(right.filter(units["p_max"] > threshold * (1 + MARGIN)).sum())
     matches = int((unique & units["hit"]).sum())
     rate = None if declared == 0 else 1 - matches / declared
-    return Summary(units.height, threshold, over, expected, matches, declared, rate, claimed, bad)
+    return Summary(units.height, threshold, over, expected, matches, declared, rate, claimed, bad, found, wrong)
