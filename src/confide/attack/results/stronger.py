@@ -1,0 +1,79 @@
+"""Which levels of reasoning an intruder could also use, and which of them is right most often."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from confide.attack.intruder import Intruder
+
+if TYPE_CHECKING:
+    from confide.protect.copies import Copies
+    from confide.protect.release import Release
+
+NAMES = ("informed", "exact", "naive")
+"""Levels that are tried; any other combination of levels is called "as stated"."""
+
+
+def levels_of(intruder: Intruder, release: Release | Copies | None = None) -> dict[str, Intruder]:
+    """The same intruder at every level that could find more, by name; the intruder as stated is first.
+
+    All of them know the same of the targets, and differ only in how they read the release:
+
+    - "informed": all parts informed, or B left out, which many files do not need;
+    - "exact": B and A exact, so that unknown variables which are released unaltered count too, and synthetic values are
+      not taken for the target's own. B is then in use although it was left out: it is read off the release;
+    - "naive": released values are taken as true.
+
+    The intruder itself is among them, the very object, under its own name ("as stated" where it is none of these).
+    Nobody is given knowledge of the plan that was not stated: an intruder who is naive or average in some part, who
+    leaves C or A out, or who reckons as printed has no variants. With a `release`, variants that cannot differ there
+    (nothing that is known was altered, and no mistakes are stated) or cannot be (the plan is not known; a naive reading
+    of several copies) are left out. An attack may still refuse a variant with an `InputError` that depends on the data
+    (mistakes about a synthetic variable at level "exact"); it is then not possible for this intruder.
+
+    >>> import confide as cf
+    >>> list(levels_of(cf.Intruder(knows=["sex"], unavailable="ignore")))
+    ['informed', 'exact', 'naive']
+    >>> list(levels_of(cf.Intruder.at("exact", knows=["sex"]))), list(levels_of(cf.Intruder.at("naive", knows=["sex"])))
+    (['exact', 'informed', 'naive'], ['naive'])
+    >>> list(levels_of(cf.Intruder.at("average", knows=["sex"])))
+    ['as stated']
+    """
+    name = level_of(intruder)
+    own = {name: intruder}
+    c, _, a = intruder.levels
+    if name == "naive" or intruder.as_printed or c not in ("sdl", "exact") or a not in ("sdl", "exact"):
+        return own
+    every = {**own, **{other: _at(intruder, other) for other in NAMES if other != name}}
+    if release is not None:
+        every = {other: who for other, who in every.items() if other == name or _may_differ(intruder, release, other)}
+    return every
+
+
+def level_of(intruder: Intruder) -> str:
+    """The name of the level at which all parts of an intruder are: informed, exact or naive, else "as stated".
+
+    >>> import confide as cf
+    >>> level_of(cf.Intruder(knows=["sex"])), level_of(cf.Intruder(knows=["sex"], others="ignore"))
+    ('informed', 'as stated')
+    """
+    c, b, a = intruder.levels
+    if intruder.as_printed or c == "naive":
+        return "as stated" if intruder.as_printed else "naive"
+    if c in ("sdl", "exact") and (b, a) == ("exact", "exact"):
+        return "exact"
+    return "informed" if c == "sdl" and b in ("sdl", "ignore") and a == "sdl" else "as stated"
+
+
+def _at(intruder: Intruder, level: str) -> Intruder:
+    return replace(intruder, available=level, unavailable=level, others=level)
+
+
+def _may_differ(intruder: Intruder, release: Release | Copies, level: str) -> bool:
+    """Whether another level is possible, and could come to something else."""
+    one, several = (release, False) if not hasattr(release, "releases") else (release.releases[0], True)
+    if one.compiled is None or (several and level == "naive"):
+        return False
+    altered = {v for v, way in one.compiled.ways.items() if way.random is not None}
+    return bool(intruder.errors) or bool(altered & {*intruder.knows, *intruder.between})

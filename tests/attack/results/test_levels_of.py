@@ -1,0 +1,47 @@
+"""Which levels an intruder could also use."""
+
+from __future__ import annotations
+
+import pytest
+
+import confide as cf
+from confide.attack.results.stronger import level_of, levels_of
+
+KNOWS = ["sex", "race"]
+
+
+@pytest.mark.parametrize(
+    ("stated", "names"),
+    [
+        ({}, ["informed", "exact", "naive"]),
+        ({"unavailable": "ignore"}, ["informed", "exact", "naive"]),
+        ({"unavailable": "exact", "others": "exact"}, ["exact", "informed", "naive"]),
+        ({"available": "exact"}, ["as stated", "informed", "exact", "naive"]),
+        ({"available": "naive"}, ["naive"]),
+        ({"available": "average"}, ["as stated"]),
+        ({"others": "average"}, ["as stated"]),
+        ({"available": "ignore"}, ["as stated"]),
+        ({"others": "ignore"}, ["as stated"]),
+        ({"others": "naive"}, ["as stated"]),
+        ({"as_printed": True}, ["as stated"]),
+    ],
+)
+def test_variants_by_name(stated: dict[str, object], names: list[str]) -> None:
+    intruder = cf.Intruder(knows=KNOWS, **stated)  # type: ignore[arg-type]
+    found = levels_of(intruder)
+    assert list(found) == names
+    assert found[names[0]] is intruder
+    assert all(level_of(who) == name for name, who in found.items() if name != "as stated")
+    assert all(who.knows == intruder.knows for who in found.values())
+
+
+def test_only_those_that_can_differ_in_a_release() -> None:
+    heads = cf.demo("heads").select("sex", "race", "age").head(300)
+    plan = cf.Plan([cf.Swap("race", rate=0.3)])
+    release, copies = plan.protect(heads, seed=1), plan.protect(heads, seed=1, copies=2)
+    assert list(levels_of(cf.Intruder(knows=KNOWS), release)) == ["informed", "exact", "naive"]
+    assert list(levels_of(cf.Intruder(knows=KNOWS), copies)) == ["informed", "exact"]
+    assert list(levels_of(cf.Intruder(knows=["sex", "age"]), release)) == ["informed"]
+    assert len(levels_of(cf.Intruder(knows=["sex", "age"], errors={"age": 2.0}), release)) == 3
+    blind = cf.Release.adopt(heads, release.data)
+    assert list(levels_of(cf.Intruder(knows=KNOWS), blind)) == ["informed"]
