@@ -29,7 +29,9 @@ from confide.core.registry import known
 from confide.show.charts import drawing
 from confide.show.report import page
 from confide.study import run
-from confide.study.evaluate import BINS, RISKS, Evaluated
+from confide.study.evaluate import Evaluated
+from confide.study.meeting import BINS, Met
+from confide.study.statement.checks import RISKS
 
 STUDY = """
 title = "A try"
@@ -104,10 +106,10 @@ def cheap() -> None:
         mark = hashlib.sha256(f"{plan!r} {seed} {data.frame.height}".encode()).digest()
         risks = {who: {r: mark[i] / 256 + 2 * (not plan.steps) for i, r in enumerate(RISKS)} for who in intruders}
         utility = {m.name: mark[30] / 256 for m in measures}
-        return Evaluated(
-            risks, utility, dict.fromkeys(utility, ""), {}, {who: [float(b) for b in mark[: len(BINS)]] for who in risks},
-            {who: [["sex", "f", 3.0, 1.0, 0.5]] for who in risks}, dict.fromkeys(("protect", "attack", "utility"), 0.0),
-        )  # fmt: skip
+        bins = [float(b) for b in mark[: len(BINS)]]
+        met = {who: {"informed": Met(risks[who], bins, [["sex", "f", 3.0, 1.0, 0.5, 0.5]], [])} for who in intruders}
+        seconds = dict.fromkeys(("protect", "attack", "utility"), 0.0)
+        return Evaluated(met, utility, dict.fromkeys(utility, ""), {}, [], seconds)
 
     picture = drawing._png_part(b"IDAT", b"x\x9c\x03\x00\x00\x00\x00\x01")
     chart = SimpleNamespace(save=lambda path, **_: Path(path).write_bytes(b"\x89PNG\r\n\x1a\n" + picture))

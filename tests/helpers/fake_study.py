@@ -7,14 +7,15 @@ from typing import Any
 
 import polars as pl
 
-from confide.study.evaluate import RISKS
+from confide.study.statement.checks import RISKS
 
 OTHER = "release everything"
+TARGETS = 51_016.0
 
 
 def study_frame(plans: Mapping[str, Mapping[str, Any]], intruders: Sequence[str] = ("neighbour",)) -> pl.DataFrame:
     """`plans`: by name, `risk` (a list over repeats, or one such list an intruder), `u` (a list over repeats), and
-    optionally sweep and value. All risks have the same numbers."""
+    optionally sweep and value. All risks have the same numbers, of 51,016 targets."""
     rows = []
     for name, given in plans.items():
         risk = given["risk"] if isinstance(given["risk"], dict) else dict.fromkeys(intruders, given["risk"])
@@ -22,7 +23,7 @@ def study_frame(plans: Mapping[str, Mapping[str, Any]], intruders: Sequence[str]
             for who in intruders:
                 place = {"plan": name, "sweep": given.get("sweep"), "value": given.get("value"), "intruder": who}
                 place["setting"] = "" if given.get("value") is None else f"rate={given['value']:g}"
-                numbers = dict.fromkeys(RISKS, risk[who][r])
+                numbers = dict.fromkeys(RISKS, risk[who][r]) | {"targets": TARGETS}
                 rows.append(
                     {**place, "repeat": r, **numbers, "ci_overlap": u, "hellinger": None if u is None else 1 - u}
                 )

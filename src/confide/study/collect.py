@@ -7,23 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from confide.core.errors import InputError
 from confide.core.version import __version__
-from confide.study.evaluate import BINS, RISKS, Evaluated
+from confide.frames.columns import Kind
+from confide.study.booked import WHO, Booked, booked_levels
+from confide.study.evaluate import Evaluated
 from confide.study.result import AUDIT, Info, StudyResult
-from confide.study.statement.checks import COLUMNS
+from confide.study.statement.checks import COLUMNS, RISKS
 from confide.study.statement.sweep import Candidate, shown
 
 if TYPE_CHECKING:
     from confide.study.pieces.keys import Piece
     from confide.study.statement.study import Study
 
-WHO = {"plan": pl.String, "intruder": pl.String}
-
 
 def collected(study: Study, seed: int, done: Sequence[tuple[Piece, Evaluated]], seconds: float) -> StudyResult:
     """One result from all pieces, plan by plan in the order of statement."""
     order = {c.name: i for i, c in enumerate((study.everything, *study.candidates))}
     pieces = sorted(done, key=lambda pair: (order[pair[0].candidate.name], pair[0].repeat))
+    met = Booked((p.candidate.name, found) for p, found in pieces)
     info = Info(
         study.title, study.label, study.data.height, study.data.width, study.repeats, seed, study.threshold, seconds,
         __version__,
@@ -34,46 +36,70 @@ def collected(study: Study, seed: int, done: Sequence[tuple[Piece, Evaluated]], 
         intruders=dict(study.intruders),
         measures=study.measures,
         info=info,
-        distribution=_distribution(pieces),
-        groups=_groups(pieces),
+        distribution=met.distribution(),
+        groups=met.groups(),
         details=_details(pieces),
         timings=_timings(pieces),
         rule=study.choice,
         copies=dict(study.copies),
         audit=_audit(pieces),
+        levels=_levels(pieces),
+        calibration=met.calibration(),
+        claims=met.claims(),
+        distributions=_shares(pieces),
+        kinds=_kinds(study),
         statements={p.candidate.name: [(i, f, n) for i, f, n in found.quoted] for p, found in pieces if p.repeat == 0},
     )
 
 
 def study_frame(met: Iterable[tuple[Candidate, int, Evaluated]], measures: Sequence[str]) -> pl.DataFrame:
-    """The table of a study: one row for each candidate, intruder and repeat."""
+    """The table of a study: one row for each candidate, intruder and repeat, at the level that is booked."""
     rows: list[tuple[Any, ...]] = []
-    for c, repeat, found in met:
-        for who, risks in found.risks.items():
-            place = (c.name, c.sweep, shown(c.setting), c.value, who, repeat)
+    pieces = list(met)
+    levels = booked_levels((c.name, found) for c, _, found in pieces)
+    for c, repeat, found in pieces:
+        for who, ways in found.met.items():
+            level = levels[c.name, who]
+            risks = dict.fromkeys(RISKS) if level is None else ways[level].risks
+            place = (c.name, c.sweep, shown(c.setting), c.value, who, level, repeat)
             rows.append((*place, *(risks[r] for r in RISKS), *(found.utility[m] for m in measures)))
-    kinds = (pl.String, pl.String, pl.String, pl.Float64, pl.String, pl.Int64)
+    kinds = (pl.String, pl.String, pl.String, pl.Float64, pl.String, pl.String, pl.Int64)
     schema = {**dict(zip(COLUMNS, kinds, strict=False)), **dict.fromkeys((*RISKS, *measures), pl.Float64)}
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _distribution(pieces: Sequence[tuple[Piece, Evaluated]]) -> pl.DataFrame:
+def _levels(pieces: Sequence[tuple[Piece, Evaluated]]) -> pl.DataFrame:
+    """Every level that was tried."""
     rows = [
-        (p.candidate.name, who, name, count)
+        (p.candidate.name, who, p.repeat, level, met.risks["found"], met.risks["claimed_matches"])
         for p, found in pieces
-        for who, counts in found.distribution.items()
-        for name, count in zip(BINS, counts, strict=True)
+        for who, ways in found.met.items()
+        for level, met in ways.items()
     ]
-    frame = pl.DataFrame(rows, schema={**WHO, "bin": pl.String, "targets": pl.Float64}, orient="row")
-    return frame.group_by("plan", "intruder", "bin", maintain_order=True).agg(pl.col("targets").mean())
+    schema = {**WHO, "repeat": pl.Int64, "level": pl.String, "found": pl.Float64, "claimed": pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _groups(pieces: Sequence[tuple[Piece, Evaluated]]) -> pl.DataFrame:
-    rows = [(p.candidate.name, who, *row) for p, found in pieces for who, each in found.groups.items() for row in each]
-    numbers = ("targets", "over_threshold", "expected_matches")
-    schema = {**WHO, "variable": pl.String, "level": pl.String, **dict.fromkeys(numbers, pl.Float64)}
+def _shares(pieces: Sequence[tuple[Piece, Evaluated]]) -> pl.DataFrame:
+    rows = [(p.candidate.name, *row) for p, found in pieces for row in found.shares]
+    schema = {"plan": pl.String, "variable": pl.String, "level": pl.String, "before": pl.Float64, "after": pl.Float64}
     frame = pl.DataFrame(rows, schema=schema, orient="row")
-    return frame.group_by("plan", "intruder", "variable", "level", maintain_order=True).agg(pl.col(numbers).mean())
+    return frame.group_by("plan", "variable", "level", maintain_order=True).agg(pl.col("before", "after").mean())
+
+
+def _kinds(study: Study) -> pl.DataFrame:
+    """The kind of every variable that some plan releases, and why it is taken to be that."""
+    plan = study.everything.plan
+    names = [v for v in study.data.columns if v not in (*plan.identifiers, *plan.drop)]
+    rows = []
+    for v in names:
+        kind: Kind | None = "numeric" if v in plan.numeric else "categorical" if v in plan.categorical else None
+        try:
+            column = study.source.column(v, kind)
+        except InputError:  # a type that is released as it is, such as a list
+            continue
+        rows.append((v, column.kind, column.why))
+    return pl.DataFrame(rows, schema={"variable": pl.String, "kind": pl.String, "why": pl.String}, orient="row")
 
 
 def _details(pieces: Sequence[tuple[Piece, Evaluated]]) -> pl.DataFrame:

@@ -5,19 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import pairwise
 from typing import Any
 
-import numpy as np
-import polars as pl
-
 from confide.attack.intruder import Intruder
-from confide.attack.results.attack import Attack
-from confide.attack.results.copies import Averaged
-from confide.core.errors import InputError
 from confide.core.random.seeds import stream
-from confide.frames.columns import F64
-from confide.measure.risk.identification import MARGIN, summarise
 from confide.measure.utility.measure import Found, Measure
 from confide.measure.utility.run import utility
 from confide.measure.utility.traces import traces
@@ -25,35 +16,31 @@ from confide.protect.copies import Copies
 from confide.protect.plan import Plan
 from confide.protect.rare_statements import quoted
 from confide.protect.release import Release
+from confide.study.distributions import distributions
 from confide.study.groups import Groups
-from confide.study.statement.checks import RISKS as RISKS
-
-EDGES = (0.0, 0.001, 0.01, 0.05, 0.2, 0.5, 1.0)
-"""Limits of the ranges of probability in which targets are counted; a range holds its upper limit."""
+from confide.study.levels import Ways, stated
+from confide.study.meeting import Met, meet
 
 ROUNDING = 1e-12
 """Of sums in floating point; two plans that keep a file whole must not differ by less."""
-
-BINS = tuple(f"{a:g} to {b:g}" for a, b in pairwise(EDGES))
 
 
 @dataclass(frozen=True)
 class Evaluated:
     """What came of one release.
 
-    `risks`: by intruder, the numbers named in `RISKS`. `utility`, `details`: by measure, its value (None where it
-    cannot be computed) and its remark. `refused`: by intruder, why it could not attack. `distribution`: by intruder,
-    targets in each of `BINS`. `groups`: by intruder, rows of (variable, level, targets, over_threshold,
-    expected_matches). `seconds`: of "protect", "attack" and "utility". `traces`: by measure, what few people do to its
-    value, as `Trace` has it; empty where nobody asked. `quoted`: of the plan, what it states that few people have.
+    `met`: by intruder and level, what was found; nothing for one who could not attack, and `refused` says why.
+    `utility`, `details`: by measure, its value (None where it cannot be computed) and its remark. `shares`: rows of
+    (variable, level, share before, share after), see `distributions`. `seconds`: of "protect", "attack" and "utility".
+    `traces`: by measure, what few people do to its value, as `Trace` has it; empty where nobody asked. `quoted`: of the
+    plan, what it states that few people have.
     """
 
-    risks: dict[str, dict[str, float | None]]
+    met: dict[str, dict[str, Met]]
     utility: dict[str, float | None]
     details: dict[str, str] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
-    distribution: dict[str, list[float]] = field(default_factory=dict)
-    groups: dict[str, list[list[Any]]] = field(default_factory=dict)
+    shares: list[list[Any]] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     traces: dict[str, dict[str, Any]] = field(default_factory=dict)
     quoted: list[list[Any]] = field(default_factory=list)
@@ -66,20 +53,21 @@ class Evaluated:
 def evaluate(
     data: Any, plan: Plan, intruders: Mapping[str, Intruder], measures: Sequence[Measure], seed: int,
     threshold: float = 0.2, copies: int = 1, threads: int | None = 1, groups: Groups | None = None,
-    audit: str = "",
+    audit: str = "", ways: Ways = stated,
 ) -> Evaluated:  # fmt: skip
     """Protect a file by a plan with one seed, attack the release by each intruder, and measure its utility.
 
     What a plan cannot do to this file is an error. An intruder who cannot attack the release (no record of it belongs
     to one person) and a measure that cannot be computed have no numbers, and the reason is kept. `data`: a frame, or
     the `Encoded` file that several evaluations share. `audit`: also find what few people do to each measure
-    ("thorough", or "quick"), without which nothing of it goes outside.
+    ("thorough", or "quick"), without which nothing of it goes outside. `ways`: the levels at which each intruder
+    attacks.
 
     >>> import confide as cf
     >>> heads = cf.demo("heads").head(500)
     >>> plan = cf.Plan([cf.Swap("race", rate=0.3)], identifiers=["id"])
     >>> found = evaluate(heads, plan, {"neighbour": cf.Intruder(knows=["sex", "race"])}, [cf.Means("age")], seed=1)
-    >>> found.risks["neighbour"]["targets"], found.utility
+    >>> found.met["neighbour"]["informed"].risks["targets"], found.utility
     (500.0, {'means': 0.0})
     """
     began = time.perf_counter()
@@ -89,53 +77,20 @@ def evaluate(
         release = plan.protect(data, seed=seed, draws="shared", copies=copies)
     seconds = {"protect": time.perf_counter() - began}
     began = time.perf_counter()
-    risks: dict[str, dict[str, float | None]] = {}
-    refused, distribution, group_rows = {}, {}, {}
+    met: dict[str, dict[str, Met]] = {}
+    refused: dict[str, str] = {}
     for name, who in intruders.items():
-        try:
-            attacks = attacks_of(who, release, threads)
-        except InputError as e:
-            refused[name] = str(e)
-            risks[name] = dict.fromkeys(RISKS)
-            continue
-        risks[name] = mean_risks([_risks(a, threshold) for a in attacks])
-        distribution[name] = np.mean([counts_by_bin(a.units) for a in attacks], axis=0).tolist()
-        if groups is not None:
-            group_rows[name] = groups.rows(attacks, who, threshold)
+        levels = ways(name, who, release)
+        met[name], why = meet(levels, release, threshold, threads, groups)
+        refused |= {f"{name}, {level}" if met[name] else name: text for level, text in why.items()}
     seconds["attack"] = time.perf_counter() - began
     began = time.perf_counter()
     values, details, found = audited(release, measures, audit) if audit else (*measured(release, measures), {})
     seconds["utility"] = time.perf_counter() - began
     first = release if isinstance(release, Release) else release[0]
     said = [list(q) for q in quoted(first)] if audit else []
-    return Evaluated(risks, values, details, refused, distribution, group_rows, seconds, found, said)
-
-
-def attacks_of(who: Intruder, release: Release | Copies, threads: int | None) -> tuple[Attack, ...]:
-    """One attack, or, on copies whose rows cannot be linked, one per copy."""
-    attack = who.attack(release, threads=threads, progress=False)
-    return attack.attacks if isinstance(attack, Averaged) else (attack,)
-
-
-def _risks(attack: Attack, threshold: float) -> dict[str, float | None]:
-    found = summarise(attack.units, threshold).to_dict()
-    return {k: None if found[k] is None else float(found[k]) for k in RISKS}
-
-
-def mean_risks(each: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
-    """The mean over attacks; unknown where it is unknown for one of them."""
-    out: dict[str, float | None] = {}
-    for k in RISKS:
-        known = [v for v in (e[k] for e in each) if v is not None]
-        out[k] = float(np.mean(known)) if len(known) == len(each) else None
-    return out
-
-
-def counts_by_bin(units: pl.DataFrame) -> F64:
-    """Targets whose largest probability lies in each of `BINS`."""
-    # One in five comes out of log space a hair above 0.2; that much does not move it to the next range.
-    at = np.searchsorted(np.asarray(EDGES) * (1 + MARGIN), units["p_max"].to_numpy(), side="left") - 1
-    return np.bincount(np.clip(at, 0, len(BINS) - 1), minlength=len(BINS)).astype(np.float64)
+    shares = [] if groups is None else distributions(first)
+    return Evaluated(met, values, details, refused, shares, seconds, found, said)
 
 
 def measured(release: Release | Copies, measures: Iterable[Measure]) -> tuple[dict[str, float | None], dict[str, str]]:

@@ -24,7 +24,10 @@ FRAME, SUMMARY, FILE = "frame.parquet", "summary.csv", "result.json"
 WORK = "work"
 """Where `confide study` keeps it."""
 TYPES = {str(t): t for t in (pl.String, pl.Float64, pl.Int64, pl.Boolean)}
-TABLES = ("frame", "distribution", "groups", "details", "timings", "audit")
+TABLES = (
+    "frame", "distribution", "groups", "details", "timings", "audit", "levels", "calibration", "claims",
+    "distributions", "kinds",
+)  # fmt: skip
 
 
 def save_tables(result: StudyResult, place: Path, overwrite: bool = False) -> list[Path]:

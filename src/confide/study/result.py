@@ -17,8 +17,9 @@ from confide.core.upward import upward
 from confide.frames.files import FORMATS
 from confide.measure.utility.measure import Measure
 from confide.protect.plan import Plan
-from confide.study.evaluate import RISKS, is_random
-from confide.study.statement.checks import EVERYTHING
+from confide.study.cautions import cautions
+from confide.study.evaluate import is_random
+from confide.study.statement.checks import EVERYTHING, RISKS
 from confide.study.statement.rule import Rule
 
 if TYPE_CHECKING:
@@ -51,15 +52,20 @@ class Info:
 class StudyResult(Result):
     """What a study found.
 
-    `frame`: one row per plan x intruder x repeat: `plan`, `sweep`, `setting`, `value`, `intruder`, `repeat`, the risks
-    of the file, then one column per measure of utility. The first plan is "release everything". A plan without random
-    steps has one repeat. `distribution`: plan, intruder, bin, targets: how many targets have their largest
-    probability in each range. `groups`: plan, intruder, variable, level, targets, over_threshold, expected_matches.
-    Both are means over repeats. `details`: plan, measure, detail: a measure's remark, or why it, or an intruder's risk,
-    could not be computed. `timings`: seconds of each piece of work. `rule`: how the study said it would choose.
-    `copies`: by plan or sweep, how many copies are released. `audit`: plan, measure, repeat, and what few people do
-    to this measure of utility (see `Trace`); `statements`: by plan, which fields of which steps name what how
-    few people have. What is not in them does not go outside.
+    `frame`: one row per plan x intruder x repeat: `plan`, `sweep`, `setting`, `value`, `intruder`, `level`, `repeat`,
+    the risks of the file, then one column per measure of utility. The first plan is "release everything". A plan
+    without random steps has one repeat. `level` is the one at which the intruder is right most often over repeats, and
+    which is booked; `levels` has every one that was tried: plan, intruder, repeat, level, found, claimed.
+    `distribution`: plan, intruder, bin, targets: how many targets have their largest probability in each range.
+    `groups`: plan, intruder, variable, level, targets, over_threshold, expected_matches, found. Both are means over
+    repeats. `claims`: plan, intruder, level, targets, claimed, true (means over repeats), z: whether claims are right;
+    `calibration` has the same in ranges of the largest probability, as sums over repeats. `distributions`: plan,
+    variable, level, before, after: shares of people. `kinds`: variable, kind, why. `details`: plan,
+    measure, detail: a measure's remark, or why it, or an intruder's risk, could not be computed.
+    `timings`: seconds of each piece of work. `rule`: how the study said it would choose. `copies`: by plan or sweep,
+    how many copies are released. `audit`: plan, measure, repeat, and what few people do to this measure of utility (see
+    `Trace`); `statements`: by plan, which fields of which steps name what how few people have. What is not in them does
+    not go outside.
     """
 
     frame: pl.DataFrame
@@ -75,6 +81,11 @@ class StudyResult(Result):
     copies: Mapping[str, int] = field(default_factory=dict)
     audit: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=AUDIT))
     statements: Mapping[str, Sequence[tuple[int, str, int]]] = field(default_factory=dict)
+    levels: pl.DataFrame = field(default_factory=pl.DataFrame)
+    calibration: pl.DataFrame = field(default_factory=pl.DataFrame)
+    claims: pl.DataFrame = field(default_factory=pl.DataFrame)
+    distributions: pl.DataFrame = field(default_factory=pl.DataFrame)
+    kinds: pl.DataFrame = field(default_factory=pl.DataFrame)
 
     @property
     def random(self) -> dict[str, bool]:
@@ -100,9 +111,7 @@ class StudyResult(Result):
 
         return summarise_repeats(self.frame, self.measures, RISKS, self.random)
 
-    def frontier(
-        self, risk: str = "expected_matches", utility: str | None = None, intruder: str | None = None
-    ) -> pl.DataFrame:
+    def frontier(self, risk: str = RISKS[0], utility: str | None = None, intruder: str | None = None) -> pl.DataFrame:
         """Which plans no other beats in both risk and utility, and how sure that is over repeats.
 
         Risk is that of the worst intruder, unless one is named; utility is the first measure, unless one is named.
@@ -112,30 +121,36 @@ class StudyResult(Result):
         return frontier(self.frame, risk, self.measure(utility), intruder, random=self.random)
 
     def choose(
-        self, max_risk: Mapping[str, float] | None = None, by: str | None = None, intruder: str | None = None,
-        cautious: bool = False,
+        self, max_risk: Mapping[str, float | str] | None = None, by: str | None = None, intruder: str | None = None,
+        cautious: bool = False, min_utility: Mapping[str, float] | None = None,
     ) -> Choice:  # fmt: skip
         """The plan with the best utility among those whose risks are within limits.
 
-        `max_risk`: by name of a risk, its largest tolerable mean, for every intruder, or for the one named. With
-        `cautious` the upper end of the 95 percent interval must be within the limit. Without arguments, the rule that
-        the study stated.
+        `max_risk`: by name of a risk, its largest tolerable mean, for every intruder, or for the one named: a number of
+        people, or a share of the targets, as {"found": "2%"} or {"found_share": 0.02}. `min_utility`: by measure, the
+        least utility that is asked for (the largest loss, where lower is better). With `cautious` the worse end of
+        every 95 percent interval must be within its limit. Without arguments, the rule that the study stated.
         """
         from confide.study.tradeoff.choice import choose
 
         if max_risk is None and self.rule is None:
-            raise InputError('Say what risk is tolerable: choose(max_risk={"expected_matches": 100}, by="ci_overlap").')
-        if max_risk is None and (by is not None or intruder is not None or cautious):
+            raise InputError('Say what risk is tolerable: choose(max_risk={"found": "2%"}, by="ci_overlap").')
+        if max_risk is None and (by is not None or intruder is not None or cautious or min_utility):
             raise InputError(
                 "Without max_risk the study's own rule is followed as it was stated; give max_risk as well."
             )
-        rule = self.rule if max_risk is None else Rule(max_risk, by, intruder, cautious)
+        rule = self.rule if max_risk is None else Rule(max_risk, by, intruder, cautious, min_utility or {})
         assert rule is not None
-        return choose(self.frame, self.measures, rule.max_risk, rule.by, rule.intruder, rule.cautious, self.random)
+        return choose(
+            self.frame, self.measures, rule.max_risk, rule.by, rule.intruder, rule.cautious, self.random,
+            rule.min_utility,
+        )  # fmt: skip
 
-    def map(
-        self, risk: str = "expected_matches", utility: str | None = None, intruder: str | None = None, **options: Any
-    ) -> Any:
+    def cautions(self) -> list[str]:
+        """Sentences about plans and intruders for whom claims and truth differ: which way risk is misjudged."""
+        return cautions(self.claims)
+
+    def map(self, risk: str = RISKS[0], utility: str | None = None, intruder: str | None = None, **options: Any) -> Any:
         """The R-U map: risk against utility, between "release nothing" and "release everything"."""
         draw = upward("map_chart")
         return draw(self.frame, risk, self.measure(utility), intruder=intruder, random=self.random, **options)

@@ -19,9 +19,11 @@ from confide.study.collect import collected
 from confide.study.evaluate import Evaluated, evaluate
 from confide.study.groups import Groups
 from confide.study.kept import keep
+from confide.study.levels import Ways, contenders, every, only, stated
 from confide.study.pieces.keys import Piece, fingerprint, pieces_of
 from confide.study.pieces.restored import restored
 from confide.study.pieces.store import Store
+from confide.study.statement.checks import EVERYTHING
 
 if TYPE_CHECKING:
     from confide.study.result import StudyResult
@@ -47,19 +49,32 @@ def run_in(
     seed = _settled_seed(study, store, overwrite)
     pieces = pieces_of(study, seed)
     found = {} if store is None else _kept(study, store, pieces)
-    todo = _missing(pieces, found)
     groups = Groups.of(study.data, study.intruders.values())
-    work = _worker(study, groups, store)
     with calm(), progress_bar("comparing releases", len(pieces), progress) as done:
         many = Counter(p.key for p in pieces)
         done(sum(many[key] for key in found))
-        for piece, evaluated in _worked(work, todo, cores, study.data.height):
-            found[piece.key] = evaluated
-            done(many[piece.key])
+        for part, ways in _parts(study, pieces, found):
+            work = _worker(study, groups, store, ways)
+            for piece, evaluated in _worked(work, _missing(part, found), cores, study.data.height):
+                found[piece.key] = evaluated
+                done(many[piece.key])
     result = collected(study, seed, [(p, found[p.key]) for p in pieces], time.perf_counter() - began)
     if store is not None:
         keep(result, store.folder)
     return result
+
+
+def _parts(
+    study: Study, pieces: Sequence[Piece], found: Mapping[str, Evaluated]
+) -> Iterator[tuple[list[Piece], Callable[[Piece], Ways]]]:
+    """First repeats, in which every level that could find more is tried; then the others, at those that may win."""
+    first = [p for p in pieces if p.repeat == 0]
+    if not study.strongest:
+        yield list(pieces), lambda _: stated
+        return
+    yield first, lambda _: every
+    win = {p.candidate.name: only(contenders(found[p.key].met)) for p in first}
+    yield [p for p in pieces if p.repeat], lambda piece: win[piece.candidate.name]
 
 
 def _missing(pieces: Sequence[Piece], found: Mapping[str, Evaluated]) -> list[Piece]:
@@ -71,13 +86,15 @@ def _missing(pieces: Sequence[Piece], found: Mapping[str, Evaluated]) -> list[Pi
     return list(out.values())
 
 
-def _worker(study: Study, groups: Groups, store: Store | None) -> Callable[[Piece, int], Evaluated]:
+def _worker(
+    study: Study, groups: Groups, store: Store | None, ways: Callable[[Piece], Ways]
+) -> Callable[[Piece, int], Evaluated]:
     def work(piece: Piece, threads: int) -> Evaluated:
         c = piece.candidate
         try:
             made = evaluate(
                 study.source, c.plan, study.intruders, study.measures, piece.seed, study.threshold,
-                study.copies_of(c), threads, groups, "quick" if piece.repeat else "thorough",
+                study.copies_of(c), threads, groups, "quick" if piece.repeat else "thorough", ways(piece),
             )  # fmt: skip
         except InputError as e:
             raise InputError(f'plan "{c.name}": {e}') from e
@@ -102,16 +119,15 @@ def hopeless(anchor: Evaluated) -> Iterator[str]:
 def _worked(
     work: Callable[[Piece, int], Evaluated], todo: Sequence[Piece], cores: int, rows: int
 ) -> Iterator[tuple[Piece, Evaluated]]:
-    """Pieces as they are done: the first one alone, since it shows most mistakes, the others side by side."""
-    for piece in todo[:1]:
-        yield piece, work(piece, cores)
+    """Pieces as they are done: the file as it is first and alone, since it shows most mistakes, others side by side."""
+    alone = [p for p in todo[:1] if p.candidate.name == EVERYTHING]
     side_by_side = cores if rows < LARGE else 1
+    for piece in alone if side_by_side > 1 else todo:
+        yield piece, work(piece, cores)
     if side_by_side == 1:
-        for piece in todo[1:]:
-            yield piece, work(piece, cores)
         return
     with ThreadPoolExecutor(side_by_side) as pool:
-        running: dict[Future[Evaluated], Piece] = {pool.submit(work, p, 1): p for p in todo[1:]}
+        running: dict[Future[Evaluated], Piece] = {pool.submit(work, p, 1): p for p in todo[len(alone) :]}
         try:
             for future in as_completed(running):
                 yield running[future], future.result()

@@ -93,23 +93,30 @@ def _without(part: str, key: str):
     return lambda c: {**c, part: {k: v for k, v in c[part].items() if k != key}}
 
 
+def met(content, **parts):
+    """A piece in which parts of what was met are others."""
+    return {**content, "met": {"near": {"informed": {**content["met"]["near"]["informed"], **parts}}}}
+
+
 @pytest.mark.parametrize(
     "change",
     [
-        lambda c: {**c, "risks": None},
-        lambda c: {**c, "risks": {}},
-        lambda c: {**c, "risks": {"near": None}},
-        lambda c: {**c, "risks": {"another": c["risks"]["near"]}},
-        lambda c: {**c, "risks": {"near": {**c["risks"]["near"], "expected_matches": "9"}}},
-        lambda c: {**c, "risks": {"near": {"expected_matches": 9.0}}},
-        lambda c: {**c, "distribution": {"near": [1.0]}},
-        lambda c: {**c, "groups": {"near": [["sex", "f"]]}},
-        lambda c: {**c, "groups": {"near": 3}},
+        lambda c: {**c, "met": None},
+        lambda c: {**c, "met": {}},
+        lambda c: {**c, "met": {"near": None}},
+        lambda c: {**c, "met": {"near": {"informed": None}}},
+        lambda c: {**c, "met": {"another": c["met"]["near"]}},
+        lambda c: met(c, risks={**c["met"]["near"]["informed"]["risks"], "expected_matches": "9"}),
+        lambda c: met(c, risks={"expected_matches": 9.0}),
+        lambda c: met(c, distribution=[1.0]),
+        lambda c: met(c, groups=[["sex", "f"]]),
+        lambda c: met(c, groups=3),
+        lambda c: met(c, claims=[[0.0, 1.0]]),
+        lambda c: {**c, "shares": [["sex"]]},
         lambda c: {**c, "seconds": {**c["seconds"], "attack": None}},
-        _without("distribution", "near"),
         _without("utility", "hellinger"),
         _without("details", "hellinger"),
-        lambda c: {k: v for k, v in c.items() if k != "groups"},
+        lambda c: {k: v for k, v in c.items() if k != "shares"},
         lambda c: {**c, "more": {}},
     ],
 )

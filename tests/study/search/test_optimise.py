@@ -200,7 +200,7 @@ def test_places_and_settings_are_each_others_inverse() -> None:
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ({"max_risk": {MATCHES: 0.001}}, r'No plan has.*"search \[sd=8.5\]" comes nearest'),
+        ({"max_risk": {MATCHES: "0.0001%"}}, r'No plan has.*"search \[sd=8.5\]" comes nearest'),
         ({"max_risk": 5}, "max_risk is a table"),
         ({"rounds": -1}, "rounds is how often"),
         ({"repeats": 0}, "repeats is how often"),

@@ -144,13 +144,20 @@ def test_a_plan_whose_utility_is_not_known_is_not_chosen() -> None:
         ({"max_risk": {"hellinger": 1}}, "is a measure of utility, not a risk"),
         ({"max_risk": {"false_match_rate": 0.5}}, "a higher false_match_rate is safer"),
         ({"max_risk": {MATCHES: -1}}, "from 0 upwards, not -1"),
-        ({"max_risk": {MATCHES: "100"}}, "is a number from 0 upwards"),
+        ({"max_risk": {MATCHES: "100"}}, 'number of people, or a percentage of the targets as "2%"'),
+        ({"max_risk": {MATCHES: "120%"}}, "between 0 and 100"),
+        ({"max_risk": {MATCHES: 0.02}}, r'counts people.*For 2 percent of the targets write .*"2%"'),
+        ({"max_risk": {f"{MATCHES}_share": 2}}, 'between 0 and 1; for 2 percent write 0.02 or "2%"'),
+        ({"max_risk": {"wrong": 5}}, "a higher wrong is safer"),
+        ({"max_risk": {MATCHES: 500}, "by": "hellinger", "min_utility": {"ci_overlp": 1}}, 'Did you mean "ci_overlap"'),
+        ({"max_risk": {MATCHES: 500}, "by": "hellinger", "min_utility": {"ci_overlap": 80}}, "so 80 cannot be asked"),
+        ({"max_risk": {MATCHES: 500}, "by": "hellinger", "min_utility": 0.8}, "min_utility is a table of measures"),
         ({"max_risk": {MATCHES: True}}, "is a number from 0 upwards"),
         ({"max_risk": {MATCHES: math.nan}}, "is a number from 0 upwards"),
         ({"max_risk": {MATCHES: math.inf}}, "is infinite, which limits nothing"),
         ({"max_risk": {MATCHES: -math.inf}}, "from 0 upwards, not -inf"),
         ({"max_risk": {"targets": 5}}, "max_risk: targets counts the records that were attacked, which is no risk"),
-        ({"max_risk": {"unevaluated": 5}}, "unevaluated counts .* which is no risk; take one of: over_threshold"),
+        ({"max_risk": {"unevaluated": 5}}, "unevaluated counts .* which is no risk; take one of: found"),
         ({"max_risk": {MATCHES: 500}, "by": ["hellinger"]}, r"by names one measure of utility \(ci_overlap, hellinger\)"),
         ({"max_risk": {MATCHES: 500}}, "several measures of utility; name one in by: ci_overlap, hellinger"),
         ({"max_risk": {MATCHES: 500}, "by": "ci_overlp"}, 'Did you mean "ci_overlap"'),
@@ -164,7 +171,7 @@ def test_mistakes_get_a_sentence(given: dict, words: str) -> None:
         choose(FRAME, [OVERLAP, DISTANCE], **given)
 
 
-numbers = st.integers(0, 8).map(lambda k: k / 4)
+numbers = st.integers(0, 8).map(float)
 
 
 @settings(deadline=None, max_examples=30)

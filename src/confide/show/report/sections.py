@@ -101,7 +101,9 @@ def _nobody(view: View) -> Iterator[str]:
     if view.outside:
         yield "No plan is within the limits on risk that were set beforehand, so none is chosen."
         return
-    limits = " and ".join(f"{RISK_WORDS.get(r, r)} at most {number(v)}" for r, v in rule.max_risk.items())
+    limits = " and ".join(
+        f"{RISK_WORDS.get(r, r)} at most {v if isinstance(v, str) else number(v)}" for r, v in rule.max_risk.items()
+    )
     yield f"The rule stated beforehand: {limits}. {view.nobody} None is chosen."
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from confide.core.visible import visible
-from confide.study.statement.checks import EVERYTHING
+from confide.study.statement.checks import EVERYTHING, RISKS
+from confide.study.tradeoff.asked import PEOPLE
 
 if TYPE_CHECKING:
     from confide.study.result import StudyResult
@@ -17,42 +19,88 @@ MOST = 60
 """Plans shown; a longer sweep is for the map and the frame."""
 
 WIDEST = 48
+WIDTH = 118
+CAUTIONS = 5
+"""Cautions that are printed; the others are in the result."""
 
 
-def study_text(result: StudyResult, risk: str = "expected_matches") -> str:
+def study_text(result: StudyResult, risk: str = RISKS[0]) -> str:
     """Means over repeats, with half the width of the 95 percent interval; a star marks the frontier.
 
     >>> import confide as cf
     >>> plans = {"coarse": cf.Plan([cf.Recode("age", width=10)], identifiers=["id"])}
     >>> study = cf.Study(cf.demo("heads").head(300), plans, {"near": cf.Intruder(knows=["sex", "age"])}, ["hellinger"])
-    >>> print(study.run())
-    plan                expected matches  hellinger
-    release everything             125.0          0
-    coarse                          15.0          0  *
+    >>> print(str(study.run()).partition("Kinds")[0])
+    plan                        found              by  claimed  declared, wrong  hellinger
+    release everything  125.0 (41.7%)  near, informed    125.0         227, 115          0
+    coarse                15.0 (5.0%)  near, informed     15.0             3, 2          0  *
     <BLANKLINE>
-    Risk: the worst of 1 intruder. Means over repeats.
-    *: no other plan is better in both risk and hellinger.
+    found: right matches of the worst of 1 intruder, and their share of 300 targets; by: who, at which level; claimed:
+    matches as it reckons them itself; declared: targets whose likeliest record has a probability above 0.2.
+    Means over repeats.
+    *: no other plan is better in both found and hellinger.
+    <BLANKLINE>
     """
     summary = result.summary()
     names = [m.name for m in result.measures]
     said = [visible(n) for n in names]
-    star = set(result.frontier(risk).filter("on_frontier")["plan"].to_list())
+    points = {row["plan"]: row for row in result.frontier(risk).iter_rows(named=True)}
     rows = []
     for plan in [EVERYTHING, *result.plans][:MOST]:
-        mine = summary.filter(plan=plan)
-        worst = mine.filter(measure=risk).sort("mean", descending=True, nulls_last=False).head(1)
-        cells = [_cell(worst, ",.1f"), *(_cell(mine.filter(measure=n), ".4g") for n in names)]
-        rows.append([_short(visible(plan)), *cells, "*" if plan in star else ""])
-    head = ["plan", risk.replace("_", " "), *said, ""]
-    many = len(result.intruders)
+        mine, who = summary.filter(plan=plan), points[plan]["worst_intruder"]
+        cells = [*_risk_cells(result, mine, risk, who), *(_cell(mine.filter(measure=n), ".4g") for n in names)]
+        rows.append([_short(visible(plan)), *cells, "*" if points[plan]["on_frontier"] else ""])
+    head = ["plan", risk.replace("_", " "), "by", "claimed", "declared, wrong", *said, ""]
     spread = " +- half the width of the 95 percent interval" if any("+-" in c for r in rows for c in r) else ""
-    legend = [
-        f"Risk: the worst of {many} intruder{'s' * (many != 1)}. Means over repeats{spread}.",
-        f"*: no other plan is better in both risk and {said[0]}.",
-    ]
+    star = f"*: no other plan is better in both {risk} and {said[0]}."
+    legend = [*_legend(result, risk), f"Means over repeats{spread}.", star]
     left = len(result.plans) + 1 - MOST
     more = [f"... and {left} more plans"] if left > 0 else []
-    return "\n".join([*_aligned([head, *rows]), *more, "", *legend])
+    return "\n".join([*_aligned([head, *rows]), *more, "", *legend, *_kinds(result), *_cautions(result)])
+
+
+def _risk_cells(result: StudyResult, mine: pl.DataFrame, risk: str, who: str | None) -> list[str]:
+    """The worst intruder's risk with its share, who it is, and what it claims, declares and gets wrong."""
+    if who is None:
+        return ["unknown", "", "", ""]
+    numbers = mine.filter(intruder=who)
+    targets = numbers.filter(measure="targets")["mean"].item()
+    found = numbers.filter(measure=risk)
+    share = f" ({found['mean'].item() / max(targets, 1):.1%})" if risk in PEOPLE else ""
+    plan = mine["plan"][0]
+    level = result.frame.filter(plan=plan, intruder=who)["level"][0]
+    claimed, over, wrong = (
+        _cell(numbers.filter(measure=m).with_columns(low=None, high=None), form)
+        for m, form in (("claimed_matches", ",.1f"), ("over_threshold", ",.0f"), ("wrong", ",.0f"))
+    )
+    return [_cell(found, ",.1f") + share, f"{_short(visible(who))}, {level}", claimed, f"{over}, {wrong}"]
+
+
+def _legend(result: StudyResult, risk: str) -> list[str]:
+    many, most = len(result.intruders), float(result.frame.select(pl.max("targets")).item() or 0)
+    what = "right matches" if risk == RISKS[0] else risk.replace("_", " ")
+    text = (
+        f"{risk}: {what} of the worst of {many} intruder{'s' * (many != 1)}, and their share of {most:,.0f} targets; "
+        "by: who, at which level; claimed: matches as it reckons them itself; declared: targets whose likeliest record "
+        f"has a probability above {result.info.threshold:g}."
+    )
+    return textwrap.wrap(text, WIDTH)
+
+
+def _kinds(result: StudyResult) -> list[str]:
+    """Which variables were taken for numbers and which for categories."""
+    parts = []
+    for kind in ("numeric", "categorical"):
+        names = result.kinds.filter(kind=kind)["variable"].to_list() if result.kinds.height else []
+        parts += [f"{kind}: {', '.join(visible(v) for v in names)}"] if names else []
+    return textwrap.wrap(f"Kinds, as read or named: {'; '.join(parts)}.", WIDTH) if parts else []
+
+
+def _cautions(result: StudyResult) -> list[str]:
+    said = result.cautions()
+    more = [f"... and {len(said) - CAUTIONS} more; see cautions()."] if len(said) > CAUTIONS else []
+    lines = [line for text in (*said[:CAUTIONS], *more) for line in textwrap.wrap(f"Caution: {text}", WIDTH)]
+    return ["", *lines] if lines else []
 
 
 def _cell(row: pl.DataFrame, form: str) -> str:

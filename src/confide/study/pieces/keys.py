@@ -74,6 +74,7 @@ def _common(study: Study, otherwise: str) -> dict[str, Any]:
         "intruders": {name: _stated_intruder(who, otherwise) for name, who in study.intruders.items()},
         "utility": [_stated_measure(m, otherwise) for m in study.measures],
         "threshold": study.threshold,
+        "strongest": study.strongest,
         "version": __version__,
     }
 

@@ -6,35 +6,58 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from confide.measure.utility.traces import Trace
-from confide.study.evaluate import BINS, RISKS, Evaluated
+from confide.study.evaluate import Evaluated
+from confide.study.meeting import BINS, CALIBRATION, Met
+from confide.study.statement.checks import RISKS
 
 PARTS = ("protect", "attack", "utility")
 TRACE = set(Trace.__dataclass_fields__)
+LISTS = ("shares", "quoted")
+"""Parts of a piece that are lists; the others are tables."""
 
 
 def restored(held: Mapping[str, Any] | None, intruders: Sequence[str], measures: Sequence[str]) -> Evaluated | None:
     """The piece; None where anything is missing, or is not what `evaluate` makes for these intruders and measures.
 
-    >>> restored({"risks": None}, ["neighbour"], ["means"]) is None
+    >>> restored({"met": None}, ["neighbour"], ["means"]) is None
     True
     """
     if held is None or set(held) != set(Evaluated.__dataclass_fields__):
         return None
-    tables = all(isinstance(part, list if name == "quoted" else dict) for name, part in held.items())
-    return Evaluated(**held) if tables and _fits(Evaluated(**held), intruders, measures) else None
+    tables = all(isinstance(part, list if name in LISTS else dict) for name, part in held.items())
+    if not tables or not all(_met(m) for m in held["met"].values()):
+        return None
+    met = {who: {level: Met(**one) for level, one in ways.items()} for who, ways in held["met"].items()}
+    found = Evaluated(**{**held, "met": met})
+    return found if _fits(found, intruders, measures) else None
+
+
+def _met(ways: Any) -> bool:
+    """Levels of one intruder, each with the parts of a `Met`, of the shape that it has."""
+    if not isinstance(ways, dict):
+        return False
+    return all(
+        isinstance(one, dict)
+        and set(one) == set(Met.__dataclass_fields__)
+        and isinstance(one["risks"], dict)
+        and set(one["risks"]) == set(RISKS)
+        and _numbers(one["risks"])
+        and _row(one["distribution"], len(BINS))
+        and isinstance(one["groups"], list)
+        and all(_group(row) for row in one["groups"])
+        and isinstance(one["claims"], list)
+        and all(_row(row, len(CALIBRATION)) for row in one["claims"])
+        for one in ways.values()
+    )
 
 
 def _fits(e: Evaluated, intruders: Sequence[str], measures: Sequence[str]) -> bool:
     return (
-        list(e.risks) == list(intruders)
-        and all(isinstance(r, dict) and set(r) == set(RISKS) and _numbers(r) for r in e.risks.values())
+        list(e.met) == list(intruders)
         and set(e.utility) == set(measures) == set(e.details)
         and _numbers(e.utility)
         and all(isinstance(text, str) for text in (*e.details.values(), *e.refused.values()))
-        and set(e.distribution) == set(intruders) - set(e.refused)
-        and all(_row(counts, len(BINS)) for counts in e.distribution.values())
-        and set(e.groups) <= set(e.distribution)
-        and all(isinstance(rows, list) and all(_group(row) for row in rows) for rows in e.groups.values())
+        and all(isinstance(row, list) and len(row) == 4 for row in e.shares)
         and set(e.traces) in (set(), set(measures))
         and all(isinstance(t, dict) and set(t) == TRACE and _numbers(t) for t in e.traces.values())
         and all(isinstance(q, list) and len(q) == 3 for q in e.quoted)
@@ -54,9 +77,9 @@ def _row(values: Any, length: int) -> bool:
 
 
 def _group(row: Any) -> bool:
-    """Variable, level, targets, over_threshold, expected_matches."""
-    named = isinstance(row, list) and len(row) == 5 and all(isinstance(v, str) for v in row[:2])
-    return named and _row(row[2:], 3)
+    """Variable, level, targets, over_threshold, expected_matches, found."""
+    named = isinstance(row, list) and len(row) == 6 and all(isinstance(v, str) for v in row[:2])
+    return named and _row(row[2:], 4)
 
 
 def _number(value: Any) -> bool:

@@ -14,7 +14,8 @@ from confide.measure.risk.identification import MARGIN, summarise
 from confide.measure.utility.measure import Measure
 from confide.protect.plan import Plan
 from confide.protect.release import Release
-from confide.study.evaluate import attacks_of, measured, repeat_seed
+from confide.study.evaluate import measured, repeat_seed
+from confide.study.meeting import attacks_of
 from confide.study.search.forcing import without
 from confide.study.search.trials import side_by_side
 from confide.study.statement.study import Study

@@ -12,6 +12,7 @@ from confide.core.errors import InputError, raise_all
 from confide.core.run.threads import calm, progress_bar, thread_count
 from confide.study.collect import study_frame
 from confide.study.evaluate import Evaluated, evaluate, is_random, repeat_seed
+from confide.study.levels import Ways, contenders, every, only
 from confide.study.run import LARGE, hopeless
 from confide.study.statement.study import Study
 from confide.study.statement.sweep import Candidate
@@ -54,19 +55,25 @@ def tried(
     cannot be computed even when nothing is altered is an error, as in a study.
     """
     first = study.repeats if fresh else 0
-    pieces = [(c, r) for c in candidates for r in range(study.repeats if is_random(c.plan) else 1)]
+    pieces = [(c, r) for r in range(study.repeats) for c in candidates if r == 0 or is_random(c.plan)]
+    win: dict[str, Ways] = {}
 
     def work(piece: tuple[Candidate, int], cores: int) -> Evaluated:
         c, r = piece
         try:
             made = evaluate(study.source, c.plan, study.intruders, study.measures, repeat_seed(seed, r, fresh=fresh),
-                            study.threshold, threads=cores)  # fmt: skip
+                            study.threshold, threads=cores, ways=win.get(c.name, every))  # fmt: skip
         except InputError as e:
             raise InputError(f'plan "{c.name}": {e}') from e
         if c.name == study.everything.name:
             raise_all([*hopeless(made)])
         return made
 
-    found = side_by_side(work, pieces, study.data.height, threads, what, progress)
+    found: list[Evaluated] = []
+    for part in (pieces[: len(candidates)], pieces[len(candidates) :]):
+        found += side_by_side(work, part, study.data.height, threads, what, progress)
+        win |= {c.name: only(contenders(e.met)) for (c, _), e in zip(pieces, found, strict=False)}
+    order = {c.name: k for k, c in enumerate(candidates)}
     met = [(c, first + r, made) for (c, r), made in zip(pieces, found, strict=True)]
+    met.sort(key=lambda each: (order[each[0].name], each[1]))
     return study_frame(met, [m.name for m in study.measures])

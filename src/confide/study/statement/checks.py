@@ -24,12 +24,12 @@ EVERYTHING = "release everything"
 MOST_REPEATS = 10_000
 
 RISKS = (
-    "targets", "over_threshold", "expected_matches", "unique_matches", "unique_declared", "false_match_rate",
-    "claimed_matches", "unevaluated",
+    "found", "found_share", "targets", "over_threshold", "wrong", "expected_matches", "unique_matches",
+    "unique_declared", "false_match_rate", "claimed_matches", "unevaluated",
 )  # fmt: skip
-"""Risks of a file that a study keeps; null where they are not known."""
+"""Risks of a file that a study keeps; null where they are not known. The first is the one that is meant by default."""
 
-COLUMNS = ("plan", "sweep", "setting", "value", "intruder", "repeat", *RISKS)
+COLUMNS = ("plan", "sweep", "setting", "value", "intruder", "level", "repeat", *RISKS)
 """Columns of a study's table before the measures of utility."""
 
 

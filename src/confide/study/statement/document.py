@@ -34,7 +34,9 @@ from confide.study.statement.rule import Rule
 from confide.study.statement.study import Study
 from confide.study.statement.sweep import Sweep
 
-KEYS = ("title", "data", "repeats", "seed", "threshold", "release", "plan", "intruder", "utility", "choice")
+KEYS = (
+    "title", "data", "repeats", "seed", "threshold", "strongest", "release", "plan", "intruder", "utility", "choice",
+)  # fmt: skip
 NUMBERS = {"repeats": 5, "seed": None, "threshold": 0.2}
 SHARED = ("identifiers", "weight", "drop", "categorical", "numeric")
 """What `[release]` may state once for all plans."""
@@ -61,9 +63,11 @@ def build_study(reader: Reader, doc: Mapping[str, Any], folder: Path) -> Study |
     measures = _utility(reader, doc)
     repeats, seed, threshold = (doc.get(k, d) for k, d in NUMBERS.items())
     reader.problems += number_problems(repeats, seed, threshold)
-    title = doc.get("title", "")
+    title, strongest = doc.get("title", ""), doc.get("strongest", True)
     if not isinstance(title, str):
         reader.blame("title", f"must be text, not {kind_of(title)}.")
+    if not isinstance(strongest, bool):
+        reader.blame("strongest", f"must be true or false, not {kind_of(strongest)}.")
     if data is not None:
         reader.problems += [p for name, plan in plans.items() for p in plan_problems(name, plan, data)]
         reader.problems += [p for name, who in intruders.items() for p in intruder_problems(name, who, data)]
@@ -71,7 +75,8 @@ def build_study(reader: Reader, doc: Mapping[str, Any], folder: Path) -> Study |
     rule = _rule(reader, doc, measures)
     if reader.problems:
         return None
-    return Study(data, plans, intruders, measures, repeats, seed, threshold, copies, rule, title, str(doc["data"]))
+    label = str(doc["data"])
+    return Study(data, plans, intruders, measures, repeats, seed, threshold, copies, rule, title, label, strongest)
 
 
 def _rule(reader: Reader, doc: Mapping[str, Any], measures: Sequence[Any]) -> Rule | None:
@@ -179,6 +184,7 @@ def study_to_dict(study: Study, data: str | None, populations: Mapping[str, str]
     doc: dict[str, Any] = {"title": study.title} if study.title else {}
     doc |= {"data": named, "repeats": study.repeats, "threshold": study.threshold}
     doc |= {} if study.seed is None else {"seed": study.seed}
+    doc |= {} if study.strongest else {"strongest": False}
     tables, lost = written(study.plans, study.copies, study.intruders, study.measures, study.choice, populations)
     raise_all([*wrong, *(f"{what}: {why}" for what, why in lost.items())])
     return doc | tables

@@ -48,6 +48,8 @@ class Study(Statement):
     (the same for all plans, so that they can be compared pair by pair). `seed`: of the whole study; None: fresh entropy.
     `threshold`: targets above this probability are counted. `copies`: by plan, how many copies are released (multiple
     imputation). `choice`: a `Rule` by which a plan will be chosen. `title` and `label` (of the data) are for the report.
+    `strongest`: whether each intruder also attacks at the levels that could find more, and is booked at the one that is
+    right most often.
 
     >>> import confide as cf
     >>> study = cf.Study(
@@ -73,6 +75,7 @@ class Study(Statement):
     choice: Rule | None = None
     title: str = ""
     label: str = ""
+    strongest: bool = True
 
     _section: ClassVar[str] = "study"
 
@@ -174,6 +177,7 @@ class Study(Statement):
             *named_problems(self.intruders, "intruders", (Intruder,)),
             *number_problems(self.repeats, self.seed, self.threshold),
             *utility_problems(self.utility),
+            *([] if isinstance(self.strongest, bool) else ["strongest is true or false."]),
             *(p for what in ("title", "label") if (p := unwritable(str(getattr(self, what)), what))),
         ]
         if isinstance(self.plans, Mapping):

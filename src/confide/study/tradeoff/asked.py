@@ -9,10 +9,16 @@ import numpy as np
 
 from confide.core.errors import InputError, did_you_mean
 from confide.measure.utility.measure import Measure
-from confide.study.evaluate import RISKS
+from confide.study.statement.checks import RISKS
+from confide.study.tradeoff.repeats import SHARE
 
 COUNTS = {"targets": "the records that were attacked", "unevaluated": "the records whose risk is not known"}
 """Of what a study keeps beside its risks, what says how much was attacked, not how much was found."""
+SAFER = ("false_match_rate", "wrong")
+"""What is safer where it is higher, so that no limit can be set to it."""
+USABLE = tuple(r for r in RISKS if r not in (*SAFER, *COUNTS))
+PEOPLE = tuple(r for r in USABLE if not r.endswith(SHARE))
+"""Risks that count people; each also goes as a share of targets, as "found_share"."""
 
 
 def chosen_intruders(known: Sequence[str], intruder: str | None) -> tuple[str, ...]:
@@ -49,35 +55,81 @@ def chosen_measure(measures: Sequence[Measure], name: str | Measure | None, what
 
 def checked_risk(name: Any, measures: Sequence[Measure], what: str = "risk") -> str:
     """The name of a risk that is safer where it is lower."""
-    usable = [r for r in RISKS if r not in ("false_match_rate", *COUNTS)]
-    if name == "false_match_rate":
-        raise InputError(f"{what}: a higher false_match_rate is safer, so it sets no limit; take one of: "
-                         f"{', '.join(usable)}.")  # fmt: skip
+    if name in SAFER:
+        raise InputError(f"{what}: a higher {name} is safer, so it sets no limit; take one of: {', '.join(USABLE)}.")
     if name in tuple(COUNTS):
-        raise InputError(f"{what}: {name} counts {COUNTS[name]}, which is no risk; take one of: {', '.join(usable)}.")
+        raise InputError(f"{what}: {name} counts {COUNTS[name]}, which is no risk; take one of: {', '.join(USABLE)}.")
     if name in [m.name for m in measures]:
-        raise InputError(f'{what}: "{name}" is a measure of utility, not a risk; risks are: {", ".join(usable)}.')
-    if name not in usable:
-        raise InputError(f'{what}: there is no risk named "{name}".{did_you_mean(str(name), usable)}')
+        raise InputError(f'{what}: "{name}" is a measure of utility, not a risk; risks are: {", ".join(USABLE)}.')
+    if name not in (*USABLE, *(f"{r}{SHARE}" for r in PEOPLE)):
+        raise InputError(f'{what}: there is no risk named "{name}".{did_you_mean(str(name), USABLE)}')
     return str(name)
 
 
 def checked_limits(limits: Any, measures: Sequence[Measure], what: str = "max_risk") -> dict[str, float]:
-    """Limits as {"expected_matches": 100}: names of risks, numbers from 0 upwards."""
-    example = f'{what}={{"expected_matches": 100}}'
+    """Limits as {"found": 100}, or as shares of the targets, {"found": "2%"} or {"found_share": 0.02}.
+
+    >>> checked_limits({"found": "2%", "over_threshold": 50}, [])
+    {'found_share': 0.02, 'over_threshold': 50.0}
+    """
+    example = f'{what}={{"found": 100}} or {what}={{"found": "2%"}}'
     if not isinstance(limits, Mapping):
         raise InputError(f"{what} is a table of risks and their limits, such as {example}.")
     if not limits:
         raise InputError(f"{what} names no risk; state at least one limit, such as {example}.")
     out = {}
     for name, limit in limits.items():
-        risk = checked_risk(name, measures, what)
-        if isinstance(limit, bool) or not isinstance(limit, (int, float, np.integer, np.floating)) or np.isnan(limit):
-            raise InputError(f"{what}: the limit of {risk} is a number from 0 upwards, such as {example}.")
-        if limit < 0:
-            raise InputError(f"{what}: the limit of {risk} is a number from 0 upwards, not {limit:g}.")
-        if np.isinf(limit):
-            raise InputError(f"{what}: the limit of {risk} is infinite, which limits nothing; give a number, or leave "
-                             f"{risk} out.")  # fmt: skip
-        out[risk] = float(limit)
+        risk, value = _limit(checked_risk(name, measures, what), limit, what, example)
+        out[risk] = value
+    return out
+
+
+def _limit(risk: str, limit: Any, what: str, example: str) -> tuple[str, float]:
+    """One limit as a number of people or a share of targets, whichever was written."""
+    if isinstance(limit, str):
+        return risk if risk.endswith(SHARE) else f"{risk}{SHARE}", _percent(limit, f"{what}: the limit of {risk}")
+    if isinstance(limit, bool) or not isinstance(limit, (int, float, np.integer, np.floating)) or np.isnan(limit):
+        raise InputError(f"{what}: the limit of {risk} is a number from 0 upwards, such as {example}.")
+    if limit < 0:
+        raise InputError(f"{what}: the limit of {risk} is a number from 0 upwards, not {limit:g}.")
+    if np.isinf(limit):
+        raise InputError(f"{what}: the limit of {risk} is infinite, which limits nothing; give a number, or leave "
+                         f"{risk} out.")  # fmt: skip
+    if risk.endswith(SHARE) and limit > 1:
+        raise InputError(f'{what}: {risk} is a share of the targets, between 0 and 1; for {limit:g} percent write '
+                         f'{limit / 100:g} or "{limit:g}%".')  # fmt: skip
+    if not risk.endswith(SHARE) and 0 < limit < 1:
+        raise InputError(f'{what}: {risk} counts people, and {limit:g} of a person is meant for nobody. For '
+                         f'{100 * limit:g} percent of the targets write {{"{risk}": "{100 * limit:g}%"}}; for nobody '
+                         "write 0.")  # fmt: skip
+    return risk, float(limit)
+
+
+def _percent(text: str, what: str) -> float:
+    """A percentage that is written as text, as a share."""
+    try:
+        share = float(text.strip().removesuffix("%")) / 100
+    except ValueError:
+        share = -1.0
+    if not text.strip().endswith("%") or not 0 <= share <= 1:
+        raise InputError(f'{what} is a number of people, or a percentage of the targets as "2%", between 0 and 100.')
+    return share
+
+
+def checked_floors(floors: Any, measures: Sequence[Measure], what: str = "min_utility") -> dict[str, float]:
+    """The least utility by measure, as {"ci_overlap": 0.8}; the largest loss, where lower is better."""
+    if not isinstance(floors, Mapping):
+        raise InputError(
+            f'{what} is a table of measures and what is asked of them, such as {what}={{"ci_overlap": 0.8}}.'
+        )
+    out = {}
+    for name, floor in floors.items():
+        measure = chosen_measure(measures, name, what)
+        number = isinstance(floor, (int, float, np.integer, np.floating)) and not isinstance(floor, bool)
+        if not number or not np.isfinite(floor):
+            raise InputError(f"{what}: what is asked of {measure.name} is a number.")
+        low, high = measure.range
+        if not low <= floor <= high:
+            raise InputError(f"{what}: {measure.name} lies between {low:g} and {high:g}, so {floor:g} cannot be asked.")
+        out[measure.name] = float(floor)
     return out

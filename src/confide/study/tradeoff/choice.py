@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import polars as pl
 
 from confide.core.errors import InputError
 from confide.core.result import Result
 from confide.measure.utility.measure import Measure
-from confide.study.tradeoff.asked import checked_limits, chosen_measure
+from confide.study.tradeoff.asked import checked_floors, checked_limits, chosen_measure
 from confide.study.tradeoff.question import Question
-from confide.study.tradeoff.reason import nobody, reason_of, why_not
+from confide.study.tradeoff.reason import asked_words, nobody, reason_of, why_not
 from confide.study.tradeoff.repeats import Repeats
 
 
@@ -23,7 +23,8 @@ class Choice(Result):
     `plan`: its name. `risks`: its mean risks, of those that were limited, by the worst intruder. `limits`: what was
     asked for. `by`: the measure of utility; `value` and `interval`: its mean and 95% interval (None where a random plan
     has one repeat). `reason`: why, in sentences. `table`: every plan, its risks, whether it meets the limits, its
-    utility, and why it was not chosen.
+    utility, and why it was not chosen. `floors`: by measure, what was asked of it. `asked`: the question as it was
+    understood.
     """
 
     plan: str
@@ -34,6 +35,8 @@ class Choice(Result):
     interval: tuple[float, float] | None
     reason: str
     table: pl.DataFrame
+    floors: Mapping[str, float] = field(default_factory=dict)
+    asked: str = ""
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -52,15 +55,16 @@ class Choice(Result):
 
 
 def choose(
-    frame: pl.DataFrame, measures: Sequence[Measure], max_risk: Mapping[str, float], by: str | Measure | None = None,
-    intruder: str | None = None, cautious: bool = False, random: Mapping[str, bool] | None = None,
+    frame: pl.DataFrame, measures: Sequence[Measure], max_risk: Mapping[str, float | str],
+    by: str | Measure | None = None, intruder: str | None = None, cautious: bool = False,
+    random: Mapping[str, bool] | None = None, min_utility: Mapping[str, float] | None = None,
 ) -> Choice:  # fmt: skip
     """Of the plans whose mean risks are within `max_risk`, the one with the best mean utility.
 
-    `max_risk`: limits as {"expected_matches": 100}; they hold for the worst intruder unless one is named. `by`: the
-    measure of utility. `cautious`: the upper ends of the risks' 95% intervals must be within the limits, not only the
-    means. `random` says which plans have random steps. Of plans with the same utility the one with less of the first
-    risk is taken, then the one stated first.
+    `max_risk`: limits as {"found": 100} or {"found": "2%"}; they hold for the worst intruder unless one is named. `by`:
+    the measure of utility. `cautious`: the worse ends of 95% intervals must be within the limits, not only the means.
+    `random` says which plans have random steps. `min_utility`: what is asked of measures, as {"ci_overlap": 0.8}. Of
+    plans with the same utility the one with less of the first risk is taken, then the one stated first.
 
     >>> import confide as cf
     >>> frame = pl.DataFrame({"plan": ["a", "b", "c"], "intruder": "i", "repeat": 0, "expected_matches": [1.0, 5, 6],
@@ -69,9 +73,11 @@ def choose(
     'b'
     """
     if not isinstance(cautious, bool):
-        raise InputError("cautious is true (the upper ends of intervals are held against the limits) or false.")
+        raise InputError("cautious is true (the worse ends of intervals are held against the limits) or false.")
     limits, measure = checked_limits(max_risk, measures), chosen_measure(measures, by)
-    asked = Question.of(Repeats.of(frame, random), limits, measure, intruder, cautious)
+    least = checked_floors(min_utility or {}, measures)
+    floors = {m: least[m.name] for m in measures if m.name in least}
+    asked = Question.of(Repeats.of(frame, random), limits, measure, intruder, cautious, floors)
     order = asked.order()
     if not order:
         raise InputError(nobody(asked))
@@ -80,7 +86,8 @@ def choose(
     ends = None if utility.low is None or utility.high is None else (utility.low, utility.high)
     means = {risk: pair[1].mean for risk, pair in asked.risks[best].items() if pair is not None}
     table, name = _table(asked, best), asked.every.plans[best]
-    return Choice(name, means, limits, measure.name, utility.mean, ends, reason_of(asked, order), table)
+    reason = reason_of(asked, order)
+    return Choice(name, means, limits, measure.name, utility.mean, ends, reason, table, least, asked_words(asked))
 
 
 def _table(asked: Question, best: int) -> pl.DataFrame:

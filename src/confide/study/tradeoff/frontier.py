@@ -10,7 +10,7 @@ import polars as pl
 
 from confide.frames.columns import F64, Bools
 from confide.measure.utility.measure import Measure
-from confide.study.tradeoff.asked import checked_risk, chosen_intruders
+from confide.study.tradeoff.asked import SAFER, checked_risk, chosen_intruders
 from confide.study.tradeoff.repeats import Interval, Repeats, interval, same, worst_of
 
 SUMMARY = {
@@ -41,16 +41,18 @@ def summarise_repeats(
     """
     every = Repeats.of(frame, random)
     about = {p: (s, v) for p, s, v in frame.select("plan", "sweep", "value").iter_rows()}
-    of_risk = [(who, name, every.risk(name, who)) for who in every.intruders for name in risks]
+    of_risk = [
+        (who, name, every.risk(name, who), every.risk_ends(name, who)) for who in every.intruders for name in risks
+    ]
     of_utility = [(m, every.utility(m.name)) for m in measures]
     rows: list[tuple[Any, ...]] = []
     for k, plan in enumerate(every.plans):
         drawn = bool(every.random[k])
-        for who, name, values in of_risk:
-            better = "higher" if name == "false_match_rate" else "lower"
-            rows.append((plan, *about[plan], who, name, "risk", better, *_numbers(interval(values[k], drawn))))
+        for who, name, values, ends in of_risk:
+            better = "higher" if name in SAFER else "lower"
+            rows.append((plan, *about[plan], who, name, "risk", better, *_numbers(interval(values[k], drawn, ends))))
         for m, values in of_utility:
-            found = _numbers(interval(values[k], drawn))
+            found = _numbers(interval(values[k], drawn, m.range))
             rows.append((plan, *about[plan], None, m.name, "utility", m.direction, *found))
     return pl.DataFrame(rows, schema=SUMMARY, orient="row")
 
@@ -86,7 +88,7 @@ def frontier(
     every = Repeats.of(frame, random)
     who = chosen_intruders(every.intruders, intruder)
     worst = worst_of(every, risk, who)
-    found = every.intervals(every.utility(utility.name))
+    found = every.intervals(every.utility(utility.name), utility.range)
     sign = _sign(utility)
     r = np.array([np.nan if w is None else w[1].mean for w in worst])
     loss = np.array([np.nan if u is None else sign * u.mean for u in found])

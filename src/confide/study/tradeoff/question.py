@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from confide.frames.columns import F64
 from confide.measure.utility.measure import Measure
 from confide.study.tradeoff.asked import chosen_intruders
-from confide.study.tradeoff.repeats import Interval, Repeats, worst_of
+from confide.study.tradeoff.repeats import SHARE, Interval, Repeats, worst_of
 
 Worst = tuple[str, Interval] | None
 """An intruder and the interval of a risk; None where a risk is not known."""
@@ -19,7 +19,8 @@ Worst = tuple[str, Interval] | None
 class Question:
     """A question: the repeats, the limits by risk, each plan's worst risks and utility (None where not known).
 
-    `risks` are of the intruder with the largest mean, `upper` of the one whose interval reaches highest.
+    `risks` are of the intruder with the largest mean, `upper` of the one whose interval reaches highest. `floors`: by
+    measure, the least utility that is asked for, and `also`: each plan's utility by those measures.
     """
 
     every: Repeats
@@ -31,17 +32,23 @@ class Question:
     utility: Sequence[Interval | None]
     cautious: bool
     single: bool
+    floors: Mapping[Measure, float] = field(default_factory=dict)
+    also: Mapping[str, Sequence[Interval | None]] = field(default_factory=dict)
 
     @classmethod
     def of(
         cls, every: Repeats, limits: Mapping[str, float], measure: Measure, intruder: str | None = None,
-        cautious: bool = False,
+        cautious: bool = False, floors: Mapping[Measure, float] | None = None,
     ) -> Question:  # fmt: skip
         """Ask it of the repeats of a study."""
         who = chosen_intruders(every.intruders, intruder)
         risks, upper = (_by_plan(every, limits, who, high) for high in (False, True))
         values = every.utility(measure.name)
-        return cls(every, limits, risks, upper, measure, values, every.intervals(values), cautious, len(who) == 1)
+        asked = {m.name: every.intervals(every.utility(m.name), m.range) for m in floors or {}}
+        return cls(
+            every, limits, risks, upper, measure, values, every.intervals(values, measure.range), cautious,
+            len(who) == 1, floors or {}, asked,
+        )  # fmt: skip
 
     def order(self) -> list[int]:
         """The plans within the limits, the best first."""
@@ -62,8 +69,33 @@ class Question:
         """The largest of risk / limit; infinite where a risk is not known or a limit of 0 is passed."""
         return max(ratio_of(self.tried(plan, risk), limit) for risk, limit in self.limits.items())
 
+    def within(self, plan: int) -> bool:
+        """Whether all risks are within their limits."""
+        return self.ratio(plan) <= 1 + 1e-12
+
+    def short(self, plan: int, measure: Measure) -> float | None:
+        """By how much a plan misses what is asked of a measure, 0 where it does not; None where it is not known."""
+        found = self.also[measure.name][plan]
+        value = None if found is None else found.mean
+        if found is not None and self.cautious:
+            value = found.low if measure.direction == "higher" else found.high
+        if value is None:
+            return None
+        gap = self.floors[measure] - value if measure.direction == "higher" else value - self.floors[measure]
+        return max(gap, 0.0) if gap > 1e-12 else 0.0
+
+    def useful(self, plan: int) -> bool:
+        """Whether the plan has a utility, and all that is asked of others."""
+        return self.utility[plan] is not None and all(self.short(plan, m) == 0.0 for m in self.floors)
+
     def meets(self, plan: int) -> bool:
-        return self.ratio(plan) <= 1 + 1e-12 and self.utility[plan] is not None
+        """Whether a plan is within all limits, those of risk and those of utility."""
+        return self.within(plan) and self.useful(plan)
+
+    def targets(self, plan: int, risk: str) -> float | None:
+        """How many people the intruder looks for whose number is held against a limit."""
+        found = self.risks[plan][risk]
+        return None if found is None else self.every.targets(found[0])
 
     def better(self, plan: int) -> tuple[float, float, int]:
         """Sorts the best first: utility, then the first risk, then the order of statement."""
@@ -97,10 +129,25 @@ def number(x: float) -> str:
     return f"{x:,.0f}" if math.isfinite(x) and abs(x) >= 1000 else f"{x:.4g}"
 
 
-def shown(found: Interval | None) -> str:
-    """A mean, and its interval where it has one."""
+def amount(risk: str, x: float) -> str:
+    """A risk for a sentence: a number of people, or a percentage."""
+    return f"{100 * x:.3g}%" if risk.endswith(SHARE) else number(x)
+
+
+def aside(risk: str, x: float, targets: float | None) -> str:
+    """The same as a share of the targets, or as a number of people, whichever the risk is not."""
+    if not targets:
+        return ""
+    return f"{x * targets:,.0f} of {targets:,.0f}" if risk.endswith(SHARE) else f"{100 * x / targets:.3g}% of targets"
+
+
+def shown(found: Interval | None, risk: str = "", targets: float | None = None) -> str:
+    """A mean, its interval where it has one, and beside a risk its share or number."""
     if found is None:
         return "not known"
-    if found.low is None or found.high is None or found.low == found.high:
-        return number(found.mean)
-    return f"{number(found.mean)} (95% interval {number(found.low)} to {number(found.high)})"
+    spread = found.low is not None and found.high is not None and found.low != found.high
+    parts = [aside(risk, found.mean, targets)] if risk else []
+    if spread and found.low is not None and found.high is not None:
+        parts.append(f"95% interval {amount(risk, found.low)} to {amount(risk, found.high)}")
+    more = "; ".join(p for p in parts if p)
+    return f"{amount(risk, found.mean)} ({more})" if more else amount(risk, found.mean)

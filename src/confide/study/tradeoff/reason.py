@@ -2,16 +2,48 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
+from confide.measure.utility.measure import Measure
 from confide.study.statement.checks import EVERYTHING
-from confide.study.tradeoff.question import Question, number, ratio_of, shown
+from confide.study.tradeoff.question import Question, amount, aside, number, ratio_of, shown
 from confide.study.tradeoff.repeats import same
 
 
+def asked_words(asked: Question) -> str:
+    """The question as it was understood: limits as people and as shares, what is asked of utility, and whose risk."""
+    limits = " and ".join(_limit_words(asked, risk, limit) for risk, limit in asked.limits.items())
+    many = len(asked.every.intruders)
+    who = "the intruder" if asked.single and many == 1 else "the worst intruder" if many > 1 else "the intruder"
+    floors = "".join(f"; {_floor_words(m, floor)}" for m, floor in asked.floors.items())
+    ends = ", worse ends of intervals" if asked.cautious else ""
+    return f"{limits} by {who}{ends}{floors}; then the best {asked.measure.name}"
+
+
+def _limit_words(asked: Question, risk: str, limit: float) -> str:
+    known = [n for who in asked.every.intruders if (n := asked.every.targets(who)) is not None]
+    beside = aside(risk, limit, max(known, default=None))
+    return f"{risk} at most {amount(risk, limit)}" + (f" ({beside})" if beside else "")
+
+
+def _floor_words(measure: Measure, floor: float) -> str:
+    side = "at least" if measure.direction == "higher" else "at most"
+    return f"{measure.name} {side} {number(floor)}"
+
+
 def why_not(asked: Question, plan: int) -> str:
+    """What of a plan breaks a limit; that another is better, where nothing does."""
     broken = [_broken(asked, plan, risk, limit) for risk, limit in asked.limits.items()]
     problems = [b for b in broken if b]
+    for measure, floor in asked.floors.items():
+        short, found = asked.short(plan, measure), asked.also[measure.name][plan]
+        if short is None:
+            problems.append(
+                f"{measure.name} is not known" if found is None else f"the spread of {measure.name} is not known"
+            )
+        elif short > 0:
+            problems.append(f"{measure.name} is {shown(found)}, where {_floor_words(measure, floor)} is asked")
     if asked.utility[plan] is None:
         problems.append(f"{asked.measure.name} cannot be computed")
     return "; ".join(problems) or f"{asked.measure.name} is not the best"
@@ -28,17 +60,33 @@ def _broken(asked: Question, plan: int, risk: str, limit: float) -> str:
         return ""
     upper = "the upper end of " if asked.cautious else ""
     by = "" if asked.single else f' for "{found[0]}"'
-    return f"{upper}{risk} is {number(tried)}{by}, above {number(limit)}"
+    return f"{upper}{risk} is {amount(risk, tried)}{by}, above {amount(risk, limit)}"
 
 
 def nobody(asked: Question) -> str:
     """No plan is within the limits: which comes nearest, and by how much it fails."""
     plans = range(len(asked.every.plans))
+    safe = [k for k in plans if asked.within(k)]
     # With a limit of 0 every ratio is infinite; then the least risk is nearest.
-    nearest = min(plans, key=lambda k: (asked.ratio(k), sum(asked.tried(k, r) or 0.0 for r in asked.limits), k))
-    limits = " and ".join(f"{risk} at most {number(limit)}" for risk, limit in asked.limits.items())
+    nearest = min(
+        safe or plans,
+        key=lambda k: (asked.ratio(k) if not safe else 0.0, _missed(asked, k),
+                       sum(asked.tried(k, r) or 0.0 for r in asked.limits), k),
+    )  # fmt: skip
     hint = " Leave cautious out, or run more repeats." if asked.cautious else ""
-    return f'No plan has {limits}. "{asked.every.plans[nearest]}" comes nearest: {why_not(asked, nearest)}.{hint}'
+    limits = " and ".join(f"{risk} at most {amount(risk, limit)}" for risk, limit in asked.limits.items())
+    what = f"No plan has {limits}."
+    if safe:
+        many = "1 plan has" if len(safe) == 1 else f"{len(safe)} plans have"
+        what = f"{many} {limits}, but none of them the utility that is asked for."
+    return f'{what} "{asked.every.plans[nearest]}" comes nearest: {why_not(asked, nearest)}.{hint}'
+
+
+def _missed(asked: Question, plan: int) -> float:
+    """How much utility a plan misses; infinite where it is not known."""
+    if asked.utility[plan] is None:
+        return math.inf
+    return sum(math.inf if (short := asked.short(plan, m)) is None else short for m in asked.floors)
 
 
 def reason_of(asked: Question, order: Sequence[int]) -> str:
@@ -57,7 +105,8 @@ def reason_of(asked: Question, order: Sequence[int]) -> str:
         parts.append(_runner_up(asked, best, order[1]))
     if name == EVERYTHING:
         parts.append("It is the file as it is: these limits ask for no protection.")
-    return " ".join([*parts, *warnings_of(asked, best)])
+    parts += [f"Its {m.name} is {shown(asked.also[m.name][best])}." for m in asked.floors if m is not measure]
+    return " ".join([*parts, *warnings_of(asked, best), f"Asked: {asked_words(asked)}."])
 
 
 def _risk_words(asked: Question, plan: int, risk: str) -> str:
@@ -66,8 +115,8 @@ def _risk_words(asked: Question, plan: int, risk: str) -> str:
     by = "" if asked.single else f' for the worst intruder, "{found[0]}"'
     top, high = asked.upper[plan][risk], asked.tried(plan, risk)
     if asked.cautious and top is not None and top[0] != found[0] and high is not None:
-        by += f' (the upper end is largest for "{top[0]}": {number(high)})'
-    return f"{risk} {shown(found[1])}{by}, within {number(asked.limits[risk])}"
+        by += f' (the upper end is largest for "{top[0]}": {amount(risk, high)})'
+    return f"{risk} {shown(found[1], risk, asked.targets(plan, risk))}{by}, within {amount(risk, asked.limits[risk])}"
 
 
 def _runner_up(asked: Question, best: int, second: int) -> str:
@@ -106,5 +155,7 @@ def warnings_of(asked: Question, plan: int) -> list[str]:
         if high is None:
             out.append(f"Warning: with one repeat the spread of {risk} is not known.")
         elif ratio_of(high, limit) > 1 + 1e-12:
-            out.append(f"Warning: the upper end of the interval of {risk}, {number(high)}{by}, is above the limit.")
+            out.append(
+                f"Warning: the upper end of the interval of {risk}, {amount(risk, high)}{by}, is above the limit."
+            )
     return out

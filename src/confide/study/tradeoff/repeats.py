@@ -18,6 +18,7 @@ from confide.study.statement.checks import EVERYTHING
 LEVEL = 0.95
 SEED = 20030101
 """Of the draws of means, so that one result gives one answer."""
+SHARE = "_share"
 SAME = 1e-12
 """Numbers that differ by less than this share of themselves are equal."""
 
@@ -33,8 +34,12 @@ class Interval:
     repeats: int
 
 
-def interval(values: Sequence[float] | F64, random: bool = True) -> Interval | None:
+def interval(
+    values: Sequence[float] | F64, random: bool = True, ends: tuple[float, float] = (-math.inf, math.inf)
+) -> Interval | None:
     """The mean of repeats with Student's t interval; of what is not random the one value; None without a value.
+
+    `ends`: the least and the largest value possible, beyond which no interval goes.
 
     >>> found = interval([1.0, 2.0, 3.0])
     >>> found.mean, round(found.low, 3), round(found.high, 3)
@@ -55,7 +60,7 @@ def interval(values: Sequence[float] | F64, random: bool = True) -> Interval | N
         return Interval(mean, known, known, None if random else 0.0, len(x))
     sd = float(x.std(ddof=1))
     half = float(stdtrit(len(x) - 1, (1 + LEVEL) / 2)) * sd / math.sqrt(len(x))
-    return Interval(mean, mean - half, mean + half, sd, len(x))
+    return Interval(mean, min(max(mean - half, ends[0]), mean), max(min(mean + half, ends[1]), mean), sd, len(x))
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,8 +95,30 @@ class Repeats:
         return cls(frame, plans, who, repeats, there, several)
 
     def risk(self, name: str, intruder: str) -> F64:
-        """A risk of one intruder, shape (p, r); nan where there is none."""
-        return self._array(self.frame.filter(pl.col("intruder") == intruder), name)
+        """A risk of one intruder, shape (p, r); nan where there is none. One that counts people also as a share."""
+        rows = self.frame.filter(pl.col("intruder") == intruder)
+        if name in rows.columns:
+            return self._array(rows, name)
+        count = self._array(rows, name.removesuffix(SHARE))
+        return np.asarray(count / np.maximum(self._array(rows, "targets"), 1.0))
+
+    def risk_intervals(self, name: str, intruder: str) -> list[Interval | None]:
+        """Each plan's mean risk by one intruder, with its interval, between nobody and all targets."""
+        return self.intervals(self.risk(name, intruder), self.risk_ends(name, intruder))
+
+    def risk_ends(self, name: str, intruder: str) -> tuple[float, float]:
+        """The least and the largest value possible of a risk."""
+        if name.endswith((SHARE, "_rate")):
+            return 0.0, 1.0
+        known = self.targets(intruder)
+        return 0.0, math.inf if known is None else known
+
+    def targets(self, intruder: str) -> float | None:
+        """How many people an intruder looks for, at most; None where the table does not say."""
+        if "targets" not in self.frame.columns:
+            return None
+        found = self.frame.filter(pl.col("intruder") == intruder)["targets"].max()
+        return None if found is None else float(found)  # type: ignore[arg-type]
 
     def utility(self, name: str) -> F64:
         """A measure of utility, which is the same for all intruders, shape (p, r)."""
@@ -108,10 +135,11 @@ class Repeats:
         """Plans that have a number in every repeat of theirs: only these can be compared."""
         return np.asarray((~np.isnan(values) | ~self.there).all(axis=1))
 
-    def intervals(self, values: F64) -> list[Interval | None]:
-        """Each plan's mean and interval; None where a repeat has no number."""
+    def intervals(self, values: F64, ends: tuple[float, float] = (-math.inf, math.inf)) -> list[Interval | None]:
+        """Each plan's mean and interval within `ends`; None where a repeat has no number."""
         whole = self.whole(values)
-        return [interval(v, bool(r)) if ok else None for v, r, ok in zip(values, self.random, whole, strict=True)]
+        each = zip(values, self.random, whole, strict=True)
+        return [interval(v, bool(r), ends) if ok else None for v, r, ok in each]
 
     def drawn_means(self, values: F64, draws: int) -> F64:
         r"""Means that the repeats leave possible, drawn together for all plans, shape (draws, p).
@@ -156,7 +184,7 @@ def worst_of(every: Repeats, risk: str, who: Sequence[str], upper: bool = False)
 
     With `upper`, the one whose interval reaches highest, which need not be the same; an unknown spread is the worst.
     """
-    each = [every.intervals(every.risk(risk, name)) for name in who]
+    each = [every.risk_intervals(risk, name) for name in who]
     out: list[tuple[str, Interval] | None] = []
     for found in zip(*each, strict=True):
         known = [(name, one) for name, one in zip(who, found, strict=True) if one is not None]

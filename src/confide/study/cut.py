@@ -1,0 +1,107 @@
+"""Groups of values that can be named: categories as they are, numbers in ranges that hold enough people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+
+from confide.frames.columns import F64, I64
+from confide.frames.types.exact import exact
+
+MOST_LEVELS = 20
+FEWEST = 10
+"""People that a range of numbers holds at least, so that its ends say nothing of one of them."""
+SPIKE = 0.1
+"""The share from which a value that many people have, such as zero, is a group of its own."""
+MISSING, OTHER, MANY = "(missing)", "(other)", "(the commonest number)"
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """How the values of one variable are put into groups, here and in other files.
+
+    `names`: of the groups; the last is of missing values. `ends`: upper ends of ranges of numbers, `often` a number
+    that is a group of its own; both None for categories.
+
+    >>> Cut.of(pl.Series(["a", "b", None])).names
+    ('a', 'b', '(other)', '(missing)')
+    """
+
+    names: tuple[str, ...]
+    ends: F64 | None = None
+    often: float | None = None
+
+    @classmethod
+    def of(cls, values: pl.Series) -> Cut:
+        """Groups that suit the values: categories, at most 20 of them, or about five ranges of numbers."""
+        numbers = _numbers(values)
+        if numbers is not None and numbers.n_unique() > MOST_LEVELS:
+            return cls._ranges(numbers.drop_nulls().to_numpy())
+        text = _text(values)
+        enum = isinstance(values.dtype, pl.Enum)
+        listed = values.dtype.categories.to_list() if enum else sorted(text.unique().to_list())  # type: ignore[attr-defined]
+        names = [n for n in listed if n not in (MISSING, OTHER)]
+        if len(names) > MOST_LEVELS:
+            common = text.value_counts(name="people").sort(["people", "text"], descending=[True, False])["text"]
+            keep = set([n for n in common.to_list() if n in set(names)][:MOST_LEVELS])
+            names = [n for n in names if n in keep]
+        return cls((*names, OTHER, MISSING))
+
+    @classmethod
+    def _ranges(cls, x: F64) -> Cut:
+        """About five ranges of about as many people; a value that many have is a group of its own."""
+        distinct, count = np.unique(x, return_counts=True)
+        often = float(distinct[count.argmax()]) if count.max() >= SPIKE * len(x) else None
+        cuts = _ends(x if often is None else x[x != often])
+        ends = [_said(c) for c in cuts]
+        ranges = (
+            [f"up to {ends[0]}", *(f"over {a} to {b}" for a, b in pairwise(ends)), f"over {ends[-1]}"]
+            if ends
+            else ["all"]
+        )
+        return cls((*ranges, "zero" if often == 0 else MANY, MISSING), cuts, often)
+
+    def codes(self, values: pl.Series) -> I64:
+        """The group of each value, also of another file with the same variable."""
+        if self.ends is None:
+            places = {n: i for i, n in enumerate(self.names)}
+            found = _text(values).replace_strict(places, default=places[OTHER], return_dtype=pl.Int64)
+            return found.to_numpy()
+        x = values.cast(pl.Float64).fill_null(np.nan).to_numpy()
+        at = np.where(x == self.often, len(self.names) - 2, np.searchsorted(self.ends, x, side="left"))
+        return np.where(np.isnan(x), len(self.names) - 1, at)
+
+    def counts(self, values: pl.Series) -> list[tuple[str, int]]:
+        """How many values each group has."""
+        many = np.bincount(self.codes(values), minlength=len(self.names))
+        return list(zip(self.names, many.tolist(), strict=True))
+
+
+def _numbers(values: pl.Series) -> pl.Series | None:
+    """The values as numbers, if that is what they are."""
+    return values.cast(pl.Float64).fill_nan(None) if values.dtype.is_numeric() and exact(values) else None
+
+
+def _text(values: pl.Series) -> pl.Series:
+    numbers = _numbers(values)
+    return (values if numbers is None else numbers.cast(values.dtype)).cast(pl.String).fill_null(MISSING).alias("text")
+
+
+def _ends(x: F64) -> F64:
+    """Fifths, moved to numbers of two digits; those that leave fewer than FEWEST people in a range are left out."""
+    if len(x) < 2 * FEWEST:
+        return np.zeros(0)
+    found: list[float] = []
+    for cut in sorted({float(f"{q:.2g}") for q in np.quantile(x, [0.2, 0.4, 0.6, 0.8])}):
+        below = x[x <= cut]
+        inside = len(below) if not found else int((below > found[-1]).sum())
+        if inside >= FEWEST and len(x) - len(below) >= FEWEST:
+            found.append(cut)
+    return np.asarray(found)
+
+
+def _said(cut: float) -> str:
+    return f"{cut:,.0f}" if abs(cut) >= 10 or cut == 0 else f"{cut:.2g}"

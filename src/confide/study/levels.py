@@ -1,0 +1,60 @@
+"""The strongest intruder: every level that could find more is tried, and the one that is right most often is booked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from confide.attack.intruder import Intruder
+from confide.attack.results.stronger import level_of, levels_of
+from confide.protect.copies import Copies
+from confide.protect.release import Release
+from confide.study.meeting import Met
+
+Ways = Callable[[str, Intruder, "Release | Copies"], Mapping[str, Intruder]]
+"""From an intruder's name, the intruder and the release: the levels at which it attacks, by name."""
+
+ERRORS = 3.0
+"""Standard errors of a difference by which a level may be behind in the first repeat and still come out ahead."""
+
+
+def stated(name: str, who: Intruder, release: Release | Copies) -> Mapping[str, Intruder]:  # noqa: ARG001
+    """Only as the study says."""
+    return {level_of(who): who}
+
+
+def every(name: str, who: Intruder, release: Release | Copies) -> Mapping[str, Intruder]:  # noqa: ARG001
+    """At every level that could find more."""
+    return levels_of(who, release)
+
+
+def only(levels: Mapping[str, Sequence[str]]) -> Ways:
+    """At the levels named for each intruder."""
+
+    def ways(name: str, who: Intruder, release: Release | Copies) -> Mapping[str, Intruder]:  # noqa: ARG001
+        return {level: one for level, one in levels_of(who).items() if level in levels[name]}
+
+    return ways
+
+
+def contenders(first: Mapping[str, Mapping[str, Met]]) -> dict[str, list[str]]:
+    """By intruder, the levels that may be right most often over all repeats, given what each found in the first.
+
+    The number found is a sum over targets of chances between 0 and 1, so its variance is at most its expectation.
+    """
+    return {name: _near_best(met) for name, met in first.items()}
+
+
+def _near_best(met: Mapping[str, Met]) -> list[str]:
+    found = {level: m.risks["found"] or 0.0 for level, m in met.items()}
+    best = max(found.values(), default=0.0)
+    return [level for level, n in found.items() if best - n <= ERRORS * math.sqrt(best + n)]
+
+
+def booked(repeats: Sequence[Mapping[str, Met]]) -> str | None:
+    """The level with the largest mean of `found` among those tried in every repeat; None where there is none.
+
+    Of two that find the same, the one that was stated, or tried, first.
+    """
+    shared = [level for level in repeats[0] if all(level in met for met in repeats)]
+    return max(shared, key=lambda level: sum(met[level].risks["found"] or 0.0 for met in repeats), default=None)

@@ -1,0 +1,157 @@
+"""The strongest intruder is booked, membership counts, and claims stand beside the truth."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import confide as cf
+from confide.attack.results.stronger import levels_of
+from confide.core.errors import InputError
+from confide.study.cautions import cautions, doubtful
+from confide.study.evaluate import repeat_seed
+from confide.study.levels import booked, contenders
+from confide.study.meeting import Met
+from confide.study.statement.checks import RISKS
+
+HEADS = cf.demo("heads").head(600)
+KNOWS = ["sex", "race", "marital", "age"]
+SWAPS = cf.Plan([cf.Swap("race", rate=0.3), cf.Swap("marital", rate=0.3)], identifiers=["id"])
+
+
+def met(found: float) -> Met:
+    return Met(dict.fromkeys(RISKS, found), [], [], [])
+
+
+def test_the_level_that_is_right_most_often_is_booked_and_named() -> None:
+    result = cf.Study(HEADS, {"swaps": SWAPS}, {"near": cf.Intruder(knows=KNOWS)}, ["hellinger"], 2, seed=3).run()
+    tried = result.levels.filter(plan="swaps").group_by("level").agg(pl.col("found").mean(), pl.len())
+    full = tried.filter(pl.col("len") == 2)
+    best = full.sort("found", descending=True)["level"][0]
+    rows = result.frame.filter(plan="swaps")
+    assert set(rows["level"]) == {best}
+    assert rows["found"].mean() == pytest.approx(full["found"].max())
+    assert set(tried["level"]) == {"informed", "exact", "naive"}
+    for repeat, found in rows.select("repeat", "found").iter_rows():
+        release = SWAPS.protect(HEADS, seed=repeat_seed(3, repeat), draws="shared")
+        attack = levels_of(result.intruders["near"])[best].attack(release)
+        assert attack.summary().found == pytest.approx(found)
+    assert best in str(result)
+
+
+def test_only_the_stated_level_is_tried_where_the_study_says_so() -> None:
+    who = {"near": cf.Intruder(knows=KNOWS)}
+    result = cf.Study(HEADS, {"swaps": SWAPS}, who, ["hellinger"], 2, seed=3, strongest=False).run()
+    assert set(result.levels["level"]) == {"informed"} == set(result.frame["level"])
+
+
+def test_a_level_far_behind_in_the_first_repeat_is_not_tried_again() -> None:
+    assert contenders({"a": {"informed": met(100.0), "exact": met(120.0), "naive": met(20.0)}}) == {
+        "a": ["informed", "exact"]
+    }
+    assert booked([{"x": met(1.0), "y": met(3.0)}, {"x": met(9.0)}]) == "x"
+    assert booked([{}]) is None
+
+
+def test_sampling_protects_people_of_whom_it_is_not_known_that_they_are_in_the_file() -> None:
+    """For a file that nothing was done to, what is found is the sum of 1 / N_t."""
+    people = cf.demo("heads").head(4000)
+    plans = {"a tenth": cf.Plan([cf.Sample(fraction=0.1)], identifiers=["id"])}
+    who = {
+        "sure": cf.Intruder(knows=KNOWS),
+        "unsure": cf.Intruder(knows=KNOWS, membership=cf.Unsure(population=people)),
+    }
+    result = cf.Study(people, plans, who, ["hellinger"], 2, seed=1).run()
+    means = {
+        k: v
+        for k, v in result.frame.filter(plan="a tenth").group_by("intruder").agg(pl.col("found").mean()).iter_rows()
+    }
+    release = plans["a tenth"].protect(people, seed=repeat_seed(1, 0), draws="shared")
+    count = people.group_by(KNOWS).len()
+    customary = (1 / release.frame.join(count, on=KNOWS, how="left")["len"]).sum()
+    first = result.frame.filter(plan="a tenth", intruder="unsure", repeat=0)
+    assert first["found"].item() == pytest.approx(customary)
+    assert first["found_share"].item() == pytest.approx(customary / release.frame.height)
+    assert means["unsure"] < 0.5 * means["sure"]
+    certain = result.frame.filter(intruder="sure")
+    assert np.allclose(certain["found"], certain["expected_matches"])
+
+
+def test_claims_beside_the_truth_and_a_caution_where_they_differ() -> None:
+    naive = cf.Intruder.at("naive", knows=KNOWS)
+    result = cf.Study(HEADS, {"swaps": SWAPS}, {"naive": naive}, ["hellinger"], 2, seed=3).run()
+    row = result.claims.filter(plan="swaps").row(0, named=True)
+    rows = result.frame.filter(plan="swaps")
+    assert row["claimed"] == pytest.approx(rows["claimed_matches"].mean())
+    assert row["true"] == pytest.approx(rows["expected_matches"].mean())
+    assert row["z"] < -3
+    (said,) = result.cautions()
+    assert said.startswith('"swaps", "naive"')
+    assert "too sure" in said
+    assert "Caution" in str(result)
+    bins = result.calibration.filter(plan="swaps")
+    assert 0 < bins["targets"].sum() <= 2 * HEADS.height  # a naive intruder may find no candidate
+    assert bins["claimed"].sum() == pytest.approx(2 * row["claimed"])
+    assert bins["high"].is_sorted()
+
+
+def test_a_caution_says_which_way_risk_is_misjudged() -> None:
+    claims = pl.DataFrame({"plan": ["p", "q", "r"], "intruder": "i", "level": "informed", "targets": 100.0,
+                           "claimed": [10.0, 30.0, 10.0], "true": [30.0, 10.0, 10.5], "z": [9.0, -9.0, 0.1]})  # fmt: skip
+    over, under = sorted(cautions(claims), reverse=True)
+    assert under.startswith('"p"')
+    assert "understated" in under
+    assert over.startswith('"q"')
+    assert "too sure" in over
+    assert not doubtful(1.0, 2.9, 5.0)
+
+
+def test_an_intruder_who_knows_what_is_dropped_has_a_risk() -> None:
+    plans = {"no age": cf.Plan([], identifiers=["id"], drop=["age"]), "all": cf.Plan([], identifiers=["id"])}
+    result = cf.Study(HEADS, plans, {"near": cf.Intruder(knows=KNOWS)}, ["hellinger"], seed=1).run()
+    found = dict(result.frame.select("plan", "found").iter_rows())
+    cells = HEADS.select("sex", "race", "marital").n_unique()
+    assert found["no age"] == pytest.approx(cells)
+    assert found["no age"] < 0.2 * found["all"]
+    assert result.choose({"found": "20%"}, by="hellinger").plan == "no age"
+    shares = result.distributions.filter(plan="no age", variable="age")
+    assert shares["after"].to_list()[-1] == 1.0
+
+
+def test_shares_and_floors_are_understood_and_repeated() -> None:
+    plans = {"tens": cf.Plan([cf.Recode("age", width=10)], identifiers=["id"]), "swaps": SWAPS}
+    study = cf.Study(HEADS, plans, {"near": cf.Intruder(knows=KNOWS)}, ["hellinger", "entropy"], 2, seed=1)
+    result = study.run()
+    choice = result.choose({"found": "40%"}, by="hellinger", min_utility={"entropy": 0.5})
+    assert choice.limits == {"found_share": 0.4}
+    assert choice.floors == {"entropy": 0.5}
+    assert "found_share at most 40% (240 of 600)" in choice.asked
+    assert "entropy at most 0.5" in choice.asked
+    assert choice.asked in choice.reason
+    by_count = result.choose({"found": 240}, by="hellinger", min_utility={"entropy": 0.5})
+    assert by_count.plan == choice.plan
+    with pytest.raises(
+        InputError, match=r"but none of them the utility that is asked for.*entropy is .* at most 1e-05"
+    ):
+        result.choose({"found": "40%"}, by="hellinger", min_utility={"entropy": 0.00001})
+
+
+def test_intervals_stay_within_what_a_number_can_be() -> None:
+    noisy = cf.Plan([cf.Swap("race", rate=0.9)], identifiers=["id"])
+    heads = cf.demo("heads").head(40)
+    result = cf.Study(heads, {"noisy": noisy}, {"near": cf.Intruder(knows=["race"])}, ["hellinger"],
+                      repeats=2, seed=1).run()  # fmt: skip
+    numbers = result.summary().filter(plan="noisy")
+    assert (numbers["low"] >= 0).all()
+    shares = numbers.filter(pl.col("measure").is_in(["found_share", "hellinger"]))
+    assert (shares["high"] <= 1).all()
+    assert (numbers.filter(measure="found")["high"] <= 40).all()
+
+
+def test_the_kinds_that_were_used_are_printed() -> None:
+    plan = cf.Plan([cf.Recode("age", width=10)], identifiers=["id"], categorical=["n_persons"])
+    result = cf.Study(HEADS, {"tens": plan}, {"near": cf.Intruder(knows=["sex"])}, ["hellinger"], seed=1).run()
+    assert dict(result.kinds.select("variable", "kind").iter_rows())["n_persons"] == "categorical"
+    assert "id" not in result.kinds["variable"]
+    assert "numeric: age" in str(result)
