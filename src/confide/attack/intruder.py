@@ -108,7 +108,8 @@ class Intruder(Statement):
 
     .. math:: \Pr(J=j \mid t, Z) \propto \mathrm{prior}_j \cdot C_j \cdot B_j \cdot A_j
 
-    `knows`: variables whose true values the intruder has. `membership`: "certain" (the target is known to be
+    `knows`: variables whose true values the intruder has; what is not released is no evidence, and the attack goes on
+    with the rest. `membership`: "certain" (the target is known to be
     released), "in_file" (known to be surveyed) or `Unsure(...)`. `available`, `unavailable`, `others`: how the
     parts C (known, perturbed), B (unknown, perturbed) and A (how common the record is) are computed:
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from confide.attack.engine.membership import check_membership
 from confide.attack.engine.scene import Scene
 from confide.attack.evidence.grouping import check_unit
+from confide.attack.evidence.unreleased import unusable
 from confide.attack.intruder import Intruder
 from confide.core.errors import InputError, did_you_mean, raise_all
 
@@ -24,11 +25,7 @@ def check_attack(intruder: Intruder, release: Release, copies: bool) -> None:
         )
     if release.compiled is not None and release.compiled.nobody:
         raise InputError(release.compiled.nobody)
-    problems = [
-        f'knows: "{v}" is not released, so knowing it tells nothing.{did_you_mean(v, release.public_variables)}'
-        for v in (*intruder.knows, *intruder.between)
-        if v not in release.public_variables
-    ]
+    problems = unusable(intruder, release)
     problems += _wrong_guesses(intruder, release)
     if release.plan is None and intruder.available != "naive":
         problems.append(

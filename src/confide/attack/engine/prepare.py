@@ -18,6 +18,7 @@ from confide.attack.evidence.case import Case, Merged, make_case, merged
 from confide.attack.evidence.copies import joined
 from confide.attack.evidence.gather import Knowledge, gather
 from confide.attack.evidence.grouping import Grouping, grouping
+from confide.attack.evidence.unreleased import as_shown
 from confide.attack.intruder import Intruder, Unsure
 from confide.attack.targets import Targets, gather_targets, released_row
 from confide.core.errors import InputError
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """An attack up to its loops.
+    """An attack up to its loops. `intruder`: with what the release can be compared with.
 
     Units are pairs of a distinct target and its own distinct record: `units` has their places, `own` the same with -1
     for a target that was not released and -2 for one of whom that is unknown, `of` each target's unit (None: its own).
@@ -101,6 +102,7 @@ def prepare(
     intruder: Intruder, release: Release, targets: Any, truth: Any, also: Sequence[Release] = (), merge: bool = True
 ) -> Prepared:
     """Merge what is alike (with `merge=False` nothing is), and pair every target with its own record."""
+    intruder = as_shown(intruder, release)
     groups = grouping(intruder, release)
     case = make_case(intruder, release)
     if groups is not None and groups.several:

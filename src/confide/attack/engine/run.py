@@ -15,13 +15,13 @@ from confide.attack.engine.loops import Outcome, carry_out
 from confide.attack.engine.membership import people_in_blocks
 from confide.attack.engine.prepare import Prepared, prepare
 from confide.attack.engine.scene import Scene
+from confide.attack.engine.treatments import treatments
 from confide.attack.engine.unit_sums import carry_out_units
 from confide.attack.intruder import Intruder
-from confide.attack.results.attack import Attack, Treatment
+from confide.attack.results.attack import Attack
 from confide.attack.results.units import make_units, spread_out
 from confide.core.run.threads import progress_bar, thread_count
 from confide.frames.columns import F64, I64
-from confide.protect.seam.fitted import SYNTHETIC
 
 if TYPE_CHECKING:
     from confide.protect.release import Release
@@ -42,7 +42,7 @@ def run_attack(
     pairs, models = np.zeros(2), []
     with progress_bar("attacking", len(ready.who.truth), progress) as done:
         for mine, scene, units in ready.scenes():
-            check_scene(scene, intruder)
+            check_scene(scene, ready.intruder)
             outcome, candidates = _carry_out(ready, scene, units, workers, done)
             people, model = people_in_blocks(scene, release, ready.population, ready.weights, ready.behind)
             models += [] if model is None else [model]
@@ -55,7 +55,7 @@ def run_attack(
     if ready.groups is not None:
         table = table.with_columns(unit=pl.Series(ready.own))
     return Attack(
-        intruder, release, spread_out(table, ready.of), ready.who.truth, _treatments(ready),
+        intruder, release, spread_out(table, ready.of), ready.who.truth, treatments(ready, intruder),
         time.perf_counter() - began, (float(pairs[0]), float(pairs[1])), ready.own_row, ready.of, log_scale, absent,
         (targets, truth, tuple(also)), tuple(models),
     )  # fmt: skip
@@ -81,23 +81,3 @@ def _collect(
     columns["people"][mine] = 0.0 if people is None or not len(people) else np.where(inside, people[block], 0.0)
     for name in SUMMARIES:
         columns[name][mine] = getattr(outcome, name)
-
-
-def _treatments(ready: Prepared) -> list[Treatment]:
-    """How each variable was treated, for the printout."""
-    case, intruder, release = ready.case, ready.intruder, ready.release
-    out, naive = [], intruder.levels[0] == "naive"
-    named = {} if release.plan is None else release.plan.named_kinds
-    for v, column in case.original.items():
-        way = case.compiled.way(v)
-        steps = [s for s in case.compiled.steps if v in s.variables]
-        known = "known" if v in intruder.knows else "interval" if v in intruder.between else "not known"
-        did = "not known" if case.blind else " then ".join(type(s).__name__ for s in steps) or "kept"
-        sort = "taken as true" if case.altered(v) and naive else "uncertain" if way.random is not None else "certain"
-        if v in intruder.errors:
-            known, sort = "known, with mistakes", "uncertain" if sort == "certain" else sort
-        if "exact" in intruder.levels and case.compiled.sorts.get(v) == SYNTHETIC:
-            sort = "synthetic"
-        why = "needed by a step" if column.why == "named" and v not in named else column.why
-        out.append(Treatment(v, known, column.kind, why, did, sort))
-    return out

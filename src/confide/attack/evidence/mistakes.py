@@ -41,6 +41,11 @@ def mistake_matrix(error: Any, column: Column) -> F64:
             t, z = like.target(every), like.record
             return np.stack([np.exp(like.log(take(t, np.full(k, y)), z)) for y in range(k)])
     if isinstance(error, (int, float)) and not isinstance(error, bool):
+        if error > 1 and column.dtype.is_numeric():
+            raise InputError(
+                f'errors: "{column.name}" counts as categories here ({column.why}), so a mistake is a probability of '
+                "another category. To give a standard deviation, name it in numeric= of the plan."
+            )
         wrong = fraction(float(error), f'errors: "{column.name}"')
         return (1 - wrong) * np.eye(k) + wrong * (1 - np.eye(k)) / max(k - 1, 1)
     raise InputError(

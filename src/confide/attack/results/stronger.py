@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from confide.attack.evidence.unreleased import as_shown
 from confide.attack.intruder import Intruder
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ def levels_of(intruder: Intruder, release: Release | Copies | None = None) -> di
     The intruder itself is among them, the very object, under its own name ("as stated" where it is none of these).
     Nobody is given knowledge of the plan that was not stated: an intruder who is naive or average in some part, who
     leaves C or A out, or who reckons as printed has no variants. With a `release`, variants that cannot differ there
-    (nothing that is known was altered, and no mistakes are stated) or cannot be (the plan is not known; a naive reading
-    of several copies) are left out. An attack may still refuse a variant with an `InputError` that depends on the data
+    (nothing that is known and released was altered, and no mistakes are stated) or cannot be (the plan is not known; a
+    naive reading of several copies) are left out. An attack may still refuse a variant with an `InputError` that depends on the data
     (mistakes about a synthetic variable at level "exact"); it is then not possible for this intruder.
 
     >>> import confide as cf
@@ -76,4 +77,5 @@ def _may_differ(intruder: Intruder, release: Release | Copies, level: str) -> bo
     if one.compiled is None or (several and level == "naive"):
         return False
     altered = {v for v, way in one.compiled.ways.items() if way.random is not None}
-    return bool(intruder.errors) or bool(altered & {*intruder.knows, *intruder.between})
+    shown = as_shown(intruder, one)
+    return bool(shown.errors) or bool(altered & {*shown.knows, *shown.between})

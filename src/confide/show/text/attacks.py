@@ -29,7 +29,7 @@ def attack_text(attack: Attack, threshold: float = 0.2) -> str:
     ]
     rows: list[tuple[str, ...]] = [("variable", "intruder", "kind", "plan", "evidence")]
     for t in attack.treatments:
-        cells = (t.variable, t.knowledge, f"{t.kind} ({t.why})", t.plan, t.evidence)
+        cells = (t.variable, t.knowledge, f"{t.kind} ({t.why})" if t.kind else "", t.plan, t.evidence)
         rows.append(tuple(visible(c) for c in cells))
     widths = [max(len(r[k]) for r in rows) for k in range(5)]
     lines += ["  ".join(x.ljust(w) for x, w in zip(r, widths, strict=True)).rstrip() for r in rows]
