@@ -95,7 +95,7 @@ def test_one_go_equals_the_library(here: Path, capsys: pytest.CaptureFixture[str
     assert run(f"{line} --seed-file seed.txt") == 0
     text = capsys.readouterr().out
     assert text.startswith("Attack on 300 released records")
-    assert "over threshold 0.5" in text
+    assert "declared above 0.5" in text
 
 
 def test_the_same_seed_gives_the_same_file(here: Path) -> None:

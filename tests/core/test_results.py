@@ -79,6 +79,7 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "Summary": lambda: attack().summary(),
     "TableAttack": lambda: TABLE.publish().attack(known=range(4)),
     "TablesAttack": lambda: AREAS.publish(cf.RoundCells(3)).attack(known=range(3)),
+    "Tried": lambda: attack().stronger(),
     "UniquesNoise": lambda: smallest_noise_for_uniques(HEADS["hh_income"].to_numpy(), limit=0.2, seed=1),
 }  # fmt: skip
 

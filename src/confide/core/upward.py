@@ -13,6 +13,7 @@ ABOVE = {
     "FORMATS": "confide.frames.files",
     "attack_text": "confide.show.text.attacks",
     "calibrate": "confide.measure.risk.calibration",
+    "caution_lines": "confide.show.text.cautions",
     "declare_table": "confide.measure.risk.ranks",
     "map_chart": "confide.show.charts.map_chart",
     "picture_of": "confide.show.charts.of_results",

@@ -33,7 +33,9 @@ def test_missing_values_are_said_to_be_known_or_not() -> None:
 
 
 def test_a_standard_deviation_of_what_counts_as_categories() -> None:
-    with pytest.raises(cf.InputError, match="counts as categories here .whole numbers, 4 values.*numeric= of the plan"):
+    with pytest.raises(
+        cf.InputError, match=r"counts as categories here .whole numbers, 4 values.*numeric= of the plan"
+    ):
         cf.Intruder(knows=["rooms"], errors={"rooms": 1.5}).attack(RELEASE)
     numbers = cf.Plan([], identifiers="id", numeric="rooms").protect(HEADS, seed=1)
     found = cf.Intruder(knows=["rooms"], errors={"rooms": 1.5}).attack(numbers)

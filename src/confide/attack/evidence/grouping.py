@@ -15,6 +15,9 @@ from confide.frames.units import unit_numbers
 if TYPE_CHECKING:
     from confide.protect.release import Release
 
+FEWEST = 10
+"""Units below which, and rows per unit from which on, a column is refused that is said to number units."""
+
 
 @dataclass(frozen=True, eq=False)
 class Grouping:
@@ -76,6 +79,8 @@ def check_unit(intruder: Intruder, release: Release, copies: bool) -> None:
     problems = []
     if name not in release.original.columns:
         problems.append(f'unit: the original has no column "{name}".{did_you_mean(name, release.original.columns)}')
+    else:
+        problems += _too_few(release, name)
     if name in (*intruder.knows, *intruder.between):
         problems.append(f'knows: "{name}" says which rows belong together; whoever knows it is not looking for it.')
     if copies:
@@ -88,6 +93,14 @@ def check_unit(intruder: Intruder, release: Release, copies: bool) -> None:
             'step choose whole units (per="unit"), or use membership="certain".'
         )
     raise_all(problems)
+
+
+def _too_few(release: Release, name: str) -> list[str]:
+    """A column that puts a whole file into a handful of units is not the one that says which rows belong together."""
+    rows, n = release.original.height, release.original.get_column(name).n_unique()
+    if n >= FEWEST or rows < FEWEST * n:
+        return []
+    return [f'unit: "{name}" puts {rows:,} rows into {n} units. Name the column that numbers households or persons.']
 
 
 def _splits_units(release: Release) -> bool:

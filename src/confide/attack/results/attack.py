@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from confide.frames.columns import F64, I64
 if TYPE_CHECKING:
     from confide.attack.results.explain import Explanation
     from confide.attack.results.grid import Grid
+    from confide.attack.results.tried import Tried
     from confide.measure.risk.calibration import Calibration
     from confide.measure.risk.identification import Summary
     from confide.protect.release import Release
@@ -146,11 +149,32 @@ class Attack(Result):
         found: Calibration = upward("calibrate")(self.units, bins)
         return found
 
+    def stronger(self) -> Tried:
+        """Whether the same intruder would find more at another level: informed, exact or naive.
+
+        All targets are tried, or 4,000 of them at random; records are always all there. Tried once, then kept; the
+        printout of an attack carries a caution where a level finds more.
+
+        >>> import confide as cf
+        >>> plan = cf.Plan([cf.NormalSynthesis("hh_income", given=["sex"])], identifiers=["id"])
+        >>> release = plan.protect(cf.demo("heads").select("id", "sex", "tenure", "hh_income").head(500), seed=1)
+        >>> tried = cf.Intruder(knows=["sex", "hh_income"]).attack(release).stronger()
+        >>> tried.frame["level"].to_list()
+        ['informed', 'exact', 'naive']
+        """
+        return self._tried
+
+    @cached_property
+    def _tried(self) -> Tried:
+        from confide.attack.results.tried import try_levels
+
+        return try_levels(self)
+
     def ranks(self, top: int = 10) -> pl.DataFrame:
         """The rank table of Fienberg, Makov and Sanil: targets by the rank of their own record.
 
         `targets` at each rank, mean and standard deviation of the own record's probability (`p_true`) and of the sum of
-        the `top` largest ones (`p_top`).
+        the `top` largest ones (`p_top`); `share` of all targets.
 
         >>> import confide as cf
         >>> elites = cf.demo("elites")
@@ -219,3 +243,8 @@ class Attack(Result):
 
     def __repr__(self) -> str:
         return str(upward("attack_text")(self))
+
+    def _repr_html_(self) -> str:
+        """The summary as a table, and every caution of the printout."""
+        cautions = upward("caution_lines")(self)
+        return super()._repr_html_() + "".join(f"<p>{escape(said)}</p>" for said in cautions)

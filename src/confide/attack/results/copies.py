@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from confide.core.result import Result
+from confide.core.shares import percent
 
 if TYPE_CHECKING:
     from confide.attack.intruder import Intruder
@@ -64,10 +65,12 @@ class Averaged(Result):
 
     def __repr__(self) -> str:
         shown = self.summary().tail(1).to_dicts()[0]
+        n, found, claimed = self.attacks[0].units.height, shown["found"], shown["claimed_matches"]
+        right = "found unknown" if found is None else f"found {found:,.1f} ({percent(found, n)})"
         return (
             f"Averaged: {len(self.attacks)} attacks on copies whose rows are not linked ({self.linkable:.0%} of rows "
-            f"could be); {shown['expected_matches']:.1f} expected matches per copy on average. A summary: the copies "
-            "together tell more."
+            f"could be); of {n:,} targets per copy, on average, {right}, claimed {claimed:,.1f} "
+            f"({percent(claimed, n)}). A summary: the copies together tell more."
         )
 
 

@@ -12,6 +12,7 @@ from confide.attack.intruder import LEVEL_WORDS
 from confide.core.errors import InputError
 from confide.core.result import Result
 from confide.core.run.threads import progress_bar, thread_count
+from confide.core.shares import percent
 
 if TYPE_CHECKING:
     from confide.attack.results.attack import Attack
@@ -27,8 +28,9 @@ class Grid(Result):
 
     `frame` has one row per combination: the three levels, `coherent` (no part is left out that another needs, and all
     parts that reason do so about the same plan), `claimed` (sum of the largest probabilities), `right` (expected
-    matches), `unique_matches`, `p_true` (mean), `contradictions` (targets for whom no record is possible) and `note`,
-    why a combination was refused. A naive intruder leaves B and A out, whatever is chosen for them.
+    matches), `unique_matches`, `p_true` (mean), `contradictions` (targets for whom no record is possible), `note`,
+    why a combination was refused, `found` (right matches that count, as in `summary()`) and `targets`.
+    A naive intruder leaves B and A out, whatever is chosen for them.
     """
 
     frame: pl.DataFrame
@@ -44,15 +46,20 @@ class Grid(Result):
     def __repr__(self) -> str:
         shown = self.frame.filter(pl.col("coherent"))
         lines = [f"{self.frame.height} combinations, {shown.height} of them coherent:"]
-        lines.append(f"{'C':>8} {'B':>8} {'A':>8}  {'claimed':>10}  {'right':>10}")
+        lines.append(f"{'C':>8} {'B':>8} {'A':>8}  {'claimed':>18}  {'found':>18}")
         for r in shown.iter_rows(named=True):
             words = (LEVEL_WORDS[r[part]].partition(" (")[0] for part in ("available", "unavailable", "others"))
             names = " ".join(f"{w:>8}" for w in words)
-            found = "refused" if r["claimed"] is None else f"{r['claimed']:>10,.1f}  {r['right']:>10,.1f}"
-            lines.append(f"{names}  {found}")
+            cells = (_cell(r[name], r["targets"]) for name in ("claimed", "found"))
+            lines.append(f"{names}  {'refused' if r['claimed'] is None else '  '.join(cells)}")
         used = set(shown["available"])
         lines += [words for level, words in LEVEL_WORDS.items() if level in used and level != "ignore"]
         return "\n".join(lines)
+
+
+def _cell(value: float | None, targets: int) -> str:
+    """A number with its share, in 18 characters."""
+    return f"{'unknown':>18}" if value is None else f"{value:>10,.1f} {f'({percent(value, targets)})':>7}"
 
 
 def make_grid(attack: Attack, threads: int | None, progress: bool | None) -> Grid:
@@ -71,9 +78,10 @@ def make_grid(attack: Attack, threads: int | None, progress: bool | None) -> Gri
             names = {"available": c, "unavailable": b, "others": a, "coherent": coherent(*other.levels, c, b, a)}
             rows.append({**names, **seen[other.levels]})
             done(1)
-    numbers = ("claimed", "right", "unique_matches", "p_true", "contradictions")
+    numbers = ("claimed", "right", "unique_matches", "p_true", "contradictions", "found")
     types = {n: pl.Int64 if n in ("unique_matches", "contradictions") else pl.Float64 for n in numbers}
-    return Grid(pl.DataFrame(rows, schema_overrides=types, infer_schema_length=None))
+    frame = pl.DataFrame(rows, schema_overrides=types, infer_schema_length=None)
+    return Grid(frame.with_columns(targets=pl.lit(attack.units.height)))
 
 
 def ladder(levels: tuple[str, str, str]) -> tuple[str, ...]:
@@ -102,12 +110,13 @@ def _measured(attack: Attack, intruder: Any, threads: int | None) -> dict[str, A
         again = run_attack(intruder, attack.release, targets, truth, threads=threads, progress=False, also=also)
     except InputError as refused:
         return {"claimed": None, "right": None, "unique_matches": None, "p_true": None, "contradictions": None,
-                "note": str(refused)}  # fmt: skip
+                "note": str(refused), "found": None}  # fmt: skip
     units, summary = again.units, again.summary()
     return {
         "claimed": float(units["p_max"].sum()), "right": summary.expected_matches,
         "unique_matches": summary.unique_matches, "p_true": _mean(units["p_true"]),
         "contradictions": int((units["status"] == "contradiction").sum()), "note": "",
+        "found": summary.found,
     }  # fmt: skip
 
 

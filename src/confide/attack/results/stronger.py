@@ -30,8 +30,8 @@ def levels_of(intruder: Intruder, release: Release | Copies | None = None) -> di
     Nobody is given knowledge of the plan that was not stated: an intruder who is naive or average in some part, who
     leaves C or A out, or who reckons as printed has no variants. With a `release`, variants that cannot differ there
     (nothing that is known and released was altered, and no mistakes are stated) or cannot be (the plan is not known; a
-    naive reading of several copies) are left out. An attack may still refuse a variant with an `InputError` that depends on the data
-    (mistakes about a synthetic variable at level "exact"); it is then not possible for this intruder.
+    naive reading of several copies) are left out. An attack may still refuse a variant with an `InputError` that
+    depends on the data (mistakes about a synthetic variable at level "exact"); it is then not possible.
 
     >>> import confide as cf
     >>> list(levels_of(cf.Intruder(knows=["sex"], unavailable="ignore")))

@@ -48,6 +48,16 @@ def make_units(columns: dict[str, F64], own_row: I64, certain: bool) -> tuple[pl
     return frame, scale, absent
 
 
+def right_matches(units: pl.DataFrame) -> pl.Series:
+    """How many right matches each target gives on average if one of its likeliest records is picked: hit / n_max."""
+    return units["hit"].cast(pl.Float64) / units["n_max"].clip(lower_bound=1)
+
+
+def found_matches(units: pl.DataFrame) -> pl.Series:
+    """The same as far as the intruder takes the target to be in the file: times 1 - p_absent."""
+    return right_matches(units) * (1 - units["p_absent"])
+
+
 def spread_out(units: pl.DataFrame, of: I64 | None) -> pl.DataFrame:
     """One row per target from one row per unit; `of`: each target's unit, None where they are the same."""
     if of is None:

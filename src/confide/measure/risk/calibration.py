@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from confide.core.errors import InputError
 from confide.core.result import Result
+from confide.core.shares import percent
 from confide.frames.columns import F64, Bools
 
 
@@ -37,7 +38,10 @@ class Calibration(Result):
         return self.chart()
 
     def __repr__(self) -> str:
-        head = f"claimed matches {self.claimed:,.1f}, true matches {self.true:,.1f}, z {self.z:+.1f}"
+        n = int(self.frame["targets"].sum())
+        shares = percent(self.claimed, n), percent(self.true, n)
+        head = f"claimed matches {self.claimed:,.1f} ({shares[0]}), true matches {self.true:,.1f} ({shares[1]}), "
+        head += f"z {self.z:+.1f}"
         lines = [head, f"{'p_max':>18}  {'targets':>9}  {'claimed':>8}  {'true':>8}  {'z':>6}"]
         for r in self.frame.iter_rows(named=True):
             span = f"{r['low']:.3g} to {r['high']:.3g}"
@@ -54,7 +58,7 @@ def calibrate(units: pl.DataFrame | list[pl.DataFrame], bins: int = 10) -> Calib
     """
     if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or not 1 <= bins <= 1000:
         raise InputError("bins must be a whole number from 1 upwards, at most 1,000.")
-    frame = _stacked(units if isinstance(units, list) else [units])
+    frame = stacked(units if isinstance(units, list) else [units])
     if not {"hit", "n_max", "p_max"} <= set(frame.columns):
         raise InputError("units must be the units of an attack (attack.units), or a list of such.")
     if frame["hit"].null_count():
@@ -73,18 +77,18 @@ def calibrate(units: pl.DataFrame | list[pl.DataFrame], bins: int = 10) -> Calib
     rows = []
     for b in np.unique(at):
         mine = at == b
-        n, error = int(mine.sum()), _error(variance, right - p, cluster, mine)
+        n, error = int(mine.sum()), gap_error(variance, right - p, cluster, mine)
         gap = float((right[mine] - p[mine]).sum())
         rows.append({
             "low": float(edges[b]), "high": float(edges[b + 1]), "targets": n, "claimed": float(p[mine].mean()),
-            "true": float(right[mine].mean()), "error": error / n, "z": _ratio(gap, error),
+            "true": float(right[mine].mean()), "error": error / n, "z": in_errors(gap, error),
         })  # fmt: skip
-    total = _error(variance, right - p, cluster, np.ones(len(p), dtype=bool))
-    z = _ratio(float((right - p).sum()), total)
+    total = gap_error(variance, right - p, cluster, np.ones(len(p), dtype=bool))
+    z = in_errors(float((right - p).sum()), total)
     return Calibration(float(p.sum()), float(right.sum()), z, pl.DataFrame(rows))
 
 
-def _stacked(units: list[pl.DataFrame]) -> pl.DataFrame:
+def stacked(units: list[pl.DataFrame]) -> pl.DataFrame:
     """Tables of targets one below the other; units of different releases are different."""
     if not units or not all("unit" in u.columns for u in units):
         return pl.concat(units)
@@ -93,7 +97,7 @@ def _stacked(units: list[pl.DataFrame]) -> pl.DataFrame:
     return every.with_columns(cluster=alone * len(units) + pl.col("release"))
 
 
-def _error(variance: F64, gap: F64, cluster: NDArray[Any] | None, mine: Bools) -> float:
+def gap_error(variance: F64, gap: F64, cluster: NDArray[Any] | None, mine: Bools) -> float:
     """The standard error of the sum of gaps: from each target's own variance, or from sums over clusters."""
     if cluster is None:
         return float(np.sqrt(variance[mine].sum()))
@@ -101,7 +105,7 @@ def _error(variance: F64, gap: F64, cluster: NDArray[Any] | None, mine: Bools) -
     return float(np.sqrt((np.bincount(of, weights=gap[mine]) ** 2).sum()))
 
 
-def _ratio(gap: float, error: float) -> float:
+def in_errors(gap: float, error: float) -> float:
     """A difference in standard errors; where claims were certain (no error), 0 if right and infinite if wrong."""
     if error > 1e-6:
         return gap / error

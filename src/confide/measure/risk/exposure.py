@@ -30,7 +30,7 @@ class Exposure(Result):
     `share`: of the file that is released; `known`: number of variables; `knows`: their names; `first`: share of
     *released* targets whose own record ranks first; `top`: share within the first ten; `p_true`: mean probability of
     the own record; `expected`: right matches among all people of the file, by an intruder who always picks the
-    likeliest record; `p_absent`: mean probability of not being released.
+    likeliest record; `p_absent`: mean probability of not being released; `expected_share`: `expected` as a share.
     """
 
     frame: pl.DataFrame
@@ -99,6 +99,7 @@ def _measures(units: pl.DataFrame) -> dict[str, float | None]:
         "first": int((released["rank"] == 1).sum()) / n,
         "top": int((released["rank"] <= 10).sum()) / n,
         "p_true": float(released["p_true"].sum()) / n,
-        "expected": summarise(units).expected_matches,
+        "expected": (expected := summarise(units).expected_matches),
         "p_absent": float(units["p_absent"].fill_null(0.0).sum()) / max(units.height, 1),
+        "expected_share": None if expected is None else expected / max(units.height, 1),
     }

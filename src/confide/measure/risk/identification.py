@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import polars as pl
 
+from confide.attack.results.units import found_matches, right_matches
 from confide.core.checks import fraction
 from confide.core.errors import InputError
 from confide.core.result import Result
+from confide.core.shares import percent
 
 MARGIN = 1e-9
 """In log space the probability of one record in five comes out a hair above 0.2; this much is not "above"."""
+PRESENT = "if known to be in the file; found allows for not knowing"
+TIES = "noise breaks ties: may rise with protection"
 
 
 @dataclass(frozen=True)
@@ -24,7 +29,8 @@ class Summary(Result):
     an intruder who always picks (one of) the likeliest. `unique_matches`: targets whose single likeliest record is
     their own; `unique_declared`: targets with a single likeliest record. `false_match_rate`: share of the latter
     that are wrong (None where none is declared). `unevaluated`: targets whose risk is unknown because no record
-    can be theirs; they lower no number. Numbers that need the truth are None where it is not known."""
+    can be theirs; they lower no number. `p_absent`: the mean probability of not being in the file; `released`: targets
+    who are in it. Numbers that need the truth are None where it is not known."""
 
     targets: int
     threshold: float
@@ -37,6 +43,14 @@ class Summary(Result):
     unevaluated: int
     found: float | None
     wrong: float | None
+    p_absent: float = 0.0
+    released: int | None = None
+
+    @property
+    def given_presence(self) -> bool:
+        """Whether all targets are in the file, which the intruder does not know: then `expected_matches` holds for
+        somebody who does know, and `found` allows for it."""
+        return self.p_absent > 0 and self.released == self.targets
 
     @property
     def found_share(self) -> float | None:
@@ -57,39 +71,71 @@ class Summary(Result):
         return asdict(self)
 
     def __str__(self) -> str:
-        rows = [
-            ("targets", f"{self.targets:,}"),
-            (f"over threshold {self.threshold:g}", f"{self.over_threshold:,}"),
-            ("expected matches", _shown(self.expected_matches, ",.1f")),
-            ("unique matches", _shown(self.unique_matches, ",")),
-            ("unique declared", f"{self.unique_declared:,}"),
-            ("false match rate", _shown(self.false_match_rate, ".1%")),
+        shown = [
+            ("targets", f"{self.targets:,}", "", ""),
+            ("found", *self._counted(self.found, ",.1f"), ""),
+            ("claimed", *self._counted(self.claimed_matches, ",.1f"), ""),
+            *self._absence(),
+            (f"declared above {self.threshold:g}", *self._counted(self.over_threshold, ","), self._wrong()),
+            ("expected matches", *self._counted(self.expected_matches, ",.1f"), PRESENT * self.given_presence),
+            ("unique matches", *self._counted(self.unique_matches, ","), ""),
+            ("unique declared", *self._counted(self.unique_declared, ","), TIES * bool(self.false_match_rate)),
+            self._false(),
         ]
         if self.unevaluated:
-            rows.append(("risk unknown", f"{self.unevaluated:,}"))
-        left, right = max(len(a) for a, _ in rows), max(len(b) for _, b in rows)
-        return "\n".join(f"{a:<{left}}  {b:>{right}}" for a, b in rows)
+            shown.append(("risk unknown", *self._counted(self.unevaluated, ","), ""))
+        return aligned(shown)
+
+    def _counted(self, value: float | None, form: str) -> tuple[str, str]:
+        """A number and its share of targets."""
+        if value is None:
+            return "unknown", ""
+        return format(value, form), f"({percent(value, self.targets)})"
+
+    def _absence(self) -> list[tuple[str, str, str, str]]:
+        if not self.p_absent:
+            return []
+        return [("p_absent", "", f"({percent(self.p_absent, 1)})", "mean probability that a target is not in the file")]
+
+    def _false(self) -> tuple[str, str, str, str]:
+        rate = self.false_match_rate
+        if rate is None:
+            return "false match rate", "unknown", "", ""
+        return "false match rate", "", f"({percent(rate, 1)})", "of the unique declared"
+
+    def _wrong(self) -> str:
+        if self.wrong is None or not self.over_threshold:
+            return ""
+        there = ", all being in the file" if self.given_presence else ""
+        return f"of whom wrong {abs(self.wrong):,.1f} ({percent(self.wrong, self.over_threshold)}){there}"
 
 
-def _shown(value: float | None, form: str) -> str:
-    return "unknown" if value is None else format(value, form)
+def aligned(rows: Sequence[tuple[str, str, str, str]]) -> str:
+    """Rows of a name, a number, a share and a note."""
+    name, number, share = (max(len(r[k]) for r in rows) for k in range(3))
+    return "\n".join(f"{a:<{name}}  {b:>{number}}  {c:>{share}}  {d}".rstrip() for a, b, c, d in rows)
 
 
 def summarise(units: pl.DataFrame, threshold: float = 0.2) -> Summary:
     """The file's risk from the table of targets."""
     if fraction(threshold, "threshold") == 0:
         raise InputError("threshold is a probability above 0.")
-    over = int((units["p_max"] > threshold * (1 + MARGIN)).sum())
+    over = units["p_max"] > threshold * (1 + MARGIN)
     unique = units["n_max"] == 1
-    declared = int(unique.sum())
+    declared, n_over = int(unique.sum()), int(over.sum())
     bad = int(units["status"].is_in(["contradiction"]).sum())
-    claimed = float(units["p_max"].sum())
+    claimed, absent = float(units["p_max"].sum()), _mean(units["p_absent"])
     if units["hit"].null_count():
-        return Summary(units.height, threshold, over, None, None, declared, None, claimed, bad, None, None)
-    right = units["hit"].cast(pl.Float64) / units["n_max"].clip(lower_bound=1)
-    expected = float(right.sum())
-    found = float((right * (1 - units["p_absent"])).sum())
-    wrong = over - float(right.filter(units["p_max"] > threshold * (1 + MARGIN)).sum())
+        return Summary(units.height, threshold, n_over, None, None, declared, None, claimed, bad, None, None, absent)
+    right = right_matches(units)
     matches = int((unique & units["hit"]).sum())
-    rate = None if declared == 0 else 1 - matches / declared
-    return Summary(units.height, threshold, over, expected, matches, declared, rate, claimed, bad, found, wrong)
+    return Summary(
+        units.height, threshold, n_over, float(right.sum()), matches, declared,
+        None if declared == 0 else 1 - matches / declared, claimed, bad, float(found_matches(units).sum()),
+        n_over - float(right.filter(over).sum()), absent, units.height - units["p_true"].null_count(),
+    )  # fmt: skip
+
+
+def _mean(column: pl.Series) -> float:
+    found = column.mean()
+    return float(found) if isinstance(found, (int, float)) else 0.0

@@ -31,7 +31,7 @@ def rank_table(attack: Attack, top: int = 10) -> pl.DataFrame:
 
     One row for each rank up to `top`, one for all beyond, and, where there are any, one for targets whose own record is
     no candidate. `p_true`: mean probability of the own record; `p_top`: mean sum of the `top` largest probabilities;
-    each with its standard deviation. Records tied with the own one do not push it back.
+    each with its standard deviation; `share`: of all targets. Records tied with the own one do not push it back.
     """
     if isinstance(top, bool) or not isinstance(top, (int, np.integer)) or not 1 <= top <= MOST:
         raise InputError(f"top must be a whole number from 1 upwards, at most {MOST:,}.")
@@ -48,7 +48,8 @@ def rank_table(attack: Attack, top: int = 10) -> pl.DataFrame:
     )  # fmt: skip
     order = [*names, *(["none"] if "none" in units["rank"] else [])]
     table = pl.DataFrame({"rank": order}).join(found, on="rank", how="left", maintain_order="left")
-    return table.with_columns(pl.col("targets").fill_null(0))
+    table = table.with_columns(pl.col("targets").fill_null(0))
+    return table.with_columns(share=pl.col("targets") / max(attack.units.height, 1))
 
 
 def top_sums(attack: Attack, top: int) -> F64:
@@ -72,7 +73,7 @@ def declare_table(units: pl.DataFrame, thresholds: float | Sequence[float]) -> p
 
     `declared`: targets for whom a match is declared; `claimed`: how many of those the intruder expects to be right;
     `right`, `wrong`: how many are (one of several equally likely records is picked at random); `share_right`: of those
-    declared, None where there are none; `found`: right ones as a share of all targets.
+    declared, None where there are none; `found`: right ones as a share of all targets; `share_declared`: of targets.
     """
     given: list[Any] = [thresholds] if np.ndim(thresholds) == 0 else list(np.ravel(thresholds))
     if not given:
@@ -88,7 +89,7 @@ def declare_table(units: pl.DataFrame, thresholds: float | Sequence[float]) -> p
             "threshold": limit, "declared": declared, "claimed": float(units["p_max"].filter(over).sum()),
             "right": hits if known else None, "wrong": declared - hits if known else None,
             "share_right": hits / declared if known and declared else None,
-            "found": hits / max(units.height, 1) if known else None,
+            "found": hits / max(units.height, 1) if known else None, "share_declared": declared / max(units.height, 1),
         })  # fmt: skip
     real = dict.fromkeys(("threshold", "claimed", "right", "wrong", "share_right", "found"), pl.Float64)
     return pl.DataFrame(rows, schema_overrides=real)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from confide.attack.results.attack import Attack
     from confide.attack.results.copies import Averaged
     from confide.attack.results.explain import Explanation
+    from confide.attack.results.tried import Tried
     from confide.measure.combining import Combined
     from confide.measure.risk.identification import Summary
     from confide.protect.release import Release
@@ -73,10 +74,15 @@ def _explanation(result: Explanation) -> Any:
 
 
 def _summary(result: Summary) -> Any:
-    names = ("over_threshold", "claimed_matches", "expected_matches", "unique_declared", "unique_matches")
+    names = ("found", "claimed_matches", "over_threshold", "expected_matches", "unique_declared", "unique_matches")
     found = result.to_dict()
     rows = [_plain(n.replace("_", " "), found[n], ",.1f") for n in names]
     return _rows(rows, "Number of targets", f"Risk of {result.targets:,} targets")
+
+
+def _tried(result: Tried) -> Any:
+    rows = [_plain(r["level"], r["found"], ",.1f") for r in result.frame.iter_rows(named=True)]
+    return _rows(rows, "Right matches found", f"Levels tried on {result.frame['targets'][0]:,} targets")
 
 
 def _combined(result: Combined) -> Any:
@@ -151,5 +157,6 @@ PICTURES: dict[str, Callable[[Any], Any]] = {
     "Summary": _summary,
     "TableAttack": lambda result: sap_chart(result.frame),
     "TablesAttack": lambda result: bands_chart(result.bands()),
+    "Tried": _tried,
     "UniquesNoise": lambda result: uniques_chart(result.tried, result),
 }

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from confide.attack.evidence.grouping import grouping
-from confide.attack.evidence.twins import why_twins
 from confide.attack.intruder import level_words
 from confide.core.visible import visible
+from confide.show.text.cautions import claim_lines, interval_lines, unit_lines
 from confide.show.text.people import people_lines
 
 if TYPE_CHECKING:
@@ -17,38 +14,30 @@ if TYPE_CHECKING:
 
 
 def attack_text(attack: Attack, threshold: float = 0.2) -> str:
-    """The printout of an attack: what was known and how it was treated, then the file's risk."""
+    """The printout of an attack: what was known and how it was treated, the file's risk, and what limits it."""
     i = attack.intruder
     membership = i.membership if isinstance(i.membership, str) else repr(i.membership)
     c, b, a = level_words(i.levels)
     lines = [
         f"Attack on {attack.release.frame.height:,} released records, {attack.units.height:,} targets",
         f"membership {membership}; levels: available {c}, unavailable {b}, others {a}",
-        *_unit_lines(attack),
+        *unit_lines(attack),
         "",
+        *_treatment_lines(attack),
+        *interval_lines(attack),
+        *people_lines(attack),
     ]
+    lines += ["", str(attack.summary(threshold)), *claim_lines(attack), "", speed_text(attack)]
+    return "\n".join(lines)
+
+
+def _treatment_lines(attack: Attack) -> list[str]:
     rows: list[tuple[str, ...]] = [("variable", "intruder", "kind", "plan", "evidence")]
     for t in attack.treatments:
         cells = (t.variable, t.knowledge, f"{t.kind} ({t.why})" if t.kind else "", t.plan, t.evidence)
         rows.append(tuple(visible(c) for c in cells))
     widths = [max(len(r[k]) for r in rows) for k in range(5)]
-    lines += ["  ".join(x.ljust(w) for x, w in zip(r, widths, strict=True)).rstrip() for r in rows]
-    lines += people_lines(attack)
-    lines += ["", str(attack.summary(threshold)), "", speed_text(attack)]
-    return "\n".join(lines)
-
-
-def _unit_lines(attack: Attack) -> list[str]:
-    """What is said of units that have several rows, or seem to."""
-    groups = grouping(attack.intruder, attack.release)
-    if groups is None:
-        why = visible(why_twins(attack.release))
-        return [f"Rows look like several rows of the same units ({why}): state unit=, or claims are too sure."] * bool(
-            why
-        )
-    n = len(np.unique(groups.released))
-    how = "linked by a pseudonym" if groups.shown else "taken to be linkable, although no pseudonym is released"
-    return [f"unit {visible(groups.name)}: probabilities are of {n:,} units, whose rows are {how}"]
+    return ["  ".join(x.ljust(w) for x, w in zip(r, widths, strict=True)).rstrip() for r in rows]
 
 
 def speed_text(attack: Attack) -> str:

@@ -1,0 +1,108 @@
+"""What limits an attack's result, said where it is printed: claims that are off, stronger levels, odd knowledge."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from confide.attack.evidence.grouping import grouping
+from confide.attack.evidence.twins import why_twins
+from confide.attack.results.intervals import missed
+from confide.attack.results.stronger import levels_of
+from confide.core.shares import percent
+from confide.core.visible import visible
+from confide.measure.risk.claims import claims_of
+
+if TYPE_CHECKING:
+    from confide.attack.results.attack import Attack
+
+WIDTH = 118
+PRINTED = 2_000_000
+"""Values of the release up to which a printout tries other levels; beyond, they are tried when asked for."""
+HUGE = 50
+"""Rows per unit above which the column that states them is doubted."""
+
+
+def caution_lines(attack: Attack) -> list[str]:
+    """Every caution of the printout, one sentence or more each, without breaks."""
+    return [f"Caution: {said}" for said in (*_of_units(attack), *_of_intervals(attack), *_of_claims(attack))]
+
+
+def claim_lines(attack: Attack) -> list[str]:
+    """Claimed against true, and what follows where they differ; then levels that find more."""
+    claims = claims_of(attack.units)
+    return [] if claims is None or not attack.units.height else ["", str(claims), *_wrapped(_of_claims(attack))]
+
+
+def _of_claims(attack: Attack) -> list[str]:
+    claims = claims_of(attack.units)
+    if claims is None or not attack.units.height:
+        return []
+    return [said for said in (claims.caution(), _level_caution(attack)) if said]
+
+
+def _level_caution(attack: Attack) -> str:
+    names = list(levels_of(attack.intruder, attack.release))
+    if len(names) < 2:
+        return ""
+    if attack.release.frame.height * attack.release.frame.width > PRINTED:
+        return f"levels {' and '.join(names[1:])} were not tried on a file of this size: ask attack.stronger()."
+    tried = attack.stronger()
+    if not tried.better:
+        return ""
+    found = {r["level"]: r["found"] for r in tried.frame.iter_rows(named=True)}
+    n, better, own = tried.frame["targets"][0], tried.better, names[0]
+    shown = [f"{found[name]:,.0f} ({percent(found[name], n)})" for name in (better, own)]
+    return (
+        f"level {better} finds {shown[0]} of {n:,} targets tried, this level ({own}) {shown[1]}: "
+        f'rely on Intruder.at("{better}", ...).'
+    )
+
+
+def unit_lines(attack: Attack) -> list[str]:
+    """What is said of units that have several rows, or seem to."""
+    groups = grouping(attack.intruder, attack.release)
+    if groups is None:
+        why = visible(why_twins(attack.release))
+        said = f"Rows look like several rows of the same units ({why}): state unit=, or claims are too sure."
+        return [said] if why else []
+    n = len(np.unique(groups.released))
+    how = "linked by a pseudonym" if groups.shown else "taken to be linkable, although no pseudonym is released"
+    said = f"unit {visible(groups.name)}: probabilities are of {n:,} units, whose rows are {how}"
+    return [said, *_wrapped(_of_units(attack))]
+
+
+def _of_units(attack: Attack) -> list[str]:
+    """Units that are too large, and rows that have none."""
+    groups = grouping(attack.intruder, attack.release)
+    if groups is None:
+        return []
+    name, out = visible(groups.name), []
+    n, rows = len(np.unique(groups.released)), len(groups.released)
+    if rows > HUGE * n:
+        out.append(f'{n:,} units have {rows / n:,.0f} rows each on average: does "{name}" say which rows are of one?')
+    original = attack.release.original
+    if without := original.get_column(groups.name).null_count():
+        share = percent(without, original.height)
+        out.append(f'{without:,} original rows ({share}) have no "{name}": each counts as a unit of its own.')
+    return out
+
+
+def interval_lines(attack: Attack) -> list[str]:
+    """Targets whose true value their interval misses."""
+    return _wrapped(_of_intervals(attack))
+
+
+def _of_intervals(attack: Attack) -> list[str]:
+    return [
+        f"the interval of {visible(v)} misses the true value of {wrong:,} of {known:,} targets "
+        f"({percent(wrong, known)}), who are looked for in the wrong place."
+        for v, (wrong, known) in missed(attack).items()
+        if wrong
+    ]
+
+
+def _wrapped(cautions: list[str]) -> list[str]:
+    return [line for said in cautions for line in textwrap.wrap(f"Caution: {said}", WIDTH, break_on_hyphens=False)]
