@@ -76,7 +76,7 @@ def test_found_is_first_and_counts_have_shares() -> None:
     assert [line[:18].strip() for line in lines[:6]] == names
     assert all("%" in line for line in lines[1:])
     assert "of whom wrong" in lines[3]
-    assert "noise breaks ties: may rise with protection" in lines[6]
+    assert "altered values break ties: may rise with protection" in lines[6]
 
 
 def test_sampling_shows_where_membership_is_unsure() -> None:

@@ -83,17 +83,19 @@ class Attack(Result):
         return self.units
 
     def summary(self, threshold: float = 0.2) -> Summary:
-        """The file's risk: targets over a threshold, expected matches, unique matches (Reiter 2005, table 6).
+        """The file's risk: matches found and claimed, then the customary measures (Reiter 2005, table 6).
 
         >>> import confide as cf
         >>> release = cf.Plan([], identifiers=["id"]).protect(cf.demo("heads"), seed=1)
         >>> print(cf.Intruder(knows=["sex", "race", "marital", "age"]).attack(release).summary())
         targets              51,016
-        over threshold 0.2    2,243
-        expected matches    2,543.0
-        unique matches          539
-        unique declared         539
-        false match rate       0.0%
+        found               2,543.0  (5.0%)
+        claimed             2,543.0  (5.0%)
+        declared above 0.2    2,243  (4.4%)  of whom wrong 1,082.0 (48.2%)
+        expected matches    2,543.0  (5.0%)
+        unique matches          539  (1.1%)
+        unique declared         539  (1.1%)
+        false match rate             (0.0%)  of the unique declared
         """
         found: Summary = upward("summarise")(self.units, threshold)
         return found

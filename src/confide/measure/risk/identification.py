@@ -17,7 +17,7 @@ from confide.core.shares import percent
 MARGIN = 1e-9
 """In log space the probability of one record in five comes out a hair above 0.2; this much is not "above"."""
 PRESENT = "if known to be in the file; found allows for not knowing"
-TIES = "noise breaks ties: may rise with protection"
+TIES = "altered values break ties: may rise with protection"
 
 
 @dataclass(frozen=True)
