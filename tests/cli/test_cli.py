@@ -76,6 +76,7 @@ def test_protect_then_attack(here: Path, capsys: pytest.CaptureFixture[str]) -> 
     out = json.loads(capsys.readouterr().out)
     assert out["summary"]["targets"] == 300
     assert [t["variable"] for t in out["treatments"]][:2] == ["sex", "race"]
+    assert all(said.startswith("Caution: ") for said in out["cautions"])
     units = cf.read(here / "vault" / "units.parquet")
     assert units.height == 300
     assert stat.S_IMODE((here / "vault" / "units.parquet").stat().st_mode) == 0o600

@@ -45,6 +45,7 @@ def add(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> Told:
     """Attack a release that is replayed, made now, or adopted."""
     from confide.show.text.attacks import attack_text
+    from confide.show.text.cautions import caution_lines
 
     raise_all(common.unwritable(options, [options.out]))
     if options.out is not None:
@@ -59,6 +60,7 @@ def run(options: argparse.Namespace) -> Told:
         "released": release.frame.height,
         "summary": summary.to_dict(),
         "treatments": [asdict(t) for t in result.treatments],
+        "cautions": caution_lines(result),
     }
     if options.out is not None:
         cf.write(result.units, options.out, overwrite=options.force, private=True)

@@ -79,12 +79,23 @@ def test_found_is_first_and_counts_have_shares() -> None:
     assert "altered values break ties: may rise with protection" in lines[6]
 
 
+def test_tables_and_other_printouts_have_shares() -> None:
+    attack = cf.Intruder(knows=KEYS).attack(SWAPPED)
+    table, found = attack.declare([0.1, 0.5]), attack.summary()
+    assert table["share_declared"].to_list() == pytest.approx((table["declared"] / 900).to_list())
+    assert attack.ranks(3)["share"].sum() == pytest.approx(1.0)
+    assert f"{found.found:,.1f} ({found.found_share:.1%})" in printed(attack.grid())
+    copies = SWAPPED.plan.protect(HEADS.select("id", "sex", "race"), seed=1, copies=2, linked=False)  # type: ignore[union-attr]
+    assert "of 900 targets per copy, on average, found " in printed(cf.Intruder(knows=["sex", "race"]).attack(copies))
+
+
 def test_sampling_shows_where_membership_is_unsure() -> None:
     sure, unsure = (
         cf.Intruder(knows=KEYS, membership=m).attack(SWAPPED).summary() for m in ("certain", cf.Unsure(total=90_000))
     )
     assert sure.expected_matches == unsure.expected_matches
     assert "p_absent" not in str(sure)
+    assert "each right match counts 1 - p_absent" in str(unsure)
     assert "mean probability that a target is not in the file" in str(unsure)
     assert "if known to be in the file; found allows for not knowing" in str(unsure)
     assert (unsure.given_presence, unsure.released, unsure.targets) == (True, 900, 900)

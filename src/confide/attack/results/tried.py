@@ -80,7 +80,7 @@ def try_levels(attack: Attack) -> Tried:
     own = attack.units[rows]
     base = _found(own)
     out = [{"level": level_of(attack.intruder), **_row(base, own), "error": 0.0, "note": ""}]
-    intruders = _variants(attack)
+    intruders = variants(attack)
     for level, who in list(intruders.items())[1:]:
         try:
             units = _again(attack, who, rows)
@@ -94,7 +94,8 @@ def try_levels(attack: Attack) -> Tried:
     return Tried(pl.DataFrame(out, schema_overrides=kinds, infer_schema_length=None).select(order), intruders)
 
 
-def _variants(attack: Attack) -> dict[str, Intruder]:
+def variants(attack: Attack) -> dict[str, Intruder]:
+    """The intruder at every level that could find more in what was attacked, as stated first."""
     several = bool(attack.given[2])
     found = levels_of(attack.intruder, attack.release)
     return {name: who for k, (name, who) in enumerate(found.items()) if not (k and several and name == "naive")}

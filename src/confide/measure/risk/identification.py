@@ -16,6 +16,7 @@ from confide.core.shares import percent
 
 MARGIN = 1e-9
 """In log space the probability of one record in five comes out a hair above 0.2; this much is not "above"."""
+WEIGHED = "each right match counts 1 - p_absent"
 PRESENT = "if known to be in the file; found allows for not knowing"
 TIES = "altered values break ties: may rise with protection"
 
@@ -73,7 +74,7 @@ class Summary(Result):
     def __str__(self) -> str:
         shown = [
             ("targets", f"{self.targets:,}", "", ""),
-            ("found", *self._counted(self.found, ",.1f"), ""),
+            ("found", *self._counted(self.found, ",.1f"), WEIGHED * bool(self.p_absent)),
             ("claimed", *self._counted(self.claimed_matches, ",.1f"), ""),
             *self._absence(),
             (f"declared above {self.threshold:g}", *self._counted(self.over_threshold, ","), self._wrong()),

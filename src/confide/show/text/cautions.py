@@ -10,7 +10,7 @@ import numpy as np
 from confide.attack.evidence.grouping import grouping
 from confide.attack.evidence.twins import why_twins
 from confide.attack.results.intervals import missed
-from confide.attack.results.stronger import levels_of
+from confide.attack.results.tried import variants
 from confide.core.shares import percent
 from confide.core.visible import visible
 from confide.measure.risk.claims import claims_of
@@ -44,7 +44,7 @@ def _of_claims(attack: Attack) -> list[str]:
 
 
 def _level_caution(attack: Attack) -> str:
-    names = list(levels_of(attack.intruder, attack.release))
+    names = list(variants(attack))
     if len(names) < 2:
         return ""
     if attack.release.frame.height * attack.release.frame.width > PRINTED:
