@@ -63,10 +63,7 @@ def test_sampling_protects_people_of_whom_it_is_not_known_that_they_are_in_the_f
         "unsure": cf.Intruder(knows=KNOWS, membership=cf.Unsure(population=people)),
     }
     result = cf.Study(people, plans, who, ["hellinger"], 2, seed=1).run()
-    means = {
-        k: v
-        for k, v in result.frame.filter(plan="a tenth").group_by("intruder").agg(pl.col("found").mean()).iter_rows()
-    }
+    means = dict(result.frame.filter(plan="a tenth").group_by("intruder").agg(pl.col("found").mean()).iter_rows())
     release = plans["a tenth"].protect(people, seed=repeat_seed(1, 0), draws="shared")
     count = people.group_by(KNOWS).len()
     customary = (1 / release.frame.join(count, on=KNOWS, how="left")["len"]).sum()
