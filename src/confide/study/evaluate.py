@@ -10,6 +10,7 @@ from typing import Any
 from confide.attack.intruder import Intruder
 from confide.core.random.seeds import stream
 from confide.measure.utility.measure import Found, Measure
+from confide.measure.utility.pair import Wanted
 from confide.measure.utility.run import utility
 from confide.measure.utility.traces import traces
 from confide.protect.copies import Copies
@@ -53,15 +54,15 @@ class Evaluated:
 def evaluate(
     data: Any, plan: Plan, intruders: Mapping[str, Intruder], measures: Sequence[Measure], seed: int,
     threshold: float = 0.2, copies: int = 1, threads: int | None = 1, groups: Groups | None = None,
-    audit: str = "", ways: Ways = stated,
+    audit: str = "", items: Wanted | None = None, ways: Ways = stated,
 ) -> Evaluated:  # fmt: skip
     """Protect a file by a plan with one seed, attack the release by each intruder, and measure its utility.
 
     What a plan cannot do to this file is an error. An intruder who cannot attack the release (no record of it belongs
     to one person) and a measure that cannot be computed have no numbers, and the reason is kept. `data`: a frame, or
     the `Encoded` file that several evaluations share. `audit`: also find what few people do to each measure
-    ("thorough", or "quick"), without which nothing of it goes outside. `ways`: the levels at which each intruder
-    attacks.
+    ("thorough", or "quick"), without which nothing of it goes outside. `items`: what measures that name no variables
+    compare, the same for all plans of a study. `ways`: the levels at which each intruder attacks.
 
     >>> import confide as cf
     >>> heads = cf.demo("heads").head(500)
@@ -85,7 +86,8 @@ def evaluate(
         refused |= {f"{name}, {level}" if met[name] else name: text for level, text in why.items()}
     seconds["attack"] = time.perf_counter() - began
     began = time.perf_counter()
-    values, details, found = audited(release, measures, audit) if audit else (*measured(release, measures), {})
+    asked = (release, measures, items)
+    values, details, found = audited(*asked, audit) if audit else (*measured(*asked), {})
     seconds["utility"] = time.perf_counter() - began
     first = release if isinstance(release, Release) else release[0]
     said = [list(q) for q in quoted(first)] if audit else []
@@ -93,17 +95,19 @@ def evaluate(
     return Evaluated(met, values, details, refused, shares, seconds, found, said)
 
 
-def measured(release: Release | Copies, measures: Iterable[Measure]) -> tuple[dict[str, float | None], dict[str, str]]:
+def measured(
+    release: Release | Copies, measures: Iterable[Measure], items: Wanted | None = None
+) -> tuple[dict[str, float | None], dict[str, str]]:
     """Every measure's value and remark. Beside its best value by less than rounding, a value is the best."""
-    rows = utility(release, measures, strict=False).select("measure", "value", "best", "detail").rows()
+    rows = utility(release, measures, strict=False, items=items).select("measure", "value", "best", "detail").rows()
     return {m: _snapped(value, best) for m, value, best, _ in rows}, {m: detail for m, _, _, detail in rows}
 
 
 def audited(
-    release: Release | Copies, measures: Sequence[Measure], how: str
+    release: Release | Copies, measures: Sequence[Measure], items: Wanted | None, how: str
 ) -> tuple[dict[str, float | None], dict[str, str], dict[str, dict[str, Any]]]:
     """The same, and what few people do to each value."""
-    best, found = {m.name: m.best for m in measures}, traces(release, measures, how == "thorough")
+    best, found = {m.name: m.best for m in measures}, traces(release, measures, how == "thorough", items)
     values = {m: _snapped(f.value if isinstance(f, Found) else None, best[m]) for m, (f, _) in found.items()}
     details = {m: f.detail if isinstance(f, Found) else f for m, (f, _) in found.items()}
     return values, details, {m: trace.to_dict() for m, (_, trace) in found.items()}

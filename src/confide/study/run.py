@@ -94,7 +94,7 @@ def _worker(
         try:
             made = evaluate(
                 study.source, c.plan, study.intruders, study.measures, piece.seed, study.threshold,
-                study.copies_of(c), threads, groups, "quick" if piece.repeat else "thorough", ways(piece),
+                study.copies_of(c), threads, groups, "quick" if piece.repeat else "thorough", study.items, ways(piece),
             )  # fmt: skip
         except InputError as e:
             raise InputError(f'plan "{c.name}": {e}') from e

@@ -60,4 +60,4 @@ def test_many_cells_or_numbers_go_row_by_row():
     assert isinstance(by_cell(stacked(["g", "h", "x"], rows=8), True)[0], Terms)
     rng = np.random.default_rng(1)
     frame = pl.DataFrame({f"x{i}": rng.normal(size=50) for i in range(5)})
-    assert isinstance(by_cell(Stacked.of(Pair.of_frames(frame, frame), None, "test"), True)[0], Terms)
+    assert isinstance(by_cell(Stacked.of(Pair.of_frames(frame, frame), frame.columns, "test"), True)[0], Terms)

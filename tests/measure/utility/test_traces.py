@@ -107,7 +107,16 @@ def test_a_measure_of_ones_own_reads_everything() -> None:
 
 def test_a_measure_that_cannot_be_computed_is_never_open() -> None:
     plan = cf.Plan([cf.Recode("age", width=10)])
-    assert trace(plan, cf.RegressionOverlap("income ~ age")) == Trace(0, None)
+    assert trace(plan, cf.RegressionOverlap("income ~ C(income)")) == Trace(0, None)
+
+
+@pytest.mark.parametrize("key", known("measure"))
+def test_a_variable_that_is_not_released_is_withheld_from_everybody(key: str) -> None:
+    found = trace(cf.Plan(drop=["age"]), as_measure({"measure": key, **NEEDS.get(key, {})}))
+    if key != "inverse_mse":  # of incomes alone
+        assert found.differ == ROWS
+        assert found.loss > 0
+        assert found.effect is not None
 
 
 @pytest.mark.parametrize("linked", [True, False])
@@ -120,7 +129,8 @@ def test_copies(linked: bool) -> None:
 
 
 def test_rows_made_of_several_people() -> None:
-    plan = cf.Plan([cf.MatrixMask(["income", "age"], A=np.full((60, ROWS), 1 / ROWS))], drop=["town", "sex"])
+    some = np.random.default_rng(1).dirichlet(np.ones(ROWS), 60)
+    plan = cf.Plan([cf.MatrixMask(["income", "age"], A=some)], drop=["town", "sex"])
     release = plan.protect(people(), seed=1)
     assert release.link is None
     found = traces(release, [cf.Means("income")])["means"][1]

@@ -114,17 +114,39 @@ def test_missing_values_are_a_cell():
     assert TotalVariation("g")(y, z) == pytest.approx(0.1)
 
 
-def test_what_a_plan_recoded_is_recoded_in_the_original():
+def test_recoded_variables_count_by_what_an_analyst_can_do_with_them():
     plan = cf.Plan([cf.Recode("k", width=10), cf.Recode("g", mapping={"a": "ab", "b": "ab"})], weight="w")
-    release = plan.protect(file(), seed=1)
-    measures = [TotalVariation(), Hellinger(pairs=True), Propensity(), Propensity(model="cart")]
-    assert utility(release, measures)["value"].to_numpy() == pytest.approx(0, abs=1e-12)
+    y = file()
+    release = plan.protect(y, seed=1)
+    w = y["w"].to_numpy()
+    p = shares(y["g"].to_numpy(), w, list("abc"))
+    q = np.array([p[:2].sum() / 2, p[:2].sum() / 2, p[2]])
+    middles = y.with_columns((pl.col("k") // 10 * 10 + 4.5).alias("k"))
+    for measure, of_g in ((TotalVariation, np.abs(p - q).sum() / 2), (Hellinger, np.sqrt(1 - np.sqrt(p * q).sum()))):
+        assert utility(release, [measure("g")])["value"].item() == pytest.approx(of_g)
+        wanted = measure("k")(y, middles, weight="w")
+        assert utility(release, [measure("k")])["value"].item() == pytest.approx(wanted) != 0
+    assert (utility(release, [Propensity(), Propensity(model="cart", label="tree")])["value"] > 0.5).all()
     loss = utility(release, [Entropy("g")], weighted=False)["value"].item()
-    g = file()["g"]
-    p = [(g == v).mean() for v in "abc"]
+    p = [(y["g"] == v).mean() for v in "abc"]
     assert loss == pytest.approx((stats.entropy(p) - stats.entropy([p[0] + p[1], p[2]])) / np.log(3))
-    with pytest.raises(InputError, match="Recode the original in the same way"):
-        TotalVariation("k")(file(), release.data)
+    assert TotalVariation("k")(y, release.data) == 1  # without the plan nobody knows what the words stand for
+
+
+def test_merged_categories_of_pairs_are_shared_out_in_small_and_in_large_tables():
+    y = file()
+    many = y.with_columns(
+        pl.int_range(600).cast(pl.String).alias("name"), (pl.int_range(600) * 7).cast(pl.String).alias("n")
+    )
+    plan = cf.Plan([cf.Recode("g", mapping={"a": "ab", "b": "ab"}), cf.Recode("h", mapping={"p": "x", "q": "y"})])
+    release = plan.protect(y, seed=1)
+    p = np.array([[((y["g"] == a) & (y["h"] == b)).mean() for b in "pq"] for a in "abc"])
+    q = np.stack([(p[0] + p[1]) / 2, (p[0] + p[1]) / 2, p[2]])
+    found = utility(release, [TotalVariation(["g", "h"], pairs=True)])["value"].item()
+    assert found == pytest.approx(np.abs(p - q).sum() / 2)
+    merged = cf.Plan([cf.Recode("name", mapping={"1": "one or two", "2": "one or two"})]).protect(many, seed=1)
+    large = utility(merged, [TotalVariation(["name", "n", "g"], pairs=True)])["value"].item()
+    assert large == pytest.approx(2 / 3 / 600 / 3 * 1.5, abs=2 / 600)
 
 
 def stacked_logit(y, z, columns):
@@ -197,7 +219,7 @@ def test_sentences():
         (lambda: Propensity(leaf=5), "fraction"),
         (lambda: Propensity(permutations=0), "permutations"),
         (lambda: Propensity(ratio=1), "true or false"),
-        (lambda: Hellinger()(file(), pl.DataFrame({"other": [1]})), "no variable in common"),
+        (lambda: Hellinger("other")(file(), pl.DataFrame({"other": [1]})), 'no column "other"'),
         (lambda: Hellinger()(file(), file()[:0]), "at least one row"),
     ]:
         with pytest.raises(InputError, match=words):

@@ -192,13 +192,11 @@ def test_sentences():
     y, z = file(), moved(file())
     recoded = z.with_columns(pl.lit("a").alias("x"))
     for call, words in [
-        (lambda: Means("x")(y, recoded), "is released as categories"),
         (lambda: Means("g")(y, z), "holds text"),
         (lambda: Means("q")(y, z), 'no column "q"'),
-        (lambda: Means("x")(y, z.drop("x")), "is not released"),
         (lambda: Means("x")(y.with_columns(pl.lit(1.0).alias("x")), z), "one value only"),
         (lambda: Covariances("x")(y, z), "2 or more"),
-        (lambda: Means("x")(y, z.with_columns(pl.lit(None, dtype=pl.Float64).alias("x"))), "no value in the released"),
+        (lambda: Means("x")(y.with_columns(pl.lit(None, dtype=pl.Float64).alias("x")), z), "one value only, or none"),
         (lambda: Means("x")(y, z, weight="v"), 'no weight "v"'),
         (lambda: Means("x")(y.with_columns(-pl.col("w")), z, weight="w"), "missing or negative in 400 rows"),
         (lambda: Means("x")(y, z, weight="g"), "not numbers"),
@@ -213,5 +211,20 @@ def test_sentences():
     ]:  # fmt: skip
         with pytest.raises(InputError, match=words):
             call()
-    found = utility(cf.Release.adopt(y, recoded), ["means"])
-    assert "left out, released as categories: x" in found["detail"].item()
+
+
+def test_what_a_release_has_lost_counts_at_the_worst_value():
+    y, z = file(), moved(file())
+    for gone, why in [
+        (z.drop("x"), "not released"),
+        (z.with_columns(pl.lit("a").alias("x")), "no plan says what they stand for"),
+        (z.with_columns(pl.lit(None, dtype=pl.Float64).alias("x")), "no value"),
+        (z.with_columns(pl.lit(7.5).alias("x")), "one value only"),
+    ]:
+        for measure in (m("x") for m in (Means, Variances, Eigenvalues, InformationLoss)):
+            assert measure(y, gone, link=np.arange(400)) == measure.worst == 1
+        found = utility(cf.Release.adopt(y, gone, link=np.arange(400)), [Covariances(XYZ), "means"])
+        assert f"x ({why}" in found["detail"][0] or why in found["detail"][0]
+        assert found["lost"].to_list() == ["x with y, x with z", "x"]
+        kept = Covariances(["y", "z"])(y, z)
+        assert found["value"][0] == pytest.approx((kept + 2 * 2) / 3)

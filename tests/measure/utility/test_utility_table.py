@@ -35,7 +35,7 @@ def everything():
 def test_an_unaltered_release_has_the_best_value_of_each(weighted):
     release = cf.Plan([], identifiers=["id"], weight="weight").protect(heads(), seed=1)
     found = utility(release, everything(), weighted=weighted)
-    assert found.columns == ["measure", "value", "direction", "best", "detail"]
+    assert found.columns == ["measure", "value", "direction", "best", "lost", "detail"]
     assert found["value"].to_numpy() == pytest.approx(found["best"].to_numpy(), abs=1e-6)
     assert found["measure"].to_list() == ["pmse_ratio" if n == "propensity" else n for n in known("measure")]
 
@@ -126,7 +126,7 @@ def test_sentences():
         (lambda: utility(release, [3]), "not by int"),
         (lambda: utility(release, ["means", Means("age")]), 'named "means"'),
         (lambda: utility(heads(), ["means"]), "Release or Copies"),
-        (lambda: utility(release, [Means("id")]), "is not released"),
+        (lambda: utility(release, [Means("idd")]), 'no column "idd"'),
         (lambda: utility(release, ["means"], weight="wait"), 'no weight "wait"'),
         (lambda: utility(release, None), "not by NoneType"),
         (lambda: utility(release, ["means"], weighted="no"), "weighted is true or false"),

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from polars.exceptions import PolarsError
 
-from confide.frames.columns import F64, I64, Bools, codes_in
+from confide.frames.columns import F64, I64, Bools, decode
 from confide.measure.utility.pair import Pair
 from confide.protect.release import Release
 
@@ -47,25 +47,29 @@ class Altered:
         """
         v, rows = self.variable, self.rows[:most]
         column = _replaced(pair.original.get_column(v), rows, self._instead(pair, most))
-        images = dict(pair.images)
-        if v in images and self.beside is not None:
-            codes = images[v].values.copy()
-            codes[rows] = codes_in(pair.alike(v, "audit")[1], images[v])[self.beside[:most]]
-            images[v] = replace(images[v], values=codes)
         kinds = {**pair.kinds, v: pair.kind(v)}
-        return replace(pair, before=pair.before.replaced(column), images=images, kinds=kinds, reads=set())
+        return replace(pair, before=pair.before.replaced(column), kinds=kinds, reads=set())
 
     def _instead(self, pair: Pair, most: int) -> pl.Series:
         was = pair.original.get_column(self.variable)
         if self.beside is not None:
-            now = pair.released.get_column(self.variable).gather(self.beside[:most])
-            found = _like(now, was.dtype)
+            found = _like(self._now(pair, self.beside[:most]), was.dtype)
             if found is not None:
                 return found
         elif _number(was.dtype) and len(self.rows) > most:
             return was.gather([int(self.rows[most])] * most)
         common = was.drop_nulls().mode().sort()
         return common.gather([0] * min(most, len(self.rows)))
+
+    def _now(self, pair: Pair, rows: I64) -> pl.Series:
+        """Released values; of a recoded variable the numbers or categories of the original that they stand for."""
+        v, coarse = self.variable, pair.coarse.get(self.variable)
+        if coarse is None:
+            return pair.released.get_column(v).gather(rows)
+        if coarse.column.kind == "numeric":
+            return pl.Series(v, pair.numbers(v, 1)[rows])
+        released = pair.after.like(v, coarse.image).take(rows)
+        return decode(coarse.column.with_values(coarse.usual(released)))
 
 
 def unreleased(pair: Pair) -> I64:
@@ -105,8 +109,8 @@ def without(pair: Pair, rows: I64) -> Pair:
     there = place[pair.link] >= 0
     return replace(
         pair, before=pair.before.taken(kept), after=pair.after.taken(np.flatnonzero(there)),
-        link=place[pair.link][there], images={v: c.take(kept) for v, c in pair.images.items()},
-        kinds={**pair.kinds, **{v: pair.kind(v) for v in pair.shared}}, reads=set(),
+        link=place[pair.link][there],
+        kinds={**pair.kinds, **{v: pair.kind(v) for v in (*pair.shared, *pair.compared)}}, reads=set(),
     )  # fmt: skip
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from confide.core.errors import InputError
-from confide.frames.columns import F64, I64, Column, codes_in
+from confide.frames.columns import F64, I64
 from confide.measure.utility.formula import COMPARISONS, Factor, Formula, Term
+from confide.measure.utility.formula_files import Files
 from confide.measure.utility.pair import Pair
 
 
@@ -27,82 +28,57 @@ class Matrices:
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """`files`: the original, then each copy of the release. `terms`: for each column the term it belongs to."""
+    """`files`: the original, then each copy of the release, or none where the response is lost. `terms`: for each of
+    the original's columns the term it belongs to. `stands`: the released column that stands for it, -1 where none does.
+    `lost`: variables that the release has lost, and why."""
 
     files: tuple[Matrices, ...]
     terms: tuple[str, ...]
     intercept: bool
+    stands: I64
+    lost: Mapping[str, str]
 
 
-class _Files:
-    """The original and the copies as one list of files: 0 is the original."""
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Columns of a factor or a term: of the original, then of the copies, shape (n, width); and for each of the
+    original's the released one that stands for it, -1 where none does."""
 
-    def __init__(self, pairs: Sequence[Pair], where: str) -> None:
-        self.pairs, self.where = pairs, where
+    files: list[F64]
+    stands: I64
 
-    def weights(self) -> list[F64]:
-        return [self.pairs[0].weights(0), *(p.weights(1) for p in self.pairs)]
-
-    def numbers(self, variable: str) -> list[F64]:
-        first = self.pairs[0]
-        if first.known(variable, self.where) and not first.is_number(variable):
-            if first.before.types[variable].is_numeric():
-                raise InputError(
-                    f'{self.where}: "{variable}" holds numbers in the original but is released as categories. Write '
-                    f"C({variable}) to compare it in the released categories, or leave it out."
-                )
-            raise InputError(
-                f'{self.where}: "{variable}" holds categories, where a number is needed. A response of two categories '
-                'goes with family="logistic".'
-            )
-        return [first.numbers(variable, 0), *(p.numbers(variable, 1) for p in self.pairs)]
-
-    def is_categorical(self, variable: str) -> bool:
-        """Words, truth values, labelled codes, and what the plan says is categorical; other numbers are numbers."""
-        first = self.pairs[0]
-        dtype = first.before.types[first.known(variable, self.where)]
-        named = first.kinds.get(variable)
-        held = first.before.schema.variables
-        labelled = variable in held and bool(held[variable].value_labels)
-        return not (dtype.is_numeric() or dtype.is_temporal()) or named == "categorical" or (labelled and not named)
-
-    def codes(self, variable: str) -> tuple[list[I64], list[str]]:
-        """Codes of the levels that occur in any file, -1 missing; the first level is the reference."""
-        both = [p.alike(variable, self.where) for p in self.pairs]
-        if both[0][0].kind == "numeric":  # C() around a number
-            values = self.numbers(variable)
-            known = np.unique(np.concatenate([v[~np.isnan(v)] for v in values]))
-            return [np.where(np.isnan(v), -1, np.searchsorted(known, v)) for v in values], [str(v) for v in known]
-        columns = [both[0][0], *(z for _, z in both)]
-        levels = tuple(dict.fromkeys(v for c in columns for v in c.levels))
-        together = Column(variable, "categorical", np.zeros(0, dtype=np.int64), columns[0].dtype, levels)
-        found = [codes_in(c, together) for c in columns]
-        there = np.sum([np.bincount(c[c >= 0], minlength=len(levels)) for c in found], axis=0) > 0
-        place = np.append(np.cumsum(there) - 1, -1)
-        return [place[c] for c in found], [str(levels[i]) for i in np.flatnonzero(there)]
+    def times(self, other: Block) -> Block:
+        """All products of a column with one of another block."""
+        files = [(a[:, :, None] * b[:, None, :]).reshape(len(a), a.shape[1] * b.shape[1])
+                 for a, b in zip(self.files, other.files, strict=True)]  # fmt: skip
+        width = other.files[-1].shape[1]
+        both = np.where(
+            (self.stands[:, None] < 0) | (other.stands < 0), -1, self.stands[:, None] * width + other.stands
+        )
+        return Block(files, both.ravel())
 
 
 def design(formula: Formula, pairs: Sequence[Pair], family: str, where: str) -> Design:
     """Matrices of the original and of every copy."""
-    files = _Files(pairs, where)
-    count = len(pairs) + 1
-    y = _event(files, formula.response) if family == "logistic" else _numbers(files, formula.response)
-    parts: dict[tuple[Factor, bool], list[F64]] = {}
-    columns: list[list[F64]] = [[] for _ in range(count)]
-    names: list[str] = []
-    for term in formula.terms:
-        blocks = _term(files, term, formula.terms, parts)
-        for file in range(count):
-            columns[file].append(blocks[file])
-        names += [":".join(str(f) for f in term) or "intercept"] * blocks[0].shape[1]
-    made = [_rows(np.concatenate(c, axis=1), r, w) for c, r, w in zip(columns, y, files.weights(), strict=True)]
-    for file, what in ((0, "original"), (1, "released")):
-        if len(made[file].y) <= made[file].x.shape[1]:
-            raise InputError(
-                f"{where}: {len(made[file].y)} records of the {what} file can be used, too few for "
-                f"{made[file].x.shape[1]} coefficients. Name fewer terms."
-            )
-    return Design(tuple(made), tuple(names), () in formula.terms)
+    files = Files(pairs, where)
+    response = formula.response
+    gone = files.is_lost(response)
+    y = _event(files, response) if family == "logistic" else _numbers(files, response)
+    parts: dict[tuple[Factor, bool], Block] = {}
+    blocks = [_term(files, term, formula.terms, parts) for term in formula.terms]
+    names = [[":".join(map(str, term)) or "intercept"] * b.files[0].shape[1]
+             for term, b in zip(formula.terms, blocks, strict=True)]  # fmt: skip
+    columns = [np.concatenate(each, axis=1) for each in zip(*(b.files for b in blocks), strict=True)]
+    ends = np.cumsum([0, *(b.files[1].shape[1] for b in blocks)])
+    stands = np.concatenate([np.where(b.stands < 0, -1, b.stands + at) for at, b in zip(ends, blocks, strict=False)])
+    both = zip(columns[:1], y, files.weights(), strict=False) if gone else zip(columns, y, files.weights(), strict=True)
+    made = [_rows(x, r, w) for x, r, w in both]
+    if len(made[0].y) <= made[0].x.shape[1]:
+        raise InputError(
+            f"{where}: {len(made[0].y)} records of the original file can be used, too few for "
+            f"{made[0].x.shape[1]} coefficients. Name fewer terms."
+        )
+    return Design(tuple(made), tuple(n for each in names for n in each), () in formula.terms, stands, files.lost)
 
 
 def _rows(x: F64, y: F64, w: F64) -> Matrices:
@@ -113,38 +89,50 @@ def _rows(x: F64, y: F64, w: F64) -> Matrices:
     return Matrices(x, y, w, 0) if there.all() else Matrices(x[there], y[there], w[there], left_out)
 
 
-def _term(files: _Files, term: Term, terms: Sequence[Term], parts: dict[tuple[Factor, bool], list[F64]]) -> list[F64]:
-    """Columns of a term in each file, shape (n, width): products of those of its factors.
+def _term(files: Files, term: Term, terms: Sequence[Term], parts: dict[tuple[Factor, bool], Block]) -> Block:
+    """Columns of a term in each file: products of those of its factors.
 
     A categorical factor has one indicator a level but the first where the term without it is in the model too, else one
     for every level: the rule of R and of Chambers and Hastie (1992).
     """
-    blocks = [] if term else [np.ones((len(w), 1)) for w in files.weights()]
+    found = None if term else Block([np.ones((len(w), 1)) for w in files.weights()], np.zeros(1, dtype=np.int64))
     for factor in term:
-        categorical = factor.how == "C" or (factor.how == "as it is" and files.is_categorical(factor.variable))
         without = tuple(f for f in term if f != factor)
-        key = (factor, categorical and without not in terms)
+        key = (factor, files.is_categorical(factor) and without not in terms)
         if key not in parts:
-            parts[key] = _indicators(files, *key) if categorical else [v[:, None] for v in _numbers(files, factor)]
-        both = zip(blocks, parts[key], strict=True) if blocks else ()
-        blocks = [(a[:, :, None] * b[:, None, :]).reshape(len(a), -1) for a, b in both] or parts[key]
-    return blocks
+            parts[key] = _factor(files, *key)
+        found = parts[key] if found is None else found.times(parts[key])
+    assert found is not None
+    return found
 
 
-def _indicators(files: _Files, factor: Factor, every: bool) -> list[F64]:
-    codes, levels = files.codes(factor.variable)
-    if len(levels) < 2 and not every:
+def _factor(files: Files, factor: Factor, every: bool) -> Block:
+    """Columns of a factor; none in the release where it is lost."""
+    gone = files.is_lost(factor)
+    if files.is_categorical(factor):
+        found = _indicators(files, factor, every)
+    else:
+        found = Block([v[:, None] for v in _numbers(files, factor)], np.zeros(1, dtype=np.int64))
+    if not gone:
+        return found
+    nothing = [np.zeros((len(w), 0)) for w in files.weights()[1:]]
+    return Block([found.files[0], *nothing], np.full(found.files[0].shape[1], -1))
+
+
+def _indicators(files: Files, factor: Factor, every: bool) -> Block:
+    found = files.levels(factor.variable)
+    if len(found.names) < 2 and not every:
         raise InputError(f'{files.where}: "{factor.variable}" has fewer than two categories; leave it out.')
-    if len(levels) > 300:
-        raise InputError(f'{files.where}: "{factor.variable}" has {len(levels)} categories, more than 300; recode it.')
-    wanted = np.arange(0 if every else 1, len(levels))
-    made = [(c[:, None] == wanted).astype(float) for c in codes]
-    for c, block in zip(codes, made, strict=True):
-        block[c < 0] = np.nan
-    return made
+    first = 0 if every else 1
+    made = []
+    for file, codes in enumerate(found.codes):
+        block = (codes[:, None] == np.arange(first, found.many if file else len(found.names))).astype(float)
+        block[codes < 0] = np.nan
+        made.append(block)
+    return Block(made, np.maximum(found.stands[first:] - first, -1))
 
 
-def _numbers(files: _Files, factor: Factor) -> list[F64]:
+def _numbers(files: Files, factor: Factor) -> list[F64]:
     """A factor as a number in each file; NaN where missing or not defined (the logarithm of zero)."""
     if factor.how in COMPARISONS:
         return _compared(files, factor)
@@ -161,32 +149,31 @@ def _numbers(files: _Files, factor: Factor) -> list[F64]:
     return [np.where(np.isfinite(v), v, np.nan) for v in values]
 
 
-def _compared(files: _Files, factor: Factor) -> list[F64]:
+def _compared(files: Files, factor: Factor) -> list[F64]:
     """1 where the comparison holds, 0 where not."""
     if isinstance(factor.value, str):
-        codes, levels = files.codes(factor.variable)
-        if factor.value not in levels:
-            raise InputError(f'{files.where}: "{factor.variable}" has no such category as {factor} asks for.')
-        values, value = [np.where(c < 0, np.nan, c) for c in codes], float(levels.index(factor.value))
-    else:
-        values, value = files.numbers(factor.variable), float(factor.value or 0.0)
+        parts = files.in_category(factor.variable, factor.value)
+        return parts if factor.how == "==" else [1 - x for x in parts]
     compare = {">": np.greater, ">=": np.greater_equal, "<": np.less, "<=": np.less_equal, "==": np.equal,
                "!=": np.not_equal}[factor.how]  # fmt: skip
-    return [np.where(np.isnan(v), np.nan, compare(v, value)) for v in values]
+    value = float(factor.value or 0.0)
+    return [np.where(np.isnan(v), np.nan, compare(v, value)) for v in files.numbers(factor.variable)]
 
 
-def _event(files: _Files, factor: Factor) -> list[F64]:
+def _event(files: Files, factor: Factor) -> list[F64]:
     """The response of a logistic regression: 0 or 1; of two categories the second is 1."""
     if factor.how in COMPARISONS:
         return _compared(files, factor)
     if factor.how not in ("as it is", "C"):
         raise InputError(f"{files.where}: a logistic regression needs a response of two values, not {factor}.")
     first = files.pairs[0]
-    boolean = first.before.types[first.known(factor.variable, files.where)] == pl.Boolean
-    codes, levels = files.codes(factor.variable)
-    if len(levels) != 2 and not (boolean and len(levels) < 2):
+    boolean = first.before.types[first.in_original(factor.variable, files.where)] == pl.Boolean
+    found = files.levels(factor.variable)
+    if len(found.names) != 2 and not (boolean and len(found.names) < 2):
         raise InputError(
             f'{files.where}: a logistic regression needs a response of two values, and "{factor.variable}" has '
-            f"{len(levels)} in both files together. Write I({factor.variable} == ...) to make one (quote a category)."
+            f"{len(found.names)} in the original. Write I({factor.variable} == ...) to make one (quote a category)."
         )
-    return [np.where(c < 0, np.nan, c) for c in codes]
+    event = [np.flatnonzero(found.stands == code) for code in range(found.many)]
+    table = np.array([*(e[0] if len(e) == 1 else np.nan for e in event), np.nan])
+    return [np.where(found.codes[0] < 0, np.nan, found.codes[0]), *(table[c] for c in found.codes[1:])]

@@ -12,6 +12,7 @@ import numpy as np
 
 from confide.core.errors import InputError
 from confide.core.registry import registered
+from confide.measure.utility.items import said
 from confide.measure.utility.measure import Found, Stated, described
 from confide.measure.utility.pair import Pair
 from confide.measure.utility.statistics import read_statistic
@@ -37,7 +38,8 @@ class InverseMse(Stated):
     ``covariance(x, y)``, ``correlation(x, y)``, ``ratio(x, y)`` (of means), ``share(g, "category")``. Or a table of
     functions by name, each from a frame to (estimate, variance), which see no weights but those in the frame. Variances
     are of simple random samples with weights (linearised; Woodruff's for quantiles). Missing values are left out, and
-    are in no category. Over copies the released estimates are averaged first.
+    are in no category; a merged category counts in equal parts for those that it may stand for. An estimate that the
+    release cannot give has an infinite MSE, and the value is 0. Over copies the released estimates are averaged first.
 
     >>> import confide as cf
     >>> heads = cf.demo("heads").head(2000)
@@ -88,22 +90,44 @@ class InverseMse(Stated):
         return 1.0 if self.relative else inf
 
     def of(self, pairs: Sequence[Pair]) -> Found:
-        names, found = list(self.estimates), []
-        for name in names:
+        lost: dict[str, str] = {}
+        found: dict[str, tuple[float, float]] = {}
+        for name in self.estimates:
             before, v = self._estimate(name, pairs[0], 0)
-            after = float(np.mean([self._estimate(name, p, 1)[0] for p in pairs]))
-            found.append(((after - before) ** 2, v))
+            why, after = self._released(name, pairs)
+            lost |= {name: why} if why else {}
+            found[name] = (inf if why else (after - before) ** 2, v)
         if not self.relative:
-            total = sum(found[0])
-            best = f"{1 / found[0][1]:.4g}" if found[0][1] > 0 else "infinite"
-            return Found(1 / total if total > 0 else inf, f"{names[0]}; of the original: {best}")
-        losses = np.array([error / v if v > 0 else (inf if error > 0 else 0.0) for error, v in found])
-        return Found(float(1 / (1 + losses.mean())), described("estimate", names, losses))
+            ((name, (error, v)),) = found.items()
+            best = f"{1 / v:.4g}" if v > 0 else "infinite"
+            notes = [f"{name}; of the original: {best}", *said(lost)]
+            return Found(1 / (error + v) if error + v > 0 else inf, "; ".join(notes), tuple(lost), 1)
+        losses = np.array([error / v if v > 0 else (inf if error > 0 else 0.0) for error, v in found.values()])
+        detail = described("estimate", list(found), losses, said(lost))
+        return Found(float(1 / (1 + losses.mean())), detail, tuple(lost), len(found))
+
+    def _released(self, name: str, pairs: Sequence[Pair]) -> tuple[str, float]:
+        """Why the release cannot give an estimate, or what it gives, averaged over copies."""
+        if not isinstance(self.estimates, Mapping):
+            statistic = read_statistic(name)
+            if why := next(filter(None, map(statistic.lost, pairs)), ""):
+                return why, 0.0
+        try:
+            return "", float(np.mean([self._estimate(name, p, 1)[0] for p in pairs]))
+        except InputError:
+            return "cannot be computed", 0.0
 
     def _estimate(self, name: str, pair: Pair, file: int) -> tuple[float, float]:
         if not isinstance(self.estimates, Mapping):
-            return read_statistic(name).of(pair, file, f'InverseMse "{name}"')
-        found = self.estimates[name](pair.frame(file))
+            statistic, where = read_statistic(name), f'InverseMse "{name}"'
+            statistic.check(pair, where)
+            return statistic.of(pair, file, where)
+        try:
+            found = self.estimates[name](pair.frame(file))
+        except InputError:
+            raise
+        except Exception as e:
+            raise InputError(f'InverseMse: "{name}" failed with {type(e).__name__}.') from e
         good = isinstance(found, Sequence | np.ndarray) and len(found) == 2
         if not good or not all(isinstance(x, Real) and np.isfinite(float(x)) for x in found) or found[1] < 0:
             raise InputError(f'InverseMse: "{name}" must give (estimate, variance), two finite numbers.')

@@ -10,8 +10,9 @@ import numpy as np
 
 from confide.core.errors import InputError
 from confide.core.registry import registered
-from confide.measure.utility.measure import Found, described
-from confide.measure.utility.moments import OfNumbers, spread
+from confide.measure.utility.items import spread
+from confide.measure.utility.measure import Found
+from confide.measure.utility.moments import OfNumbers
 from confide.measure.utility.pair import Pair
 from confide.measure.utility.weighted import mean
 
@@ -25,9 +26,9 @@ class InformationLoss(OfNumbers):
 
     over released rows i, weighted by their original weight, with s the original's standard deviation (divisor: the sum
     of weights). The expected distance of two independent normal values is 0.8 in this unit. **Needs the link** between
-    rows: a release made by a plan has it, an adopted one where it was given. A pair with a missing value is left out.
-    Lower is better, from 0 (best) upwards. Over copies it is averaged (Mateo-Sanz, Sebé and Domingo-Ferrer 2004;
-    `IL1s` of sdcMicro).
+    rows: a release made by a plan has it, an adopted one where it was given. A value that the original lacks is left
+    out; one that the release alone lacks counts 1. Lower is better, from 0 (best) to 1, which a lost variable counts,
+    and none counts more. Over copies it is averaged (Mateo-Sanz, Sebé and Domingo-Ferrer 2004; `IL1s` of sdcMicro).
 
     >>> import confide as cf, numpy as np
     >>> heads = cf.demo("heads").head(2000)
@@ -41,22 +42,20 @@ class InformationLoss(OfNumbers):
     needs_link: ClassVar[bool] = True
 
     def of(self, pairs: Sequence[Pair]) -> Found:
-        first = pairs[0]
-        names, notes = self._chosen(first)
-        scale = [np.sqrt(2) * spread(first, v, "InformationLoss") for v in names]
-        losses = np.mean([[_moved(p, v) / s for v, s in zip(names, scale, strict=True)] for p in pairs], axis=0)
-        return Found(float(losses.mean()), described("variable", names, losses, notes))
+        items = self._chosen(pairs)
+        scale = {v: np.sqrt(2) * spread(pairs[0], v) for v in items.kept}
+        losses = {v: float(np.mean([_moved(p, v, s) for p in pairs])) for v, s in scale.items()}
+        return items.averaged(losses, self.worst)
 
 
-def _moved(pair: Pair, variable: str) -> float:
-    """The mean absolute change of a variable."""
+def _moved(pair: Pair, variable: str, scale: float) -> float:
+    """The mean absolute change of a variable; a value that is missing in the release alone counts as lost."""
     if pair.link is None:
         raise InputError(
             "InformationLoss compares row by row and needs the link between released and original rows. Give link= to "
             "Release.adopt(), or use a measure that needs none, such as means or total_variation."
         )
-    change = np.abs(pair.numbers(variable, 1) - pair.numbers(variable, 0)[pair.link])
-    found = mean(change, pair.weights(0)[pair.link])
-    if np.isnan(found):
-        raise InputError(f'InformationLoss: no linked record has "{variable}" in both files.')
-    return found
+    before = pair.numbers(variable, 0)[pair.link]
+    change = np.abs(pair.numbers(variable, 1) - before) / scale
+    found = mean(np.where(np.isnan(change) & ~np.isnan(before), 1.0, change), pair.weights(0)[pair.link])
+    return 0.0 if np.isnan(found) else found

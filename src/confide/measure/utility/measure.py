@@ -57,10 +57,16 @@ any_of("measure", Measure)
 
 @dataclass(frozen=True)
 class Found:
-    """A value, and what to know beside it: how many variables, which of them lost most, what was left out."""
+    """A value, and what to know beside it: how many variables, which of them lost most, what was left out.
+
+    `lost`: the items (variables, pairs, coefficients, estimates) that the release no longer allows, each counted at the
+    worst value. `items`: how many the original has.
+    """
 
     value: float
     detail: str = ""
+    lost: tuple[str, ...] = ()
+    items: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +106,11 @@ class Stated:
         """The value of a release that is identical to the original."""
         return 0.0
 
+    @property
+    def worst(self) -> float:
+        """What an item counts that a release has lost, and at most where it has not."""
+        return self.range[self.direction == "lower"]
+
     def __call__(self, original: Any, released: Any, *, weight: str | None = None, link: Any = None) -> float:
         """The value for two frames."""
         return self.of([Pair.of_frames(original, released, weight, link)]).value
@@ -116,21 +127,6 @@ def named(variables: str | Sequence[str] | None, where: str) -> tuple[str, ...] 
     if isinstance(variables, Mapping) or not isinstance(variables, Iterable):
         raise InputError(f"{where}: variables takes the name of a column, or a list of names.")
     return names_of(variables, f"{where}: variables")
-
-
-def numeric_names(pair: Pair, variables: str | Sequence[str] | None, where: str) -> tuple[list[str], list[str]]:
-    """The numeric variables to compare, and notes on those left out.
-
-    Where the user named them, one that cannot be compared is refused; where not, it is left out and noted.
-    """
-    if variables is not None:
-        return [pair.checked_number(v, where) for v in variables], []
-    numbers = [v for v in pair.shared if pair.kind(v) == "numeric"]
-    kept = [v for v in numbers if pair.is_number(v)]
-    if not kept:
-        raise InputError(f"{where}: there is no variable that is numeric in both files; name variables it can compare.")
-    recoded = [v for v in numbers if v not in kept]
-    return kept, [f"left out, released as categories: {', '.join(recoded)}"] if recoded else []
 
 
 def described(what: str, names: Sequence[str], losses: Any, notes: Sequence[str] = ()) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import ClassVar
 
@@ -12,14 +12,15 @@ import numpy as np
 from confide.core.errors import InputError
 from confide.core.registry import registered
 from confide.frames.columns import F64
-from confide.measure.utility.measure import Found, Stated, described, named, numeric_names
+from confide.measure.utility.items import Items, items_of, mean_loss, said, spread
+from confide.measure.utility.measure import Found, Stated, described, named
 from confide.measure.utility.pair import Pair
 from confide.measure.utility.weighted import covariance, mean, variance
 
 
 @dataclass(frozen=True)
 class OfNumbers(Stated):
-    """What measures of numeric variables share: `variables`, or None for all numbers that both files hold."""
+    """What measures of numeric variables share: `variables`, or None for all numbers of the original."""
 
     variables: str | Sequence[str] | None = None
 
@@ -27,57 +28,54 @@ class OfNumbers(Stated):
         super().__post_init__()
         object.__setattr__(self, "variables", named(self.variables, type(self).__name__))
 
-    def _chosen(self, pair: Pair, least: int = 1) -> tuple[list[str], list[str]]:
-        """Variables that vary in the original, and notes on those left out."""
-        where = type(self).__name__
-        names, notes = numeric_names(pair, self.variables, where)
-        still = [v for v in names if not spread(pair, v, where) > 0]
-        if still and (self.variables is not None or len(still) == len(names)):
+    @property
+    def range(self) -> tuple[float, float]:
+        """A lost variable counts 1, and none counts more."""
+        return 0.0, 1.0
+
+    def _chosen(self, pairs: Sequence[Pair], least: int = 1) -> Items:
+        """Variables that vary in the original, and which of them are lost."""
+        items = items_of(pairs, self.variables, "number", type(self).__name__)
+        if len(items.names) < least:
             raise InputError(
-                f'{where}: "{still[0]}" has one value only in the original: there is no spread to scale by.'
+                f"{type(self).__name__} compares {least} or more numeric variables, and there is {len(items.names)}."
             )
-        notes += [f"left out, constant: {', '.join(still)}"] if still else []
-        kept = [v for v in names if v not in still]
-        if len(kept) < least:
-            raise InputError(f"{where} compares {least} or more numeric variables, and there is {len(kept)}.")
-        return kept, notes
+        return items
 
     def _each(self, pairs: Sequence[Pair], loss: Callable[[str], float]) -> Found:
         """The mean over variables of a loss."""
-        names, notes = self._chosen(pairs[0])
-        losses = [loss(v) for v in names]
-        return Found(float(np.mean(losses)), described("variable", names, losses, notes))
+        items = self._chosen(pairs)
+        return items.averaged({v: loss(v) for v in items.kept}, self.worst)
 
-    def _matrices(self, pairs: Sequence[Pair], least: int = 2) -> tuple[list[str], list[str], F64, F64]:
-        """Names, notes, and covariances of both files in units of the original's standard deviations, shape (p, p)."""
-        names, notes = self._chosen(pairs[0], least)
+    def _matrices(self, pairs: Sequence[Pair], least: int = 2) -> tuple[Items, F64, F64]:
+        """Variables, and covariances of both files in units of the original's standard deviations, shape (p, p); 0 in
+        the release for what is lost."""
+        items = self._chosen(pairs, least)
         where = type(self).__name__
-        x, w = _complete(pairs[0], names, 0, where)
+        there = _complete(pairs[0], items.names, 0)
+        if there is None:
+            raise InputError(f"{where}: no record has a value in all {len(items.names)} variables; name fewer.")
+        x, w = there
         centre, scale = np.average(x, axis=0, weights=w), np.sqrt(np.diag(covariance(x, w)))
         if not (scale > 0).all():
             raise InputError(f"{where}: among records without missing values, a variable has one value only.")
-        copies = [_complete(p, names, 1, where) for p in pairs]
-        after = np.mean([covariance((z - centre) / scale, v) for z, v in copies], axis=0)
-        return names, notes, covariance((x - centre) / scale, w), after
+        kept = np.array([v in items.kept for v in items.names])
+        copies = [_complete(p, items.kept, 1) for p in pairs]
+        after = np.zeros((len(kept), len(kept)))
+        if any(c is None for c in copies):
+            items = replace(items, lost=dict.fromkeys(items.names, "no record has all variables") | {**items.lost})
+        else:
+            each = [covariance((z - centre[kept]) / scale[kept], v) for z, v in filter(None, copies)]
+            after[np.ix_(kept, kept)] = np.mean(each, axis=0)
+        return items, covariance((x - centre) / scale, w), after
 
 
-def spread(pair: Pair, variable: str, where: str) -> float:
-    """Standard deviation in the original, 0 where it is rounding only; refused where a file has no value at all."""
-    for file, what in ((0, "original"), (1, "released")):
-        if bool(np.isnan(pair.numbers(variable, file)).all()):
-            raise InputError(f'{where}: "{variable}" has no value in the {what} file.')
-    x = pair.numbers(variable, 0)
-    found = float(np.sqrt(variance(x, pair.weights(0))))
-    return found if found > 1e-12 * float(np.nanmax(np.abs(x))) else 0.0
-
-
-def _complete(pair: Pair, names: list[str], file: int, where: str) -> tuple[F64, F64]:
-    """Records with no missing value among the variables, shape (n, p), and their weights."""
-    x, w = np.stack([pair.numbers(v, file) for v in names], axis=1), pair.weights(file)
+def _complete(pair: Pair, names: list[str], file: int) -> tuple[F64, F64] | None:
+    """Records with no missing value among the variables, shape (n, p), and their weights; None where there is none."""
+    w = pair.weights(file)
+    x = np.stack([pair.numbers(v, file) for v in names], axis=1) if names else np.zeros((len(w), 0))
     there = ~np.isnan(x).any(axis=1) & (w > 0)
-    if not there.any():
-        raise InputError(f"{where}: no record of one file has a value in all {len(names)} variables; name fewer.")
-    return x[there], w[there]
+    return (x[there], w[there]) if there.any() else None
 
 
 def _both(pairs: Sequence[Pair], variable: str, statistic: Callable[[F64, F64], float]) -> tuple[float, float]:
@@ -95,8 +93,9 @@ class Means(OfNumbers):
     .. math:: \frac1p \sum_v |\bar x'_v - \bar x_v| / s_v
 
     with means of the original and of the release, and the original's standard deviation s (divisor: the sum of
-    weights). Lower is better, from 0 (best) upwards. A missing value is left out, variable by variable. Over copies the
-    released means are averaged first (Reiter 2003). No link is needed.
+    weights). Lower is better, from 0 (best) to 1, which a lost variable counts, and none counts more. A missing value
+    is left out, variable by variable. Over copies the released means are averaged first (Reiter 2003). No link is
+    needed.
 
     >>> import confide as cf
     >>> heads = cf.demo("heads").head(2000)
@@ -109,7 +108,7 @@ class Means(OfNumbers):
     def of(self, pairs: Sequence[Pair]) -> Found:
         def loss(v: str) -> float:
             before, after = _both(pairs, v, mean)
-            return abs(after - before) / spread(pairs[0], v, self.key)
+            return abs(after - before) / spread(pairs[0], v)
 
         return self._each(pairs, loss)
 
@@ -121,13 +120,14 @@ class Variances(OfNumbers):
 
     .. math:: \frac1p \sum_v |s'^2_v / s^2_v - 1|
 
-    Lower is better, from 0 (best) upwards. A missing value is left out, variable by variable. Over copies the released
-    variances are averaged first. No link is needed (Domingo-Ferrer and Torra 2001).
+    Lower is better, from 0 (best) to 1, which a lost variable counts, and none counts more. A missing value is left
+    out, variable by variable. Over copies the released variances are averaged first. No link is needed (Domingo-Ferrer
+    and Torra 2001).
 
     >>> import confide as cf
     >>> heads = cf.demo("heads").head(2000)
-    >>> round(cf.Variances("age")(heads, heads.with_columns(heads["age"] * 2)), 6)
-    3.0
+    >>> round(cf.Variances("age")(heads, heads.with_columns(heads["age"] * 0.5)), 6)
+    0.75
     """
 
     key: ClassVar[str] = "variances"
@@ -147,8 +147,9 @@ class Covariances(OfNumbers):
 
     .. math:: \frac{2}{p(p-1)} \sum_{u<v} |c'_{uv} - c_{uv}| / (s_u s_v)
 
-    Lower is better, from 0 (best) upwards. Only records with a value in all variables count. Over copies the released
-    covariances are averaged first. No link is needed (Domingo-Ferrer and Torra 2001). Variances: see `Variances`.
+    Lower is better, from 0 (best) to 2, which a pair with a lost variable counts, and none counts more. Only records
+    with a value in all variables count. Over copies the released covariances are averaged first. No link is needed
+    (Domingo-Ferrer and Torra 2001). Variances: see `Variances`.
 
     >>> import confide as cf
     >>> heads = cf.demo("heads").head(2000)
@@ -158,9 +159,14 @@ class Covariances(OfNumbers):
 
     key: ClassVar[str] = "covariances"
 
+    @property
+    def range(self) -> tuple[float, float]:
+        """A pair with a lost variable counts 2, and none counts more."""
+        return 0.0, 2.0
+
     def of(self, pairs: Sequence[Pair]) -> Found:
-        names, notes, before, after = self._matrices(pairs)
-        return _of_pairs(names, notes, np.abs(after - before))
+        items, before, after = self._matrices(pairs)
+        return _of_pairs(items, np.abs(after - before), self.worst)
 
 
 @registered
@@ -170,9 +176,9 @@ class Correlations(OfNumbers):
 
     .. math:: \frac{2}{p(p-1)} \sum_{u<v} |r'_{uv} - r_{uv}|
 
-    Lower is better, between 0 (best) and 2. Only records with a value in all variables count. A released variable that
-    has become constant has correlation 0 with others. Over copies the released covariances are averaged first. No link
-    is needed (Domingo-Ferrer and Torra 2001).
+    Lower is better, between 0 (best) and 2, which a pair with a lost variable counts. Only records with a value in all
+    variables count. Over copies the released covariances are averaged first. No link is needed (Domingo-Ferrer and
+    Torra 2001).
 
     >>> import confide as cf, numpy as np
     >>> heads = cf.demo("heads").head(2000)
@@ -190,8 +196,8 @@ class Correlations(OfNumbers):
         return 0.0, 2.0
 
     def of(self, pairs: Sequence[Pair]) -> Found:
-        names, notes, before, after = self._matrices(pairs)
-        return _of_pairs(names, notes, np.abs(_correlation(after) - _correlation(before)))
+        items, before, after = self._matrices(pairs)
+        return _of_pairs(items, np.abs(_correlation(after) - _correlation(before)), self.worst)
 
 
 @registered
@@ -201,9 +207,10 @@ class Eigenvalues(OfNumbers):
 
     .. math:: \sum_k |\lambda'_k - \lambda_k| / \sum_k \lambda_k
 
-    with both sets in falling order; the sum below is the number of variables. Lower is better, from 0 (best) upwards.
-    Only records with a value in all variables count. Over copies the released covariances are averaged first. No link
-    is needed (Templ and Meindl 2008, who divide by each eigenvalue instead; small ones then rule the sum).
+    with both sets in falling order; the sum below is the number of variables. Lower is better, from 0 (best) to 1; a
+    lost variable has no variance in the release, and costs one share of the sum. Only records with a value in all
+    variables count. Over copies the released covariances are averaged first. No link is needed (Templ and Meindl 2008,
+    who divide by each eigenvalue instead; small ones then rule the sum).
 
     >>> import confide as cf
     >>> heads = cf.demo("heads").head(2000)
@@ -214,9 +221,11 @@ class Eigenvalues(OfNumbers):
     key: ClassVar[str] = "eigenvalues"
 
     def of(self, pairs: Sequence[Pair]) -> Found:
-        names, notes, before, after = self._matrices(pairs, least=1)
+        items, before, after = self._matrices(pairs, least=1)
         low, high = np.linalg.eigvalsh(before), np.linalg.eigvalsh(after)
-        return Found(float(np.abs(high - low).sum() / low.sum()), described("variable", names, [0.0], notes))
+        found = min(self.worst, float(np.abs(high - low).sum() / low.sum()))
+        detail = described("variable", items.names, [0.0], [*items.notes, *said(items.lost)])
+        return Found(found, detail, tuple(items.lost), len(items.names))
 
 
 def _correlation(c: F64) -> F64:
@@ -225,9 +234,12 @@ def _correlation(c: F64) -> F64:
     return np.asarray(np.clip(c / np.outer(safe, safe), -1, 1))
 
 
-def _of_pairs(names: list[str], notes: list[str], losses: F64) -> Found:
+def _of_pairs(items: Items, losses: F64, worst: float) -> Found:
     """The mean over pairs of variables."""
-    every = list(combinations(range(len(names)), 2))
-    values = np.array([losses[i, j] for i, j in every])
-    words = [f"{names[i]} with {names[j]}" for i, j in every]
-    return Found(float(values.mean()), described("pair", words, values, notes))
+    places = list(enumerate(items.names))
+    found, lost = {}, []
+    for (i, u), (j, v) in combinations(places, 2):
+        gone = u in items.lost or v in items.lost
+        found[f"{u} with {v}"] = worst if gone else float(losses[i, j])
+        lost += [f"{u} with {v}"] if gone else []
+    return mean_loss("pair", found, worst, items, lost)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -13,9 +13,13 @@ from confide.core.errors import InputError, did_you_mean
 from confide.frames import schema, to_polars
 from confide.frames.columns import F64, I64, Column, Kind, type_name
 from confide.frames.encoded import Encoded
+from confide.measure.utility.coarse import Coarse
 from confide.protect.release import Release
+from confide.protect.seam.coarsening import Chain
 
 T = TypeVar("T")
+Wanted = Iterable[str] | Mapping[str, Kind | None]
+"""Names of variables, or kinds by name, None where the values decide."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -23,10 +27,10 @@ class Pair:
     """The original (`before`, n rows) and the released file (`after`, r rows).
 
     `weight`: a column of both, or None. `link`: the original row of each released row, shape (r,), or None. `kinds`:
-    kinds that a plan fixed. `images`: what the plan's recodings make of original columns, where it made categories.
+    kinds that a plan fixed. `coarse`: what released categories stand for, where a plan's recodings made them.
     `reads`: the variables whose values a measure has asked for, so that an audit knows what its figure depends on;
     measures take values from the methods below, never from the frames. `unit`: a column of pseudonyms, which is not
-    compared.
+    compared. `items`: the variables that are compared where a measure names none; None for all of the original.
     """
 
     before: Encoded
@@ -34,9 +38,10 @@ class Pair:
     weight: str | None = None
     link: I64 | None = None
     kinds: Mapping[str, Kind] = field(default_factory=dict)
-    images: Mapping[str, Column] = field(default_factory=dict)
+    coarse: Mapping[str, Coarse] = field(default_factory=dict)
     reads: set[str] = field(default_factory=set)
     unit: str | None = None
+    items: tuple[str, ...] | None = None
 
     @classmethod
     def of_frames(cls, original: Any, released: Any, weight: str | None = None, link: Any = None) -> Pair:
@@ -51,21 +56,26 @@ class Pair:
         return cls(Encoded(y, schema(y)), Encoded(z), weight, rows).checked()
 
     @classmethod
-    def of_release(cls, release: Release, weight: str | None, beside: Pair | None = None) -> Pair:
+    def of_release(
+        cls, release: Release, weight: str | None, beside: Pair | None = None, items: Wanted | None = None
+    ) -> Pair:
         """A release beside its original; `beside` is the pair of another copy, whose original is the same."""
-        plan, compiled = release.plan, release.compiled
         if beside is not None:
             return replace(beside, after=release.after, link=release.link, reads=set()).checked()
-        images: dict[str, Column] = {}
-        if plan is not None and compiled is not None:
-            made = [
-                compiled.released_form(column)
-                for v, column in plan.encode(release.before).items()
-                if v in compiled.ways
-            ]
-            images = {column.name: column for column in made if column.why == "recoded"}
+        plan, before = release.plan, release.before
+        aside = () if plan is None else (*plan.identifiers, plan.weight, plan.unit)
+        names = tuple(v for v in (before.types if items is None else items) if v not in aside)
+        kinds: dict[str, Kind] = release.kinds
+        if isinstance(items, Mapping):
+            kinds = {v: kind for v, kind in items.items() if kind}
         unit = None if plan is None else plan.unit
-        return cls(release.before, release.after, weight, release.link, release.kinds, images, unit=unit).checked()
+        return cls(before, release.after, weight, release.link, kinds, _coarse(release, kinds), unit=unit,
+                   items=names).checked()  # fmt: skip
+
+    @property
+    def images(self) -> dict[str, Column]:
+        """What the plan's recodings make of original columns, where they make categories."""
+        return {v: c.image for v, c in self.coarse.items()}
 
     @property
     def original(self) -> pl.DataFrame:
@@ -104,12 +114,24 @@ class Pair:
         plain = [v for v in after if v in before and v not in (self.weight, self.unit)]
         return [v for v in plain if not any(t.is_nested() or t == pl.Binary for t in (before[v], after[v]))]
 
-    def known(self, variable: str, where: str) -> str:
-        """The name, if both files have it."""
+    @property
+    def compared(self) -> list[str]:
+        """Variables of the original to compare, whether or not they are released: never the weight, nor pseudonyms."""
+        types = self.before.types
+        known = [v for v in (types if self.items is None else self.items) if v in types]
+        plain = [v for v in known if v not in (self.weight, self.unit)]
+        return [v for v in plain if not (types[v].is_nested() or types[v] in (pl.Binary, pl.Object))]
+
+    def in_original(self, variable: str, where: str) -> str:
+        """The name, if the original has it."""
         if variable not in self.before.types:
             hint = did_you_mean(variable, self.original.columns)
             raise InputError(f'{where}: there is no column "{variable}" in the original.{hint}')
-        if variable not in self.after.types:
+        return variable
+
+    def known(self, variable: str, where: str) -> str:
+        """The name, if both files have it."""
+        if self.in_original(variable, where) not in self.after.types:
             raise InputError(
                 f'{where}: "{variable}" is not released, so nothing can be compared. Leave it out of the measure.'
             )
@@ -147,36 +169,52 @@ class Pair:
 
     def is_number(self, variable: str) -> bool:
         """Whether both files hold numbers."""
-        types = (self.before.types[variable], self.after.types[variable])
-        return all(t.is_numeric() or t.is_temporal() or t == pl.Boolean for t in types)
+        return all(_holds_numbers(file.types[variable]) for file in (self.before, self.after))
+
+    def holds_numbers(self, variable: str) -> bool:
+        """Whether the original holds numbers."""
+        return _holds_numbers(self.before.types[variable])
+
+    def readable_number(self, variable: str) -> bool:
+        """Whether the release holds numbers, or categories that a plan says stand for numbers."""
+        return variable in self.coarse or _holds_numbers(self.after.types[variable])
+
+    def original_number(self, variable: str, where: str) -> str:
+        """The name, if the original holds numbers in it."""
+        if not self.holds_numbers(self.in_original(variable, where)):
+            held = type_name(self.before.types[variable])
+            raise InputError(f'{where}: "{variable}" holds {held}, but numbers are needed there.')
+        return variable
 
     def checked_number(self, variable: str, where: str) -> str:
-        """The name, if both files hold numbers in it."""
-        self.known(variable, where)
-        if self.is_number(variable):
-            return variable
-        held = self.before.types[variable]
-        if not held.is_numeric():
-            raise InputError(f'{where}: "{variable}" holds {type_name(held)}, but numbers are needed there.')
-        raise InputError(
-            f'{where}: "{variable}" holds numbers in the original but is released as categories, so that it has no '
-            "mean or variance any more. Measure it by total_variation, hellinger, entropy or propensity instead."
-        )
+        """The name, if numbers can be had from both files."""
+        if not self.readable_number(self.known(self.original_number(variable, where), where)):
+            raise InputError(f'{where}: "{variable}" is released as categories, and no plan says what they stand for.')
+        return variable
 
     def numbers(self, variable: str, file: int) -> F64:
-        """A numeric variable of the original (0) or the release (1); NaN where missing or an answer code."""
+        """A numeric variable of the original (0) or the release (1); NaN where missing or an answer code.
+
+        Released intervals are numbers by their middles, see `Coarse.numbers`.
+        """
         self.reads.add(variable)
         special, held = self._encoded(variable).special, self.file(file)
+        if file == 1 and variable in self.coarse:
+            return held.remembered(("middles", variable), [variable], lambda: self._middles(variable))
         column = replace(held.column(variable, "numeric"), special=special)
         if not special:
             return column.values
         key = ("numbers", variable, special)
         return held.remembered(key, [variable], lambda: np.where(column.usable, column.values, np.nan))
 
+    def _middles(self, variable: str) -> F64:
+        coarse = self.coarse[variable]
+        return coarse.numbers(self.after.like(variable, coarse.image))
+
     def alike(self, variable: str, where: str) -> tuple[Column, Column]:
         """Both columns in one form: a variable that the plan recoded is recoded in the original too."""
         self.known(variable, where)
-        y = self.images.get(variable, self.column(variable))
+        y = self.coarse[variable].image if variable in self.coarse else self.column(variable)
         z = self.series(variable, 1)
         if y.kind == "numeric" and not self.is_number(variable):
             raise InputError(
@@ -184,6 +222,25 @@ class Pair:
                 "the original in the same way; for a release made by a plan, utility() does this automatically."
             )
         return y, self.after.like(variable, y)
+
+
+def _coarse(release: Release, kinds: Mapping[str, Kind]) -> dict[str, Coarse]:
+    """The variables that the plan releases as categories by recoding them."""
+    plan, compiled, before = release.plan, release.compiled, release.before
+    found: dict[str, Coarse] = {}
+    if plan is None or compiled is None:
+        return found
+    for v, column in plan.encode(before).items():
+        image = compiled.released_form(column) if v in compiled.ways else column
+        if image.why == "recoded":
+            way = compiled.ways[v]
+            steps = Chain((*way.before.steps, *way.after.steps))
+            found[v] = Coarse(before.column(v, kinds.get(v)), image, steps, column.step)
+    return found
+
+
+def _holds_numbers(held: pl.DataType) -> bool:
+    return held.is_numeric() or held.is_temporal() or held == pl.Boolean
 
 
 def _weights(file: Encoded, weight: str, what: str) -> F64:

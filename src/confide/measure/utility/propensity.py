@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -13,12 +13,13 @@ from confide.core.errors import InputError
 from confide.core.random.seeds import checked_seed
 from confide.core.registry import registered
 from confide.core.run.threads import one_blas_thread
+from confide.measure.utility.items import Items, items_of, said
 from confide.measure.utility.measure import Found, Stated, named
 from confide.measure.utility.pair import Pair
 from confide.measure.utility.propensity_cart import cart_scores, mse, permuted_mean, sorted_rows
 from confide.measure.utility.propensity_cells import by_cell
 from confide.measure.utility.propensity_logistic import logistic_scores
-from confide.measure.utility.stacked import Stacked
+from confide.measure.utility.stacked import LEVELS, Stacked, too_many
 
 
 @registered
@@ -31,7 +32,8 @@ class Propensity(Stated):
     with both files stacked (N rows), p the fitted probability that a row is a released one, c the share of released
     rows; weights count as rows (Woo, Reiter, Oganian and Karr 2009). The ratio divides by its expectation where there
     is no difference (Snoke, Raab, Nowok, Dibben and Slavković 2018). Lower is better, from 0 (best: identical files);
-    pMSE is at most 1/4 where c = 1/2. A ratio of 1 is what chance gives:
+    pMSE is at most c(1 - c), 1/4 for files of one size: perfect separation, which every lost variable counts, as one
+    of all variables. A ratio of 1 is what chance gives:
 
     - ``null="sample"``: the files are two random samples of one population, or halves of one file. For a logistic model
       with k independent columns the expectation is :math:`(k-1) c (1-c) / N`; with weights k - 1 becomes
@@ -42,9 +44,9 @@ class Propensity(Stated):
     `model`: "logistic" has main effects and, with `interactions`, pairs of variables (those with fewest columns first,
     up to 400 columns and one for ten rows; the detail says how many were left out). "cart" is a tree whose leaves hold
     at least the share `leaf` of all weight; its expectation is the mean over `permutations` random divisions, drawn
-    from `seed`. Missing values are a category, or an indicator beside a number. A variable that the plan recoded is
-    recoded in the original too. Variables with over 200 categories are left out. No link is needed; over copies it is
-    averaged.
+    from `seed`. Missing values are a category, or an indicator beside a number. Intervals count by their middles;
+    merged categories as equal parts of those that they may stand for, in a tree as themselves. Variables with over 200
+    categories in the original are left out. No link is needed; over copies it is averaged.
 
     >>> import confide as cf
     >>> heads = cf.demo("heads").head(2000)
@@ -89,15 +91,49 @@ class Propensity(Stated):
 
     @property
     def range(self) -> tuple[float, float]:
-        """pMSE itself is below 1."""
-        return (0.0, np.inf) if self.ratio else (0.0, 1.0)
+        """pMSE is at most c(1 - c); a ratio at most that by its expectation, a number that depends on the file."""
+        return (0.0, np.inf) if self.ratio else (0.0, 0.25)
 
     def of(self, pairs: Sequence[Pair]) -> Found:
+        items = self._items(pairs)
         with one_blas_thread():
-            every = [self._one(Stacked.of(pair, self.variables, "Propensity")) for pair in pairs]
-        return Found(float(np.mean([f.value for f in every])), every[0].detail)
+            every = [self._one(Stacked.of(p, items.kept, "Propensity")) for p in pairs] if items.kept else []
+            worst = self._largest(pairs[0], items.names) if items.lost else 0.0
+        found = float(np.mean([value for value, _ in every])) if every else 0.0
+        many, gone = len(items.names), len(items.lost)
+        value = found if not gone else (min(found, worst) * (many - gone) + worst * gone) / many
+        notes = [*(every[0][1] if every else ()), *items.notes, *said(items.lost)]
+        return Found(value, "; ".join(notes), tuple(items.lost), many)
 
-    def _one(self, stacked: Stacked) -> Found:
+    def _items(self, pairs: Sequence[Pair]) -> Items:
+        """The variables; without those of too many categories, a matter of the original alone."""
+        items = items_of(pairs, self.variables, "category", "Propensity")
+        out = [v for v in items.names if too_many(pairs[0], v)]
+        if out and (self.variables is not None or len(out) == len(items.names)):
+            raise InputError(f'Propensity: "{out[0]}" has more than {LEVELS} categories; recode it or leave it out.')
+        if not out:
+            return items
+        lost = {v: why for v, why in items.lost.items() if v not in out}
+        notes = [*items.notes, f"left out, too many categories: {', '.join(out)}"]
+        return Items([v for v in items.names if v not in out], lost, notes)
+
+    def _largest(self, pair: Pair, names: Sequence[str]) -> float:
+        """The value at perfect separation, of a model with all variables of the original."""
+        if not self.ratio:
+            return 0.25
+        stacked = Stacked.of(replace(pair, after=pair.before, coarse={}, link=None), names, "Propensity")
+        return 0.25 / self._fitted(stacked)[1]
+
+    def _one(self, stacked: Stacked) -> tuple[float, list[str]]:
+        """The value, and remarks on the model."""
+        found, expected, notes = self._fitted(stacked)
+        if not self.ratio:
+            return found, notes
+        notes.append(f"pMSE {found:.3g}, expected {expected:.3g}")
+        return found / expected, notes
+
+    def _fitted(self, stacked: Stacked) -> tuple[float, float, list[str]]:
+        """pMSE, its expectation where it is asked for, and remarks."""
         if self.model == "logistic":
             t, stacked = by_cell(stacked, self.interactions)
             scores = logistic_scores(t, stacked.y, stacked.w)
@@ -109,12 +145,6 @@ class Propensity(Stated):
             found = mse(cart_scores(stacked, stacked.y, self.leaf), stacked.y, stacked.w)
             expected = permuted_mean(stacked, self.leaf, self.permutations, self.seed) if self.ratio else 0.0
             notes = [f"tree, leaves of at least {100 * self.leaf:g}% of weight"]
-        if stacked.left_out:
-            notes.append(f"left out, too many categories: {', '.join(stacked.left_out)}")
-        if not self.ratio:
-            return Found(found, "; ".join(notes))
-        if self.null == "synthesis":
-            expected *= 1 - float(np.average(stacked.y, weights=stacked.w))
-        notes.append(f"pMSE {found:.3g}, expected {expected:.3g}")
-        chance = found / expected if expected > 0 else np.inf if found > 0 else 0.0
-        return Found(float(chance), "; ".join(notes))
+        c = float(np.average(stacked.y, weights=stacked.w))
+        expected = expected or c * (1 - c) / len(stacked.y)  # nothing varies: that of one column
+        return found, expected * (1 - c if self.null == "synthesis" else 1.0), notes

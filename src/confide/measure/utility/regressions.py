@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -13,11 +14,12 @@ from confide.core.checks import fraction
 from confide.core.errors import InputError
 from confide.core.registry import registered
 from confide.core.run.threads import one_blas_thread
-from confide.frames.columns import F64, Bools
+from confide.frames.columns import F64, I64, Bools
 from confide.measure.combining import combine
 from confide.measure.utility.design import Design, design
 from confide.measure.utility.fitting import Fit, fit
 from confide.measure.utility.formula import read_formula
+from confide.measure.utility.items import said
 from confide.measure.utility.measure import Found, Stated
 from confide.measure.utility.pair import Pair
 
@@ -39,6 +41,12 @@ class Compared:
     high_after: F64
     lost: Bools
     notes: tuple[str, ...]
+
+    @property
+    def lost_terms(self) -> tuple[str, ...]:
+        """The terms of the coefficients that are lost, with how many there are of each."""
+        many = Counter(term for term, gone in zip(self.terms, self.lost, strict=True) if gone)
+        return tuple(f"{term} ({k} coefficient{'s' * (k > 1)})" for term, k in many.items())
 
 
 @dataclass(frozen=True)
@@ -66,28 +74,36 @@ class _Regression(Stated):
         where = f'{type(self).__name__}("{self.formula}")'
         made = design(read_formula(self.formula), pairs, self.family, where)
         with one_blas_thread():
-            fits = [fit(m, self.family, made.intercept, where) for m in made.files]
-        first, others = fits[0], fits[1:]
+            first = fit(made.files[0], self.family, made.intercept, where)
+            others, why = self._fits(made, where)
         kept = first.known
         quantile = float(ndtri(0.5 + self.confidence / 2))
         error = np.sqrt(first.variances[kept])
         before = first.coefficients[kept]
-        known = np.logical_and.reduce([f.known for f in others])
-        after, low, high = (np.full(len(kept), np.nan) for _ in range(3))
-        after[known], low[known], high[known] = self._released(others, known, quantile)
+        known = np.logical_and.reduce([made.stands[kept] >= 0, *(f.known[made.stands[kept]] for f in others)])
+        known &= bool(others)
+        after, low, high = (np.full(len(before), np.nan) for _ in range(3))
+        if known.any():
+            after[known], low[known], high[known] = self._released(others, made.stands[kept][known], quantile)
         terms = tuple(np.array(made.terms)[kept])
         return Compared(
             terms, before, error, before - quantile * error, before + quantile * error,
-            after[kept], low[kept], high[kept], ~known[kept], _notes(made, pairs, self),
+            after, low, high, ~known, (*_notes(made, pairs, self), *said(made.lost), *why),
         )  # fmt: skip
 
-    def _released(self, fits: Sequence[Fit], known: Bools, quantile: float) -> tuple[F64, F64, F64]:
-        if len(fits) == 1 or not known.any():
-            b, e = fits[0].coefficients[known], np.sqrt(fits[0].variances[known])
+    def _fits(self, made: Design, where: str) -> tuple[list[Fit], list[str]]:
+        """The regression on each copy; none, and why, where one of them does not allow it."""
+        try:
+            return [fit(m, self.family, made.intercept, where) for m in made.files[1:]], []
+        except InputError:
+            return [], ["the release does not allow this regression"]
+
+    def _released(self, fits: Sequence[Fit], at: I64, quantile: float) -> tuple[F64, F64, F64]:
+        """Estimates and interval ends of some released coefficients, shape (k,)."""
+        if len(fits) == 1:
+            b, e = fits[0].coefficients[at], np.sqrt(fits[0].variances[at])
             return b, b - quantile * e, b + quantile * e
-        found = combine(
-            [f.coefficients[known] for f in fits], [f.variances[known] for f in fits], self.rule, self.confidence
-        )
+        found = combine([f.coefficients[at] for f in fits], [f.variances[at] for f in fits], self.rule, self.confidence)
         return np.asarray(found.estimate), np.asarray(found.low), np.asarray(found.high)
 
 
@@ -95,7 +111,7 @@ def _notes(made: Design, pairs: Sequence[Pair], measure: _Regression) -> tuple[s
     notes = [measure.formula]
     if len(pairs) > 1:
         notes.append(f"{len(pairs)} copies combined by rule {measure.rule}")
-    before, after = made.files[0].left_out, round(np.mean([m.left_out for m in made.files[1:]]))
+    before, after = made.files[0].left_out, round(np.mean([m.left_out for m in made.files[1:]] or [0]))
     if before or after:
         notes.append(f"left out, missing or undefined: {before:,} original and {after:,} released records")
     return tuple(notes)
@@ -112,11 +128,15 @@ class RegressionOverlap(_Regression):
     Oganian, Reiter and Sanil 2006). Higher is better, between 0 and 1 (best). No link is needed.
 
     `formula`: text such as ``"log(hh_income) ~ age + C(race) * sex"``, see `confide.measure.utility.formula`;
-    `family`: "linear" or "logistic" (of two categories the second is the event). Categories have treatment coding with
-    levels of both files together. Intervals are normal, with robust variances; weights are sampling weights. Records
-    with a missing or undefined value (the logarithm of zero) are left out and counted in the detail. A coefficient that
-    the release no longer determines, because a category is gone, has overlap 0. A number released as categories can be
-    used as ``C(age)`` only, in the released categories. Copies are combined by `rule` of `combine`.
+    `family`: "linear" or "logistic" (of two categories the second is the event). Categories have treatment coding; the
+    first that occurs in the original is the reference. Intervals are normal, with robust variances; weights are
+    sampling weights. Records with a missing or undefined value (the logarithm of zero) are left out and counted in the
+    detail. Copies are combined by `rule` of `combine`.
+
+    The original's coefficients are compared, for every release. A number released in intervals enters by their middles;
+    in ``C(age)`` the coefficient of an interval, or of a merged category, is compared with that of each value that it
+    stands for. A coefficient that the release no longer determines has overlap 0: its variable is lost, or its category
+    is one with the reference. Terms without a lost variable are fitted without it.
 
     >>> import confide as cf
     >>> heads = cf.demo("heads").head(2000)
@@ -146,7 +166,7 @@ class RegressionOverlap(_Regression):
     def of(self, pairs: Sequence[Pair]) -> Found:
         c = self.compared(pairs)
         values = np.where(c.lost, 0.0, overlap(c.low, c.high, c.low_after, c.high_after))
-        return Found(float(values.mean()), _described(c, values, "least"))
+        return Found(float(values.mean()), _described(c, values, "least"), c.lost_terms, len(values))
 
 
 def overlap(low: F64, high: F64, low_after: F64, high_after: F64) -> F64:
@@ -170,9 +190,9 @@ class CoefficientDifference(_Regression):
 
     .. math:: \frac1k \sum_j |b'_j - b_j| / \mathrm{se}(b_j)
 
-    Lower is better, from 0 (best) upwards; below 1 the release adds less than the sample's own uncertainty. No link is
-    needed. Formula, weights, missing values and copies are those of `RegressionOverlap`. A coefficient that the release
-    no longer determines has no difference: that is refused (Woo and Slavković 2015; Snoke and others 2018).
+    Lower is better, from 0 (best) to 10, which a lost coefficient counts, and none counts more; below 1 the release
+    adds less than the sample's own uncertainty. No link is needed. Formula, weights, missing values, what is lost and
+    copies are those of `RegressionOverlap` (Woo and Slavković 2015; Snoke and others 2018).
 
     >>> import confide as cf
     >>> heads = cf.demo("heads").head(2000)
@@ -183,19 +203,18 @@ class CoefficientDifference(_Regression):
 
     key: ClassVar[str] = "coefficient_difference"
 
+    @property
+    def range(self) -> tuple[float, float]:
+        """A lost coefficient counts 10 standard errors, and none counts more."""
+        return 0.0, 10.0
+
     def of(self, pairs: Sequence[Pair]) -> Found:
         c = self.compared(pairs)
-        if c.lost.any():
-            term = c.terms[int(np.flatnonzero(c.lost)[0])]
-            raise InputError(
-                f'CoefficientDifference("{self.formula}"): {int(c.lost.sum())} of {len(c.lost)} coefficients, the '
-                f"first of {term}, cannot be estimated from the release. Merge categories, or use ci_overlap, which "
-                "counts them as 0."
-            )
         gap = np.abs(c.after - c.before)
         with np.errstate(all="ignore"):
             values = np.where(gap > 1e-12 * np.abs(c.before), gap / c.error, 0.0)
-        return Found(float(values.mean()), _described(c, -values, "most"))
+        values = np.where(c.lost, self.worst, np.minimum(values, self.worst))
+        return Found(float(values.mean()), _described(c, -values, "most"), c.lost_terms, len(values))
 
 
 def _described(c: Compared, values: F64, word: str) -> str:
@@ -203,4 +222,5 @@ def _described(c: Compared, values: F64, word: str) -> str:
     at = int(values.argmin())
     text = f"{len(values)} coefficient{'s' * (len(values) != 1)}; {word}: {c.terms[at]} ({abs(values[at]):.3g})"
     lost = int(c.lost.sum())
-    return "; ".join([text, *([f"{lost} cannot be estimated from the release"] if lost else []), *c.notes])
+    gone = [f"{lost} cannot be estimated from the release: {', '.join(c.lost_terms)}"] if lost else []
+    return "; ".join([text, *gone, *c.notes])

@@ -11,7 +11,7 @@ import polars as pl
 
 from confide.core.errors import InputError
 from confide.measure.utility.measure import Found, Measure, Stated
-from confide.measure.utility.pair import Pair
+from confide.measure.utility.pair import Pair, Wanted
 from confide.measure.utility.registry import as_measure
 from confide.protect.copies import Copies
 from confide.protect.release import Release
@@ -21,18 +21,23 @@ DEFAULT = ("means", "variances", "total_variation", "hellinger")
 
 def utility(
     release: Release | Copies, measures: Measure | str | Mapping[str, Any] | Iterable[Any] = DEFAULT, *,
-    weight: str | None = None, weighted: bool = True, strict: bool = True,
+    weight: str | None = None, weighted: bool = True, strict: bool = True, items: Wanted | None = None,
 ) -> pl.DataFrame:  # fmt: skip
     """What analysts lose by a release: one row per measure.
 
     `measures`: such as ``[Means("age"), RegressionOverlap("log(hh_income) ~ age")]``, or short names ("means"), or
     tables with the name under "measure" (as in study files). `weight` names the survey weight; None: the plan's own, if
-    it has one; ``weighted=False``: no weights. Variables that the plan recoded are compared in their released form
-    where a measure can (distances, propensity, C() in regressions). Of `Copies`, estimates are averaged over copies
-    before they are compared, regressions combined (see `combine`), other measures averaged.
+    it has one; ``weighted=False``: no weights. Of `Copies`, estimates are averaged over copies before they are
+    compared, regressions combined (see `combine`), other measures averaged.
 
-    Columns: measure, value, direction ("higher" or "lower" is better), best (the value of identical files), detail.
-    With ``strict=False`` a measure that cannot be computed has no value and its detail says why; else that is an error.
+    The original fixes what is compared. `items`: the variables, where a measure names none (or a table of their kinds);
+    None: all of the original but the plan's identifiers, weight and unit. What the release has lost, because it is not
+    released or has become one value, counts at the measure's worst value. Recoded variables count by what an analyst
+    can do with them: intervals by their middles, merged categories shared out.
+
+    Columns: measure, value, direction ("higher" or "lower" is better), best (the value of identical files), lost (what
+    the release no longer allows), detail. With ``strict=False`` a measure that cannot be computed has no value and its
+    detail says why; else that is an error.
 
     >>> import confide as cf
     >>> heads = cf.demo("heads").head(2000)
@@ -55,34 +60,38 @@ def utility(
     twice = [name for name, count in Counter(m.name for m in asked).items() if count > 1]
     if twice:
         raise InputError(f'Two measures are named "{twice[0]}"; give them different labels, such as label="by race".')
-    pairs = pairs_of(releases, weight, weighted)
-    rows = [(m.name, *measured_value(m, pairs, strict), m.direction, float(m.best)) for m in asked]
-    schema = {"measure": pl.String, "value": pl.Float64, "detail": pl.String, "direction": pl.String,
-              "best": pl.Float64}  # fmt: skip
-    frame = pl.DataFrame(rows, schema=schema, orient="row")
-    return frame.select("measure", "value", "direction", "best", "detail")
+    pairs = pairs_of(releases, weight, weighted, items)
+    rows = [_row(m, measured(m, pairs, strict)) for m in asked]
+    schema = {"measure": pl.String, "value": pl.Float64, "direction": pl.String, "best": pl.Float64, "lost": pl.String,
+              "detail": pl.String}  # fmt: skip
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def pairs_of(releases: Sequence[Release], weight: str | None = None, weighted: bool = True) -> list[Pair]:
+def _row(measure: Measure, found: Found | str) -> tuple[str, float | None, str, float, str, str]:
+    value, lost, detail = (None, "", found) if isinstance(found, str) else (found.value, found.lost, found.detail)
+    return measure.name, value, measure.direction, float(measure.best), ", ".join(lost), detail
+
+
+def pairs_of(
+    releases: Sequence[Release], weight: str | None = None, weighted: bool = True, items: Wanted | None = None
+) -> list[Pair]:
     """The original beside each copy; the weight is the one named, else that of the plan."""
     plan = releases[0].plan
     chosen = (weight or (plan.weight if plan is not None else None)) if weighted else None
-    first = Pair.of_release(releases[0], chosen)
+    first = Pair.of_release(releases[0], chosen, items=items)
     return [first, *(Pair.of_release(r, chosen, beside=first) for r in releases[1:])]
 
 
-def measured_value(measure: Measure, pairs: Sequence[Pair], strict: bool) -> tuple[float | None, str]:
-    """A measure's value and detail; a measure of somebody else's is called copy by copy, and averaged."""
+def measured(measure: Measure, pairs: Sequence[Pair], strict: bool) -> Found | str:
+    """A measure's value, or why there is none; a measure of somebody else's is called copy by copy, and averaged."""
     try:
         if isinstance(measure, Stated):
-            found = measure.of(pairs)
-        else:
-            found = Found(float(np.mean([_foreign(measure, p) for p in pairs])))
+            return measure.of(pairs)
+        return Found(float(np.mean([_foreign(measure, p) for p in pairs])))
     except InputError as e:
         if strict:
             raise
-        return None, str(e)
-    return found.value, found.detail
+        return str(e)
 
 
 def _foreign(measure: Measure, pair: Pair) -> float:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
-from confide.core.errors import InputError
 from confide.frames.columns import F64, I64
-from confide.measure.utility.distances import cells, comparable
+from confide.measure.utility.distances import Codes, cells
 from confide.measure.utility.pair import Pair
 
 LEVELS = 200
@@ -19,37 +18,38 @@ LEVELS = 200
 
 @dataclass(frozen=True, eq=False)
 class Stacked:
-    """N = n + r rows. `y`: 1 for released ones. `w`: weights of mean 1. `numbers` (NaN missing) and `codes` (the last
-    is missing) by variable. `left_out`: variables with too many categories."""
+    """N = n + r rows. `y`: 1 for released ones. `w`: weights of mean 1. `numbers` (NaN missing) and `codes` (with how
+    many there are) by variable. `parts`: where the plan merged categories, how each code is shared out among those of
+    the original, shape (codes, categories)."""
 
     y: F64
     w: F64
     numbers: dict[str, F64]
     codes: dict[str, tuple[I64, int]]
-    left_out: tuple[str, ...]
+    parts: dict[str, F64] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, pair: Pair, variables: str | Sequence[str] | None, where: str) -> Stacked:
+    def of(cls, pair: Pair, variables: Sequence[str], where: str) -> Stacked:
+        """Variables of the original and the release, one below the other."""
         numbers: dict[str, F64] = {}
         codes: dict[str, tuple[I64, int]] = {}
-        out: list[str] = []
-        for v in comparable(pair, variables, where):
-            if pair.alike(v, where)[0].kind == "numeric":
+        parts: dict[str, F64] = {}
+        for v in variables:
+            if pair.kind(v) == "numeric":
                 numbers[v] = np.concatenate([pair.numbers(v, 0), pair.numbers(v, 1)])
                 continue
-            c = cells(pair, v, 2, where)
-            if c.size > LEVELS:
-                out.append(v)
-            else:
+            c = _few(cells(pair, v, 2, where))
+            if c.parts is None:
                 codes[v] = np.concatenate([c.before, c.after]), c.size
-        if out and (variables is not None or not (numbers or codes)):
-            raise InputError(f'{where}: "{out[0]}" has more than {LEVELS} categories; recode it or leave it out.')
+            else:
+                after, parts[v] = _own_codes(c.after, c.parts)
+                codes[v] = np.concatenate([c.before, after]), len(parts[v])
         y = np.concatenate([np.zeros(pair.original.height), np.ones(pair.released.height)])
         w = np.concatenate([pair.weights(0), pair.weights(1)])
         kept = w > 0
         return cls(
             y[kept], w[kept] / w[kept].mean(), {v: x[kept] for v, x in numbers.items()},
-            {v: (x[kept], size) for v, (x, size) in codes.items()}, tuple(out),
+            {v: (x[kept], size) for v, (x, size) in codes.items()}, parts,
         )  # fmt: skip
 
     @property
@@ -61,7 +61,7 @@ class Stacked:
         """Rows in another order."""
         numbers = {v: x[rows] for v, x in self.numbers.items()}
         codes = {v: (c[rows], size) for v, (c, size) in self.codes.items()}
-        return Stacked(self.y[rows], self.w[rows], numbers, codes, self.left_out)
+        return Stacked(self.y[rows], self.w[rows], numbers, codes, self.parts)
 
     @cached_property
     def scaled(self) -> dict[str, F64]:
@@ -78,13 +78,41 @@ class Stacked:
 
     def columns(self, variable: str, rows: I64 | slice = slice(None)) -> F64:
         """A variable as columns, shape (N, width), or some rows of them: a number scaled, with an indicator where some
-        are missing; a category as indicators of all but its commonest level. Nothing for one that does not vary."""
+        are missing; a category as indicators of all but its commonest level, a merged one as the parts of those that it
+        may stand for. Nothing for one that does not vary."""
         if variable in self.codes:
             codes, size = self.codes[variable]
-            share = np.bincount(codes, weights=self.w, minlength=size)
-            wanted = [i for i in range(size) if share[i] > 0 and i != int(share.argmax())]
+            parts = self.parts.get(variable)
+            many = np.bincount(codes, weights=self.w, minlength=size)
+            share = np.asarray(many if parts is None else many @ parts)
+            wanted = [i for i in range(len(share)) if share[i] > 0 and i != int(share.argmax())]
+            if parts is not None:
+                return np.asarray(parts[codes[rows]][:, wanted])
             return np.asarray(codes[rows][:, None] == np.array(wanted, dtype=np.int64), dtype=float)
         missing = np.isnan(self.numbers[variable])
         found = [self.scaled[variable][rows]] if variable in self.scaled else []
         found += [missing[rows].astype(float)] if 0 < missing.sum() < len(missing) else []
         return np.stack(found, axis=1) if found else np.zeros((len(missing[rows]), 0))
+
+
+def too_many(pair: Pair, variable: str) -> bool:
+    """Whether the original has more categories than a model can use."""
+    return pair.kind(variable) == "categorical" and len(pair.column(variable).levels) >= LEVELS
+
+
+def _few(c: Codes) -> Codes:
+    """The same cells; where there are too many, those that the release alone has are one."""
+    if c.parts is not None or c.size <= LEVELS:
+        return c
+    there = np.bincount(c.before, minlength=c.size) > 0
+    place = np.where(there, np.cumsum(there) - 1, there.sum())
+    return Codes(place[c.before], place[c.after], int(there.sum()) + 1)
+
+
+def _own_codes(after: I64, parts: F64) -> tuple[I64, F64]:
+    """Codes of released categories: that of the original category which alone becomes it, else a new one; and the parts
+    of all codes."""
+    merged = np.flatnonzero(parts.max(axis=1) < 1)
+    code = parts.argmax(axis=1)
+    code[merged] = parts.shape[1] + np.arange(len(merged))
+    return code[after], np.concatenate([np.eye(parts.shape[1]), parts[merged]])

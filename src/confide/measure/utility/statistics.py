@@ -11,6 +11,7 @@ from confide.core.errors import InputError, did_you_mean
 from confide.frames.columns import F64
 from confide.measure.utility.distances import cells
 from confide.measure.utility.formula import Reader
+from confide.measure.utility.items import Use, why_lost
 from confide.measure.utility.pair import Pair
 from confide.measure.utility.weighted import mean, quantiles
 
@@ -35,7 +36,7 @@ class Statistic:
         w = pair.weights(file)
         if self.how == "share":
             return _linear(self._indicator(pair, file, where), w, _mean)
-        columns = [pair.numbers(pair.checked_number(v, where), file) for v in self.variables]
+        columns = [pair.numbers(v, file) for v in self.variables]
         there = ~np.isnan(columns).any(axis=0) & (w > 0)
         if there.sum() < 2:
             raise InputError(f"{where}: fewer than two records of one file can be used for {self.how}.")
@@ -44,16 +45,31 @@ class Statistic:
             return _quantile(x[0], w, float(self.value or 0.5))
         return _linear(x, w, INFLUENCE[self.how])
 
+    def check(self, pair: Pair, where: str) -> None:
+        """Refuse variables that the original does not have, or that hold no numbers where these are needed."""
+        for v in self.variables:
+            pair.in_original(v, where) if self.how == "share" else pair.original_number(v, where)
+
+    def lost(self, pair: Pair) -> str:
+        """Why the release cannot give it."""
+        use: Use = "category" if self.how == "share" else "number"
+        return ", ".join(f"{v} {why}" for v in self.variables if (why := why_lost(pair, v, use)))
+
     def _indicator(self, pair: Pair, file: int, where: str) -> F64:
-        """1 for records in the category; missing values are not in it."""
-        y, _ = pair.alike(self.variables[0], where)
+        """1 for records in the category, the part that it has of a merged one; missing values are not in it."""
+        y = pair.column(self.variables[0])
         if y.kind == "numeric":
             raise InputError(f'{where}: "{self.variables[0]}" holds numbers, and share() is of a category.')
         levels = [str(v) for v in y.levels]
         if self.value not in levels:
-            raise InputError(f'{where}: "{self.variables[0]}" has no category of that name.')
-        c = cells(pair, self.variables[0], 2, where)
-        return np.asarray((c.before, c.after)[file] == levels.index(str(self.value)), dtype=float)[None, :]
+            raise InputError(f'{where}: "{self.variables[0]}" has no category of that name in the original.')
+        at, codes = levels.index(str(self.value)), y.values
+        if file == 1:
+            c = cells(pair, self.variables[0], 2, where)
+            if c.parts is not None:
+                return np.asarray(c.parts[c.after, at])[None, :]
+            codes = c.after
+        return np.asarray(codes == at, dtype=float)[None, :]
 
 
 def _linear(x: F64, w: F64, influence: Callable[[F64, F64], tuple[float, F64]]) -> tuple[float, float]:

@@ -16,8 +16,8 @@ import numpy as np
 
 from confide.measure.utility.altered import Altered, oddest, rest, treated, unreleased, without
 from confide.measure.utility.measure import Found, Measure
-from confide.measure.utility.pair import Pair
-from confide.measure.utility.run import measured_value, pairs_of
+from confide.measure.utility.pair import Pair, Wanted
+from confide.measure.utility.run import measured, pairs_of
 from confide.protect.copies import Copies
 from confide.protect.release import Release
 
@@ -51,12 +51,12 @@ class Trace:
 
 
 def traces(
-    release: Release | Copies, measures: Iterable[Measure], thorough: bool = True
+    release: Release | Copies, measures: Iterable[Measure], thorough: bool = True, items: Wanted | None = None
 ) -> dict[str, tuple[Found | str, Trace]]:
     """By measure, its value (or why there is none), and what few people do to it.
 
     `thorough`: leave people alone in one variable after the other, so that their moves cannot cancel, not in all
-    variables at once. It asks each measure once more for every variable that is altered.
+    variables at once. It asks each measure once more for every variable that is altered. `items`: as in `utility`.
 
     >>> import confide as cf
     >>> heads = cf.demo("heads").head(2000)
@@ -66,7 +66,7 @@ def traces(
     (1, None)
     """
     releases = list(release) if isinstance(release, Copies) else [release]
-    some = _Some(pairs_of(releases), treated(releases[0]), thorough)
+    some = _Some(pairs_of(releases, items=items), treated(releases[0]), thorough)
     return {m.name: some.trace(m) for m in measures}
 
 
@@ -81,19 +81,22 @@ class _Some:
     def trace(self, measure: Measure) -> tuple[Found | str, Trace]:
         """Ask the measure as it is, then with few people left alone in each variable that it reads, then without the
         people who stand out most: another plan of the report may hide them."""
-        value, detail, read = self._asked(measure, self.pairs)
-        if value is None or isnan(value):  # it may have stopped before it read all that it would
-            return detail, Trace(0, None)
-        found = Found(value, detail)
+        found, read = self._asked(measure, self.pairs)
+        if isinstance(found, str):  # it may have stopped before it read all that it would
+            return found, Trace(0, None)
+        value = found.value
+        if isnan(value):
+            return found.detail, Trace(0, None)
         touched = [self._of(v) for v in sorted(read & self.may_differ)]
-        if not touched and not len(self.gone):
+        hidden = read - set(self.pairs[0].after.types)
+        if not touched and not hidden and not len(self.gone):
             # Of the original alone: what another plan of the report hides would follow from it, unless it is the best.
             return found, Trace(None) if _is_best(measure, value) else Trace(0, None)
         n = self.pairs[0].original.height
-        differ = n - len(rest(n, np.concatenate([self.gone, *(a.rows for a in touched)])))
+        differ = n if hidden else n - len(rest(n, np.concatenate([self.gone, *(a.rows for a in touched)])))
         if differ < FEWEST:
             return found, Trace(differ, None)
-        alone, away = ([self._asked(measure, each)[0] for each in others]
+        alone, away = ([self._value(measure, each) for each in others]
                        for others in (self._left_alone(touched), self._away(sorted(read))))  # fmt: skip
         return found, _trace(measure, differ, value, alone, away)
 
@@ -114,14 +117,18 @@ class _Some:
             if 0 < len(rows) < len(first.link):
                 yield [without(p, rows) for p in self.pairs]
 
-    def _asked(self, measure: Measure, pairs: Sequence[Pair]) -> tuple[float | None, str, set[str]]:
-        """Value and remark, and the variables that were read; all of them where none was."""
+    def _value(self, measure: Measure, pairs: Sequence[Pair]) -> float | None:
+        found = measured(measure, pairs, strict=False)
+        return None if isinstance(found, str) else found.value
+
+    def _asked(self, measure: Measure, pairs: Sequence[Pair]) -> tuple[Found | str, set[str]]:
+        """What came of it, and the variables that were read; all of them where none was."""
         first = pairs[0]
         for p in pairs:
             p.reads.clear()
-        value, detail = measured_value(measure, pairs, strict=False)
+        found = measured(measure, pairs, strict=False)
         read = {v for p in pairs for v in p.reads} or set(first.shared)
-        return value, detail, read | ({first.weight} if first.weight else set())
+        return found, read | ({first.weight} if first.weight else set())
 
     def _of(self, variable: str) -> Altered:
         if variable not in self.altered:

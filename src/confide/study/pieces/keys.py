@@ -75,6 +75,7 @@ def _common(study: Study, otherwise: str) -> dict[str, Any]:
         "utility": [_stated_measure(m, otherwise) for m in study.measures],
         "threshold": study.threshold,
         "strongest": study.strongest,
+        "items": study.items,
         "version": __version__,
     }
 

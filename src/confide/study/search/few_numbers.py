@@ -64,7 +64,7 @@ class Work:
     def _once(self, plan: Plan, seed: int, cores: int) -> Met:
         release = self._made(plan, seed)
         own, risks = self._attacked(release, cores)
-        values, _ = measured(release, self.study.measures)
+        values, _ = measured(release, self.study.measures, self.study.items)
         at_risk, matches = np.max(risks, axis=0)
         numbers = {
             "at_risk": float(at_risk),

@@ -62,7 +62,7 @@ def tried(
         c, r = piece
         try:
             made = evaluate(study.source, c.plan, study.intruders, study.measures, repeat_seed(seed, r, fresh=fresh),
-                            study.threshold, threads=cores, ways=win.get(c.name, every))  # fmt: skip
+                            study.threshold, threads=cores, items=study.items, ways=win.get(c.name, every))  # fmt: skip
         except InputError as e:
             raise InputError(f'plan "{c.name}": {e}') from e
         if c.name == study.everything.name:

@@ -16,6 +16,7 @@ from confide.core.documents.schema import JsonSchema
 from confide.core.documents.statement import Statement
 from confide.core.errors import raise_all
 from confide.frames import attach, schema, to_polars
+from confide.frames.columns import Kind
 from confide.frames.encoded import Encoded
 from confide.measure.utility.measure import Measure
 from confide.measure.utility.registry import as_measure
@@ -164,6 +165,15 @@ class Study(Statement):
         drop = [v for v in gone if v not in identifiers]
         plan = Plan([], identifiers=identifiers, drop=drop, weight=first.weight, unit=unit, **kinds)
         return Candidate(EVERYTHING, plan)
+
+    @cached_property
+    def items(self) -> dict[str, Kind | None]:
+        """What measures compare that name no variables: all that "release everything" releases, each of the kind that
+        the plans give it, None where they say none or do not agree."""
+        plan, plans = self.everything.plan, [c.plan for c in self.candidates]
+        aside = (*plan.identifiers, *plan.drop, plan.weight, plan.unit)
+        kinds = {v: {p.kinds[v] for p in plans if v in p.kinds} for v in self.data.columns if v not in aside}
+        return {v: kind.pop() if len(kind) == 1 else None for v, kind in kinds.items()}
 
     def copies_of(self, candidate: Candidate) -> int:
         """How many copies a candidate releases."""
