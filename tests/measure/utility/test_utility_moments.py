@@ -190,7 +190,6 @@ def test_duncan_and_keller_mcnulty_noise():
 
 def test_sentences():
     y, z = file(), moved(file())
-    recoded = z.with_columns(pl.lit("a").alias("x"))
     for call, words in [
         (lambda: Means("g")(y, z), "holds text"),
         (lambda: Means("q")(y, z), 'no column "q"'),

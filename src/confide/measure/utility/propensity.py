@@ -32,8 +32,8 @@ class Propensity(Stated):
     with both files stacked (N rows), p the fitted probability that a row is a released one, c the share of released
     rows; weights count as rows (Woo, Reiter, Oganian and Karr 2009). The ratio divides by its expectation where there
     is no difference (Snoke, Raab, Nowok, Dibben and Slavković 2018). Lower is better, from 0 (best: identical files);
-    pMSE is at most c(1 - c), 1/4 for files of one size: perfect separation, which every lost variable counts, as one
-    of all variables. A ratio of 1 is what chance gives:
+    pMSE is at most c(1 - c), 1/4 for files of one size: perfect separation. That is the value of every release that has
+    lost a variable, since its records are known by that. A ratio of 1 is what chance gives:
 
     - ``null="sample"``: the files are two random samples of one population, or halves of one file. For a logistic model
       with k independent columns the expectation is :math:`(k-1) c (1-c) / N`; with weights k - 1 becomes
@@ -97,13 +97,13 @@ class Propensity(Stated):
     def of(self, pairs: Sequence[Pair]) -> Found:
         items = self._items(pairs)
         with one_blas_thread():
-            every = [self._one(Stacked.of(p, items.kept, "Propensity")) for p in pairs] if items.kept else []
-            worst = self._largest(pairs[0], items.names) if items.lost else 0.0
-        found = float(np.mean([value for value, _ in every])) if every else 0.0
-        many, gone = len(items.names), len(items.lost)
-        value = found if not gone else (min(found, worst) * (many - gone) + worst * gone) / many
-        notes = [*(every[0][1] if every else ()), *items.notes, *said(items.lost)]
-        return Found(value, "; ".join(notes), tuple(items.lost), many)
+            if items.lost:  # whoever has not the variable is known by that
+                value, notes = self._largest(pairs[0], items.names)
+            else:
+                every = [self._one(Stacked.of(p, items.names, "Propensity")) for p in pairs]
+                value, notes = float(np.mean([value for value, _ in every])), every[0][1]
+        detail = "; ".join([*notes, *items.notes, *said(items.lost)])
+        return Found(value, detail, tuple(items.lost), len(items.names))
 
     def _items(self, pairs: Sequence[Pair]) -> Items:
         """The variables; without those of too many categories, a matter of the original alone."""
@@ -117,12 +117,14 @@ class Propensity(Stated):
         notes = [*items.notes, f"left out, too many categories: {', '.join(out)}"]
         return Items([v for v in items.names if v not in out], lost, notes)
 
-    def _largest(self, pair: Pair, names: Sequence[str]) -> float:
-        """The value at perfect separation, of a model with all variables of the original."""
-        if not self.ratio:
-            return 0.25
-        stacked = Stacked.of(replace(pair, after=pair.before, coarse={}, link=None), names, "Propensity")
-        return 0.25 / self._fitted(stacked)[1]
+    def _largest(self, pair: Pair, names: Sequence[str]) -> tuple[float, list[str]]:
+        """The value at perfect separation, of a model with all variables of the original, and remarks on it."""
+        expected, notes = 1.0, ["perfect separation"]
+        if self.ratio:
+            stacked = Stacked.of(replace(pair, after=pair.before, coarse={}, link=None), names, "Propensity")
+            _, expected, more = self._fitted(stacked)
+            notes += [*more, f"pMSE 0.25, expected {expected:.3g}"]
+        return 0.25 / expected, notes
 
     def _one(self, stacked: Stacked) -> tuple[float, list[str]]:
         """The value, and remarks on the model."""
