@@ -261,11 +261,14 @@ def test_copies_are_attacked_and_measured_together() -> None:
     assert row["expected_matches"][0] == WHO["near"].attack(copies).summary().expected_matches
 
 
-def test_what_cannot_be_computed_for_one_plan_is_left_out_with_its_reason() -> None:
+def test_what_one_plan_coarsens_or_drops_counts_with_its_reason() -> None:
     formula = {"measure": "ci_overlap", "formula": "hh_income ~ age"}
-    found = study(utility=[formula], repeats=1).run()
-    assert found.frame.filter(plan="coarse")["ci_overlap"].to_list() == [None, None]
-    assert "age" in found.details.filter(plan="coarse", measure="ci_overlap")["detail"][0]
+    plans = {"coarse": cf.Plan([cf.Recode("age", width=10)], identifiers=["id"]),
+             "without": cf.Plan(identifiers=["id"], drop=["age"])}  # fmt: skip
+    found = study(utility=[formula], plans=plans, repeats=1).run()
+    assert 0.5 < found.frame.filter(plan="coarse")["ci_overlap"][0] < 1
+    assert found.frame.filter(plan="without")["ci_overlap"][0] < 0.5
+    assert "age (not released)" in found.details.filter(plan="without", measure="ci_overlap")["detail"][0]
 
 
 def test_a_measure_that_the_original_does_not_allow_is_an_error() -> None:

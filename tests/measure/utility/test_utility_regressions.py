@@ -216,7 +216,7 @@ def test_undefined_and_missing_values_are_left_out_and_counted():
     y = file().with_columns(pl.when(pl.int_range(500) < 7).then(0.0).otherwise(pl.col("income")).alias("income"))
     z = y.with_columns(pl.when(pl.int_range(500) >= 490).then(None).otherwise(pl.col("age")).alias("age"))
     found = utility(cf.Release.adopt(y, z), [RegressionOverlap("log(income) ~ age")])["detail"].item()
-    assert "7 original and 17 released" in found
+    assert "7 of 500 original and 17 of 500 released records" in found
     assert RegressionOverlap("log(income) ~ age")(y, z) == pytest.approx(
         RegressionOverlap("log(income) ~ age")(y[7:], z[7:490]), rel=1e-9
     )

@@ -88,6 +88,29 @@ def test_kinds_that_a_plan_names():
     assert found["detail"].item().startswith("7 variables")  # with n_persons, without code
 
 
+def test_items_are_those_of_the_original_whatever_the_plan():
+    data = heads()
+    plans = [cf.Plan(identifiers=["id"], weight="weight"), cf.Plan(identifiers=["id"], weight="weight", drop=["age"])]
+    for plan in plans:
+        for more in ({}, {"weighted": False}):  # the weight is no variable, whether or not it is used
+            found = utility(plan.protect(data, seed=1), ["means", "total_variation"], **more)["detail"]
+            assert [d.split(" variable")[0] for d in found] == ["5", "12"]
+    release = plans[1].protect(data, seed=1)
+    one = utility(release, ["means", "total_variation"], items="hh_income")
+    assert one["value"].to_list() == pytest.approx([0, 0], abs=1e-12)
+    kinds = utility(release, ["means"], items={"hh_income": None, "n_persons": "numeric", "age": None})
+    assert kinds["value"].item() == pytest.approx(1 / 3)
+    assert kinds["lost"].item() == "age"
+
+
+def test_what_is_constant_in_the_original_is_no_item():
+    data = heads().with_columns(pl.lit(7.5).alias("one"), pl.lit(None, dtype=pl.Float64).alias("none"))
+    release = cf.Plan(identifiers=["id"], drop=["one", "none"]).protect(data, seed=1)
+    found = utility(release, ["means", "total_variation", "entropy"])
+    assert found["value"].to_list() == [0, 0, 0]
+    assert all("left out, one value only in the original: one, none" in d for d in found["detail"])
+
+
 def test_pandas_frames_come_in():
     frame = heads().to_pandas()
     assert Means("age")(frame, frame) == 0
@@ -130,6 +153,9 @@ def test_sentences():
         (lambda: utility(release, ["means"], weight="wait"), 'no weight "wait"'),
         (lambda: utility(release, None), "not by NoneType"),
         (lambda: utility(release, ["means"], weighted="no"), "weighted is true or false"),
+        (lambda: utility(release, ["means"], items=["age", "incom"]), 'no column "incom"'),
+        (lambda: utility(release, ["means"], items={"age": "number"}), 'to "numeric", "categorical" or None'),
+        (lambda: utility(release, ["means"], items=3), "utility\\(\\): items"),
         (lambda: Means(3), "name of a column"),
         (lambda: Means({"age": 1}), "name of a column"),
         (lambda: Means("age", label=3), "label is the name"),

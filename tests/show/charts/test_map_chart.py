@@ -106,12 +106,15 @@ def test_one_plan_alone_and_many_plans(tmp_path: Path) -> None:
 
 
 def test_infinite_ends_have_a_place(tmp_path: Path) -> None:
-    frame = FRAME.with_columns(means=1 / FRAME["ci_overlap"] - 1, inverse_mse=1 / (1.0000001 - FRAME["ci_overlap"]))
-    picture = svg(map_chart(frame, MATCHES, MEANS), tmp_path)
-    has(picture, "∞", "Utility: means (lower is better, drawn as 1 / (1 + loss)), square-root scale")
+    ratio = cf.Propensity("age")
+    frame = FRAME.with_columns(
+        pmse_ratio=1 / FRAME["ci_overlap"] - 1, inverse_mse=1 / (1.0000001 - FRAME["ci_overlap"])
+    )
+    picture = svg(map_chart(frame, MATCHES, ratio), tmp_path)
+    has(picture, "∞", "Utility: pmse_ratio (lower is better, drawn as 1 / (1 + loss)), square-root scale")
     free = cf.InverseMse(["mean(age)"], relative=False)
     has(svg(map_chart(frame, MATCHES, free), tmp_path), "∞", "10", "recode age")
-    axis = UtilityAxis(MEANS, "linear")
+    axis = UtilityAxis(ratio, "linear")
     assert [axis.at(v) for v in (0.0, 1.0, 3.0, math.inf)] == [1.0, 0.5, 0.25, 0.0]
     up = UtilityAxis(free, "linear")
     assert [up.at(v) for v in (0.0, 1.0, 3.0, math.inf)] == [0.0, 0.5, 0.75, 1.0]

@@ -270,7 +270,7 @@ def test_words_of_intruders_and_measures() -> None:
     assert "5,000" in " ".join(intruder_words(people, False))
     assert "5,000" not in " ".join(intruder_words(people, True))
     means = measure_words(cf.Means(["age", "income"]), True, frozenset({"age", "income"}))
-    assert means["range"] == "Lower is better, from 0 upwards; 0 where the release equals the original."
+    assert means["range"] == "Lower is better, between 0 and 1; 0 where the release equals the original."
     assert means["settings"] == "variables age and income"
 
 

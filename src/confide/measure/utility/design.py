@@ -25,6 +25,11 @@ class Matrices:
     w: F64
     left_out: int
 
+    @property
+    def records(self) -> int:
+        """How many there are, used or left out; those without weight are none."""
+        return self.left_out + int((self.w > 0).sum())
+
 
 @dataclass(frozen=True, eq=False)
 class Design:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -18,7 +18,7 @@ from confide.protect.release import Release
 from confide.protect.seam.coarsening import Chain
 
 T = TypeVar("T")
-Wanted = Iterable[str] | Mapping[str, Kind | None]
+Wanted = str | Sequence[str] | Mapping[str, Kind | None]
 """Names of variables, or kinds by name, None where the values decide."""
 
 

@@ -111,9 +111,13 @@ def _notes(made: Design, pairs: Sequence[Pair], measure: _Regression) -> tuple[s
     notes = [measure.formula]
     if len(pairs) > 1:
         notes.append(f"{len(pairs)} copies combined by rule {measure.rule}")
-    before, after = made.files[0].left_out, round(np.mean([m.left_out for m in made.files[1:]] or [0]))
-    if before or after:
-        notes.append(f"left out, missing or undefined: {before:,} original and {after:,} released records")
+    before, after = made.files[0], made.files[1:]
+    if any(m.left_out for m in made.files):
+        counts = [(round(np.mean([m.left_out for m in each])), round(np.mean([m.records for m in each])), what)
+                  for each, what in (([before], "original"), (after, "released")) if each]  # fmt: skip
+        notes.append(
+            f"left out, missing or undefined: {' and '.join(f'{n:,} of {of:,} {w}' for n, of, w in counts)} records"
+        )
     return tuple(notes)
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from confide.core.errors import InputError
+from confide.core.checks import names_of
+from confide.core.errors import InputError, did_you_mean, raise_all
 from confide.measure.utility.measure import Found, Measure, Stated
 from confide.measure.utility.pair import Pair, Wanted
 from confide.measure.utility.registry import as_measure
@@ -60,11 +61,27 @@ def utility(
     twice = [name for name, count in Counter(m.name for m in asked).items() if count > 1]
     if twice:
         raise InputError(f'Two measures are named "{twice[0]}"; give them different labels, such as label="by race".')
-    pairs = pairs_of(releases, weight, weighted, items)
+    pairs = pairs_of(releases, weight, weighted, None if items is None else _checked(items, releases[0]))
     rows = [_row(m, measured(m, pairs, strict)) for m in asked]
     schema = {"measure": pl.String, "value": pl.Float64, "direction": pl.String, "best": pl.Float64, "lost": pl.String,
               "detail": pl.String}  # fmt: skip
     return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _checked(items: Wanted, release: Release) -> Wanted:
+    """Names of variables of the original, or a table of their kinds."""
+    where = "utility(): items"
+    if not isinstance(items, Mapping):
+        items = names_of(items, where)
+    elif not set(items.values()) <= {None, "numeric", "categorical"}:
+        raise InputError(f'{where} leads from names of variables to "numeric", "categorical" or None.')
+    columns = release.original.columns
+    raise_all(
+        f'{where}: there is no column "{v}" in the original.{did_you_mean(v, columns)}'
+        for v in items
+        if v not in columns
+    )
+    return items
 
 
 def _row(measure: Measure, found: Found | str) -> tuple[str, float | None, str, float, str, str]:
