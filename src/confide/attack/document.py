@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from confide.attack.intruder import Intruder, Unsure
+from confide.core.documents.files import read_document
 from confide.core.documents.plain import Reader
 from confide.core.documents.settings import SUBJECT
 from confide.core.errors import InputError
@@ -27,6 +28,18 @@ def build_intruder(reader: Reader, table: object, where: str, folder: Path) -> I
     """The intruder that a table describes; None, and problems in the reader, where that cannot be."""
     intruder = reader.build(Intruder, _spelled_out(table), where, also=("name",))
     return None if intruder is None else _with_population(reader, intruder, folder, where)
+
+
+def intruders_in(path: Path) -> dict[str, Intruder]:
+    """All intruders that a document states, by name; one without a name is called "intruder"."""
+    document, folder = read_document(path), path.expanduser().parent
+    stated = document.get("intruder") if isinstance(document, Mapping) else None
+    if not isinstance(stated, list) or len(stated) < 2:
+        table = stated[0] if isinstance(stated, list) and stated else stated
+        one = table if isinstance(table, Mapping) else document
+        return {str(one.get("name", "intruder")): Intruder.from_dict(document, path.name, None, folder)}
+    names = [str(t.get("name", "")) if isinstance(t, Mapping) else "" for t in stated]
+    return {name: Intruder.from_dict(document, path.name, name, folder) for name in names}
 
 
 def _spelled_out(table: object) -> object:

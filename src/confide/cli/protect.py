@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import confide as cf
 from confide.cli import common
 from confide.cli.common import Told
+from confide.cli.very_file import very_file
 from confide.core.errors import InputError, raise_all
 from confide.core.files.atomic import atomic_write
 from confide.core.random.vault import usual_vault
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from confide.cli.common import Commands
+    from confide.study.drawn import Drawn
 
 EXAMPLE = "  confide protect heads.csv --plan plan.toml --out public/heads.csv --private vault"
 
@@ -33,6 +35,9 @@ def add(commands: Commands) -> None:
     vault = "the vault: a private folder for the secret and the record; default: one in your home folder"
     p.add_argument("--private", "--vault", type=Path, metavar="DIR", help=vault)
     p.add_argument("--public-record", type=Path, metavar="FILE", help="a record, without secrets, to go with the data")
+    p.add_argument("--intruder", type=Path, metavar="FILE", help="attack the very file drawn: one intruder or several")
+    study = "the folder of a study: attack and measure the very file drawn as it did, beside its means"
+    p.add_argument("--study", type=Path, metavar="DIR", help=study)
     common.add_seed(p)
     guard = "csv and tsv: an apostrophe before text that a spreadsheet would take for a formula"
     p.add_argument("--spreadsheet", action="store_true", help=guard)
@@ -55,12 +60,15 @@ def run(options: argparse.Namespace) -> Told:
     beside = apart(vault, {"--out": options.out, "--public-record": options.public_record}, named is not None)
     raise_all([*beside, *_unwritable(options, named, cut_short)])
     _check_form(options)
+    asked = very_file(options)
     release = cf.Plan.load(options.plan).protect(cf.read(options.data), seed=common.seed_of(options), vault=vault)
+    one = None if asked is None else asked(release)
+    checked = None if one is None else one.to_dict()
     # One vault for all releases of a user who names none: their records go by content.
     secret = named or vault / f"{content_digest(release.frame)[:16]}.json"
     if cut_short and not options.force:
-        _check_same(release, options.public_record, named)
-    told = _told(options, release, vault, secret)
+        _check_same(release, options.public_record, named, checked)
+    told = _told(options, release, vault, secret, one)
     _keep_earlier(secret, release)
     with ExitStack() as stack:  # all files appear, or none; the one opened first, the public file, is moved last
 
@@ -71,7 +79,7 @@ def run(options: argparse.Namespace) -> Told:
         if options.public_record is not None:
             save_record(release, opened(options.public_record, options.force or cut_short), overwrite=True)
         again = options.force or cut_short or named is None
-        save_record(release, opened(secret, again, private=True), private=True, overwrite=True)
+        save_record(release, opened(secret, again, private=True), private=True, overwrite=True, checked=checked)
     return told
 
 
@@ -89,13 +97,17 @@ def _check_form(options: argparse.Namespace) -> None:
         raise InputError(f"--spreadsheet goes with an --out that ends in {' or '.join(TEXT)}.")
 
 
-def _check_same(release: cf.Release, public: Path | None, private: Path | None) -> None:
+def _check_same(release: cf.Release, public: Path | None, private: Path | None, checked: dict[str, Any] | None) -> None:
     """Records that are there without their public file must be those of this release."""
     from confide.protect.record import record_text
 
     problems = []
     for path, secret in ((public, False), (private, True)):
-        if path is not None and path.exists() and path.read_bytes() != record_text(release, secret).encode():
+        if (
+            path is not None
+            and path.exists()
+            and path.read_bytes() != record_text(release, secret, checked if secret else None).encode()
+        ):
             problems += common.in_the_way(path, force=False)
     raise_all(problems)
 
@@ -131,7 +143,7 @@ def _earlier(vault: Path, release: cf.Release) -> int:
     return len(others - {content_digest(release.frame)})
 
 
-def _told(options: argparse.Namespace, release: cf.Release, vault: Path, secret: Path) -> Told:
+def _told(options: argparse.Namespace, release: cf.Release, vault: Path, secret: Path, one: Drawn | None) -> Told:
     from confide.frames.files import TEXT
     from confide.frames.formats.spreadsheet import formula_columns, formula_text
 
@@ -162,6 +174,9 @@ def _told(options: argparse.Namespace, release: cf.Release, vault: Path, secret:
     if formulas:
         lines.append(formula_text(formulas, options.spreadsheet))
     lines += _cautions(release, changed)
+    if one is not None:
+        lines += str(one).splitlines()
+        plain["checked"] = one.to_dict()
     if before := _earlier(vault, release):
         lines.append(
             f"This file was released before from this vault ({before} other): together they tell more than one."

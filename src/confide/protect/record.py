@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FORMAT = "confide-record/2"
 
 
-def record(release: Release, private: bool = False) -> dict[str, Any]:
+def record(release: Release, private: bool = False, checked: dict[str, Any] | None = None) -> dict[str, Any]:
     """What was done to make a release, as plain data; without the time, so that it can be reproduced.
 
     Public: versions, the plan, the kinds of the variables it treats, the released rows and columns, a digest
@@ -38,7 +38,7 @@ def record(release: Release, private: bool = False) -> dict[str, Any]:
     listed under "withheld"; so is what it names that fewer than 10 people have and the release does not show (a
     category that is merged away, the largest value as a limit). Private: the whole plan, where the draws came from (the
     vault's fingerprint, or the secret itself where there is no vault), digests of the original and of the link. The
-    record of a draft says that it is one.
+    record of a draft says that it is one. `checked`: what was found in this very file, and lost by it; private.
 
     >>> import confide as cf
     >>> release = cf.Plan([cf.Topcode("age", at=85)], identifiers=["id"]).protect(cf.demo("heads"), seed=1)
@@ -62,26 +62,29 @@ def record(release: Release, private: bool = False) -> dict[str, Any]:
         "sha256": content_digest(release.frame),
     }
     if private:
-        out["private"] = _private(release)
+        out["private"] = _private(release) | ({} if checked is None else {"checked": checked})
     return out
 
 
-def save_record(release: Release, path: str | os.PathLike[str], private: bool = False, overwrite: bool = False) -> Path:
+def save_record(
+    release: Release, path: str | os.PathLike[str], private: bool = False, overwrite: bool = False,
+    checked: dict[str, Any] | None = None,
+) -> Path:  # fmt: skip
     """Write the record as JSON, whole or not at all. A private record can be read by its owner only.
 
     A public record of a release that must not be published is refused.
     """
     if not private:
         check_public(release)
-    text = record_text(release, private)
+    text = record_text(release, private, checked)
     with atomic_write(path, overwrite, private) as temporary:
         temporary.write_text(text, encoding="utf-8")
     return Path(path)
 
 
-def record_text(release: Release, private: bool = False) -> str:
+def record_text(release: Release, private: bool = False, checked: dict[str, Any] | None = None) -> str:
     """The record as JSON."""
-    return json.dumps(record(release, private), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(record(release, private, checked), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def check_public(release: Release) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from confide.attack.intruder import Intruder
@@ -77,14 +77,23 @@ def evaluate(
     else:
         release = plan.protect(data, seed=seed, draws="shared", copies=copies)
     seconds = {"protect": time.perf_counter() - began}
+    found = judge(release, intruders, measures, threshold, threads, groups, audit, items, ways)
+    return replace(found, seconds=seconds | found.seconds)
+
+
+def judge(
+    release: Release | Copies, intruders: Mapping[str, Intruder], measures: Sequence[Measure], threshold: float,
+    threads: int | None = 1, groups: Groups | None = None, audit: str = "", items: Wanted | None = None,
+    ways: Ways = stated,
+) -> Evaluated:  # fmt: skip
+    """The same for a release that is there already."""
     began = time.perf_counter()
     met: dict[str, dict[str, Met]] = {}
     refused: dict[str, str] = {}
     for name, who in intruders.items():
-        levels = ways(name, who, release)
-        met[name], why = meet(levels, release, threshold, threads, groups)
+        met[name], why = meet(ways(name, who, release), release, threshold, threads, groups)
         refused |= {f"{name}, {level}" if met[name] else name: text for level, text in why.items()}
-    seconds["attack"] = time.perf_counter() - began
+    seconds = {"attack": time.perf_counter() - began}
     began = time.perf_counter()
     asked = (release, measures, items)
     values, details, found = audited(*asked, audit) if audit else (*measured(*asked), {})

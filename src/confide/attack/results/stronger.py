@@ -24,7 +24,8 @@ def levels_of(intruder: Intruder, release: Release | Copies | None = None) -> di
     - "informed": all parts informed, or B left out, which many files do not need;
     - "exact": B and A exact, so that unknown variables which are released unaltered count too, and synthetic values are
       not taken for the target's own. B is then in use although it was left out: it is read off the release;
-    - "naive": released values are taken as true.
+    - "naive": released values are taken as true. Only where membership is certain: who takes altered values as true has
+      no use of its own belief that the target is absent.
 
     The intruder itself is among them, the very object, under its own name ("as stated" where it is none of these).
     Nobody is given knowledge of the plan that was not stated: an intruder who is naive or average in some part, who
@@ -46,7 +47,8 @@ def levels_of(intruder: Intruder, release: Release | Copies | None = None) -> di
     c, _, a = intruder.levels
     if name == "naive" or intruder.as_printed or c not in ("sdl", "exact") or a not in ("sdl", "exact"):
         return own
-    every = {**own, **{other: _at(intruder, other) for other in NAMES if other != name}}
+    others = [other for other in NAMES if other != name and (other != "naive" or intruder.membership == "certain")]
+    every = {**own, **{other: _at(intruder, other) for other in others}}
     if release is not None:
         every = {other: who for other, who in every.items() if other == name or _may_differ(intruder, release, other)}
     return every

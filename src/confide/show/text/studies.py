@@ -31,12 +31,17 @@ def study_text(result: StudyResult, risk: str = RISKS[0]) -> str:
     >>> plans = {"coarse": cf.Plan([cf.Recode("age", width=10)], identifiers=["id"])}
     >>> study = cf.Study(cf.demo("heads").head(300), plans, {"near": cf.Intruder(knows=["sex", "age"])}, ["hellinger"])
     >>> print(str(study.run()).partition("Kinds")[0])
-    plan                        found              by  claimed  declared, wrong  hellinger
-    release everything  125.0 (41.7%)  near, informed    125.0         227, 115          0
-    coarse                15.0 (5.0%)  near, informed     15.0             3, 2          0  *
+    plan                        found              by  claimed  declared  wrong
+    release everything  125.0 (41.7%)  near, informed    125.0       227    115  *
+    coarse                15.0 (5.0%)  near, informed     15.0         3      2  *
+    <BLANKLINE>
+    plan                hellinger
+    release everything          0  *
+    coarse                0.04488  *
     <BLANKLINE>
     found: right matches of the worst of 1 intruder, and their share of 300 targets; by: who, at which level; claimed:
-    matches as it reckons them itself; declared: targets whose likeliest record has a probability above 0.2.
+    matches as it reckons them itself; declared: targets whose likeliest record has a probability above 0.2, and wrong:
+    those of them who are somebody else.
     Means over repeats.
     *: no other plan is better in both found and hellinger.
     <BLANKLINE>
@@ -45,24 +50,26 @@ def study_text(result: StudyResult, risk: str = RISKS[0]) -> str:
     names = [m.name for m in result.measures]
     said = [visible(n) for n in names]
     points = {row["plan"]: row for row in result.frontier(risk).iter_rows(named=True)}
-    rows = []
+    risks, utilities = [], []
     for plan in [EVERYTHING, *result.plans][:MOST]:
         mine, who = summary.filter(plan=plan), points[plan]["worst_intruder"]
-        cells = [*_risk_cells(result, mine, risk, who), *(_cell(mine.filter(measure=n), ".4g") for n in names)]
-        rows.append([_short(visible(plan)), *cells, "*" if points[plan]["on_frontier"] else ""])
-    head = ["plan", risk.replace("_", " "), "by", "claimed", "declared, wrong", *said, ""]
-    spread = " +- half the width of the 95 percent interval" if any("+-" in c for r in rows for c in r) else ""
-    star = f"*: no other plan is better in both {risk} and {said[0]}."
-    legend = [*_legend(result, risk), f"Means over repeats{spread}.", star]
+        star = "*" if points[plan]["on_frontier"] else ""
+        risks.append([_short(visible(plan)), *_risk_cells(result, mine, risk, who), star])
+        utilities.append([_short(visible(plan)), *(_cell(mine.filter(measure=n), ".4g") for n in names), star])
     left = len(result.plans) + 1 - MOST
     more = [f"... and {left} more plans"] if left > 0 else []
-    return "\n".join([*_aligned([head, *rows]), *more, "", *legend, *_kinds(result), *_cautions(result)])
+    first = _aligned([["plan", risk.replace("_", " "), "by", "claimed", "declared", "wrong", ""], *risks])
+    second = _aligned([["plan", *said, ""], *utilities])
+    spread = " +- half the width of the 95 percent interval" if any("+-" in line for line in (*first, *second)) else ""
+    star = f"*: no other plan is better in both {risk} and {said[0]}."
+    legend = [*_legend(result, risk), f"Means over repeats{spread}.", star]
+    return "\n".join([*first, *more, "", *second, *more, "", *legend, *_kinds(result), *_cautions(result)])
 
 
 def _risk_cells(result: StudyResult, mine: pl.DataFrame, risk: str, who: str | None) -> list[str]:
     """The worst intruder's risk with its share, who it is, and what it claims, declares and gets wrong."""
     if who is None:
-        return ["unknown", "", "", ""]
+        return ["unknown", "", "", "", ""]
     numbers = mine.filter(intruder=who)
     targets = numbers.filter(measure="targets")["mean"].item()
     found = numbers.filter(measure=risk)
@@ -73,7 +80,7 @@ def _risk_cells(result: StudyResult, mine: pl.DataFrame, risk: str, who: str | N
         _cell(numbers.filter(measure=m).with_columns(low=None, high=None), form)
         for m, form in (("claimed_matches", ",.1f"), ("over_threshold", ",.0f"), ("wrong", ",.0f"))
     )
-    return [_cell(found, ",.1f") + share, f"{_short(visible(who))}, {level}", claimed, f"{over}, {wrong}"]
+    return [_cell(found, ",.1f") + share, f"{_short(visible(who))}, {level}", claimed, over, wrong]
 
 
 def _legend(result: StudyResult, risk: str) -> list[str]:
@@ -82,7 +89,7 @@ def _legend(result: StudyResult, risk: str) -> list[str]:
     text = (
         f"{risk}: {what} of the worst of {many} intruder{'s' * (many != 1)}, and their share of {most:,.0f} targets; "
         "by: who, at which level; claimed: matches as it reckons them itself; declared: targets whose likeliest record "
-        f"has a probability above {result.info.threshold:g}."
+        f"has a probability above {result.info.threshold:g}, and wrong: those of them who are somebody else."
     )
     return textwrap.wrap(text, WIDTH)
 
