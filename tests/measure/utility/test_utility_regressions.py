@@ -272,6 +272,13 @@ def test_a_lost_variable_loses_its_coefficients_and_no_others():
         cf.Plan(drop=["income"]).protect(y, seed=1), [RegressionOverlap(formula), CoefficientDifference(formula)]
     )
     assert nothing["value"].to_list() == [0, 10]
+    for response in ("own", "sex", "I(age > 50)", 'I(race == "b")'):
+        measure = RegressionOverlap(f"{response} ~ income", family="logistic")
+        for plan in (
+            cf.Plan(drop=["own", "sex", "age", "race"]),
+            cf.Plan([cf.Topcode("own", at=0)], drop=["sex", "age", "race"]),
+        ):
+            assert utility(plan.protect(y, seed=1), [measure])["value"].item() == 0
 
 
 def test_a_release_that_does_not_allow_the_regression_has_lost_it():

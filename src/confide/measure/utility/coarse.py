@@ -43,6 +43,14 @@ class Coarse:
         found[codes] = self.image.values[there]
         return found
 
+    def places(self, wanted: Sequence[Any]) -> I64:
+        """Where each of some original values is in `values`; of numbers the nearest."""
+        if self.column.kind == "numeric":
+            gaps = np.abs(np.subtract.outer(np.array(wanted, dtype=float), np.array(self.values, dtype=float)))
+            return np.asarray(gaps.argmin(axis=1), dtype=np.int64)
+        place = {value: i for i, value in enumerate(self.values)}
+        return np.array([place[v] for v in wanted], dtype=np.int64)
+
     def shared_out(self, levels: Sequence[Any]) -> F64:
         """Each released category in equal parts among the original values that become it, shape (levels, values).
 

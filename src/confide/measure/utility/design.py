@@ -67,7 +67,7 @@ def design(formula: Formula, pairs: Sequence[Pair], family: str, where: str) -> 
     """Matrices of the original and of every copy."""
     files = Files(pairs, where)
     response = formula.response
-    gone = files.is_lost(response)
+    gone = files.is_lost(response, family == "logistic")
     y = _event(files, response) if family == "logistic" else _numbers(files, response)
     parts: dict[tuple[Factor, bool], Block] = {}
     blocks = [_term(files, term, formula.terms, parts) for term in formula.terms]

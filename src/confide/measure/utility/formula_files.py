@@ -36,18 +36,22 @@ class Files:
     def __init__(self, pairs: Sequence[Pair], where: str) -> None:
         self.pairs, self.where = pairs, where
         self.lost: dict[str, str] = {}
+        self._gone: set[tuple[str, Use]] = set()
 
     def weights(self) -> list[F64]:
         """Of each file."""
         return [self.pairs[0].weights(0), *(p.weights(1) for p in self.pairs)]
 
-    def is_lost(self, factor: Factor) -> bool:
-        """Whether the release no longer allows a factor; why is kept in `lost`."""
+    def is_lost(self, factor: Factor, event: bool = False) -> bool:
+        """Whether the release no longer allows a factor, or it as an event; why is kept in `lost`."""
         text = factor.how in COMPARISONS and isinstance(factor.value, str)
-        use: Use = "category" if text or self.is_categorical(factor) else "number"
-        why = next(filter(None, (why_lost(p, factor.variable, use) for p in self.pairs)), "")
+        as_codes = text or self.is_categorical(factor) or (event and factor.how == "as it is")
+        use: Use = "category" if as_codes else "number"
+        variable = self.pairs[0].in_original(factor.variable, self.where)
+        why = next(filter(None, (why_lost(p, variable, use) for p in self.pairs)), "")
         if why:
-            self.lost[factor.variable] = why
+            self.lost[variable] = why
+            self._gone.add((variable, use))
         return bool(why)
 
     def numbers(self, variable: str) -> list[F64]:
@@ -58,7 +62,7 @@ class Files:
                 f'{self.where}: "{variable}" holds categories, where a number is needed. A response of two categories '
                 'goes with family="logistic".'
             )
-        released = [] if variable in self.lost else [p.numbers(variable, 1) for p in self.pairs]
+        released = [] if (variable, "number") in self._gone else [p.numbers(variable, 1) for p in self.pairs]
         return [first.numbers(variable, 0), *released]
 
     def is_categorical(self, factor: Factor) -> bool:
@@ -84,7 +88,7 @@ class Files:
             raise InputError(f'{self.where}: "{variable}" has {len(known)} categories, more than {LEVELS}; recode it.')
         before = _codes(first.numbers(variable, 0) if number else first.column(variable), known)
         names = [str(v) for v in known]
-        if variable in self.lost:
+        if (variable, "category") in self._gone:
             return Levels([before], names, 0, np.full(len(known), -1))
         if variable in first.coarse:
             return self._recoded(variable, before, known)
@@ -97,8 +101,7 @@ class Files:
     def _recoded(self, variable: str, before: I64, known: tuple[Any, ...]) -> Levels:
         """Released categories: the one that the reference becomes, then the others."""
         coarse = self.pairs[0].coarse[variable]
-        place = {value: i for i, value in enumerate(coarse.values)}
-        becomes = coarse.becomes[[place[v] for v in known]]
+        becomes = coarse.becomes[coarse.places(known)]
         order = dict.fromkeys(coarse.image.levels[i] for i in becomes if i >= 0)
         after = [p.alike(variable, self.where)[1] for p in self.pairs]
         every = _with_new(tuple(order), after)
