@@ -14,6 +14,7 @@ import polars as pl
 from confide.attack.intruder import Intruder
 from confide.attack.population.people import PeopleModel
 from confide.attack.targets import UNKNOWN
+from confide.core.checks import fraction
 from confide.core.errors import InputError
 from confide.core.result import Result
 from confide.core.upward import upward
@@ -122,8 +123,11 @@ class Attack(Result):
         columns = {"row": found.rows, "p": found.p, "unit": found.unit, "p_unit": whole}
         return pl.DataFrame({name: values[order] for name, values in columns.items()})
 
-    def explain(self, target: int, top: int = 3) -> Explanation:
+    def explain(self, target: int, top: int = 3, limit: float = 0.2) -> Explanation:
         """Why: each variable's evidence for the likeliest records, as factors relative to the average candidate.
+
+        Of a person who is the only candidate, or whose `p_max` exceeds the `limit`, it also says by which smallest sets
+        of variables (`alone`), and which coarsening would bring the person to the limit (`remedies`).
 
         >>> import confide as cf
         >>> release = cf.Plan([cf.Swap("race", rate=0.3)], identifiers=["id"]).protect(cf.demo("heads"), seed=1)
@@ -135,7 +139,7 @@ class Attack(Result):
 
         if isinstance(top, bool) or not isinstance(top, int) or top < 1:
             raise InputError("top must be a whole number from 1 upwards.")
-        return explain(self, target, top)
+        return explain(self, target, top, fraction(limit, "limit"))
 
     def calibration(self, bins: int = 10) -> Calibration:
         """Claimed against true: of all targets whose best match is given 0.3, are 30 percent right?

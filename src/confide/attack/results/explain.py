@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +11,9 @@ import polars as pl
 from scipy.special import logsumexp
 
 from confide.attack.results.again import candidates
+from confide.attack.results.explain_words import sentences
+from confide.attack.results.question import Question
+from confide.attack.results.remedies import ALONE, REMEDIES, alone, remedies
 from confide.core.result import Result
 
 if TYPE_CHECKING:
@@ -23,12 +27,43 @@ class Explanation(Result):
     Parts: each known uncertain variable (C), "unavailable" (B, with the categories it is bound up with), "others"
     (A: above 1 for a record whose released values are rare). What is certain is in `certain`: it decides who is a
     candidate at all.
+
+    `alone` and `remedies` are computed when they are first asked for: of a person who is the only candidate, or whose
+    largest probability exceeds the `limit`. For all others they are empty.
     """
 
     frame: pl.DataFrame
     certain: tuple[str, ...]
     candidates: int
     own_row: int | None
+    attack: Attack | None = None
+    target: int = 0
+    limit: float = 0.2
+
+    @cached_property
+    def _question(self) -> Question | None:
+        there = self.attack is not None and self.candidates > 0
+        return Question.of(self.attack, self.target) if there and self.attack is not None else None
+
+    @cached_property
+    def alone(self) -> pl.DataFrame:
+        """The smallest sets of known variables that make it so, one row per set: variables, size, alike, p_max.
+
+        Where what is certain leaves one candidate: the sets by which it does (minimal unique sets). Else the sets whose
+        evidence alone, all else left out, keeps the largest probability above the limit. `alike`: records that agree
+        on what is certain of the set; `p_max`: the largest probability by the set alone.
+        """
+        return alone(self._question, self.limit) if self._question else pl.DataFrame(schema=ALONE)
+
+    @cached_property
+    def remedies(self) -> pl.DataFrame:
+        """Which coarsening would bring the person to the limit: variables, coarsening, steps, p_max, alike.
+
+        For each known variable the first of ever coarser forms that suffices, computed on the very release: all other
+        values stay as drawn. Where none does, for each pair of variables. `steps` holds the steps for the plan, None
+        for a variable that is left out.
+        """
+        return remedies(self._question, self.limit) if self._question else pl.DataFrame(schema=REMEDIES)
 
     def summary(self) -> pl.DataFrame:
         """One row per record, one column per part."""
@@ -42,10 +77,12 @@ class Explanation(Result):
             mine = " (its own)" if row == self.own_row else ""
             lines.append(f"row {row}{mine}: p = {p:.4g}")
             lines += [f"    {r['part']:<28} x {r['factor']:.3g}" for r in part.iter_rows(named=True)]
+        if self._question:
+            lines += sentences(self._question, self.alone, self.remedies, self.limit)
         return "\n".join(lines)
 
 
-def explain(attack: Attack, target: int, top: int) -> Explanation:
+def explain(attack: Attack, target: int, top: int, limit: float) -> Explanation:
     """Factors of the likeliest records, and of the target's own."""
     found = candidates(attack, target)
     rows, p, own = found.rows, found.p, int(attack.own_rows[target])
@@ -65,4 +102,6 @@ def explain(attack: Attack, target: int, top: int) -> Explanation:
             })  # fmt: skip
     schema = {"row": pl.Int64, "p": pl.Float64, "part": pl.String, "factor": pl.Float64}
     certain = tuple(dict.fromkeys(c.name for c in found.scene.knowledge.certain))
-    return Explanation(pl.DataFrame(records, schema=schema), certain, len(rows), own if own >= 0 else None)
+    return Explanation(
+        pl.DataFrame(records, schema=schema), certain, len(rows), own if own >= 0 else None, attack, target, limit
+    )

@@ -1,0 +1,63 @@
+"""Why a person stands out, and what would end it, in sentences. No value of anybody is in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from confide.attack.results.question import MOST_ASKED, Question
+from confide.attack.results.remedies import fixed, largest_tried, over, single
+
+
+def sentences(question: Question, alone: pl.DataFrame, remedies: pl.DataFrame, limit: float) -> list[str]:
+    """Lines below the factors of an explanation; none for a person who does not stand out."""
+    lines = []
+    if single(question) or over(question, limit):
+        lines.append(_why(question, alone, limit))
+    if over(question, limit):
+        lines += _what(question, remedies, limit)
+    elif single(question):
+        lines.append(f"Nobody is sure that it is the person: the largest probability is at most {limit:g}.")
+    return lines
+
+
+def _why(question: Question, alone: pl.DataFrame, limit: float) -> str:
+    what = "Alone" if single(question) else f"Above {limit:g}"
+    sets = alone["variables"].to_list()
+    if not sets:
+        tried = largest_tried(question)
+        if tried < len(question.variables):
+            return f"{what} by no set of up to {tried} known variables; larger ones were not tried."
+        return f"{what} only together with what the release tells beyond the known variables."
+    every = list(dict.fromkeys(v for s in sets for v in s))
+    idle = [v for v in question.variables if v not in every]
+    only = "only " if len(sets) == 1 and len(sets[0]) == len(question.variables) > 1 else ""
+    said = f"{what} {only}by {', or by '.join(_listed(s) for s in sets)}"
+    if not idle:
+        return f"{said}."
+    one = len(idle) == 1
+    rest = ("adds nothing" if one else "add nothing") if single(question) else f"{'is' if one else 'are'} not needed"
+    return f"{said}; {_listed(idle)} {rest}."
+
+
+def _what(question: Question, remedies: pl.DataFrame, limit: float) -> list[str]:
+    found = [
+        f"{r['coarsening']} would leave {r['alike']:,} alike (p_max {r['p_max']:.2g})"
+        for r in remedies.drop("steps").iter_rows(named=True)
+    ]
+    out = fixed(question)
+    if found:
+        lines = [f"To come to {limit:g}: {'; '.join(found)}."]
+    else:
+        lines = [f"No coarsening of one or two known variables was found that leads to {limit:g}."]
+    lines += [f"Not tried: {v} made coarser, since {why}." for v, why in out.items()]
+    if question.out_of_patience:
+        lines.append(f"Not all was tried: it stops after {MOST_ASKED} attacks on the person.")
+    if question.exact:
+        lines.append("These figures leave out what unknown variables add at level exact.")
+    return lines
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

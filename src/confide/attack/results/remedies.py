@@ -1,0 +1,137 @@
+"""By which sets of variables a person stands out, and which coarsening would end it: counted or attacked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import polars as pl
+
+from confide.attack.evidence.gather import gather
+from confide.attack.results.again import prepared
+from confide.attack.results.question import MOST_ASKED, Question
+from confide.frames.comparing import encode_like
+from confide.frames.minimal_sets import Agreement, smallest
+from confide.protect.coarser import Coarser, ladder, why_fixed
+
+ALONE: dict[str, pl.DataType] = {
+    "variables": pl.List(pl.String), "size": pl.Int64(), "alike": pl.Int64(), "p_max": pl.Float64(),
+}  # fmt: skip
+REMEDIES: dict[str, pl.DataType] = {
+    "variables": pl.List(pl.String), "coarsening": pl.String(), "steps": pl.Object(), "p_max": pl.Float64(),
+    "alike": pl.Int64(),
+}  # fmt: skip
+
+
+def single(question: Question) -> bool:
+    """Whether what is certain leaves one candidate."""
+    return int(question.attack.units["candidates"][question.target]) == 1
+
+
+def over(question: Question, limit: float) -> bool:
+    """Whether the largest probability exceeds the limit."""
+    return float(question.attack.units["p_max"][question.target]) > limit
+
+
+def alone(question: Question, limit: float) -> pl.DataFrame:
+    """The smallest sets of known variables that leave one candidate; else those that keep p_max above the limit."""
+    names = question.variables
+    if single(question):
+        agreement = _agreement(question)
+        certain = question.attack.intruder.membership == "certain"
+        rows = [(s, n, 1 / n if certain else None) for s, n in agreement.minimal()]
+    elif over(question, limit):
+        rows = list(_by_probability(question, limit))
+    else:
+        rows = []
+    found = [([names[v] for v in s], len(s), n, p) for s, n, p in rows]
+    return pl.DataFrame(found, schema=ALONE, orient="row")
+
+
+def largest_tried(question: Question) -> int:
+    """The largest sets that there is patience to ask about."""
+    d, sizes, total = len(question.variables), 0, 0
+    while sizes < d and (total := total + comb(d, sizes + 1)) <= MOST_ASKED:
+        sizes += 1
+    return sizes
+
+
+def _by_probability(question: Question, limit: float) -> Iterator[tuple[tuple[int, ...], int, float | None]]:
+    names = question.variables
+
+    def holds(s: tuple[int, ...]) -> bool:
+        answer = question.ask([names[v] for v in s])
+        return answer is not None and answer[1] > limit
+
+    for s in smallest(holds, len(names), largest_tried(question)):
+        answer = question.ask([names[v] for v in s])
+        assert answer is not None
+        yield s, *answer
+
+
+def _agreement(question: Question) -> Agreement:
+    """Which released rows agree with the person on what is certain of each known variable."""
+    ready = prepared(question.attack)
+    scene, at = ready.scene_of(question.target)
+    agrees = np.ones((scene.case.released.n, len(question.variables)), dtype=bool)
+    for c, labels in zip(scene.knowledge.certain, scene.side.labels, strict=True):
+        agrees[:, question.variables.index(c.name)] &= c.released == labels[at]
+    for v, pair in question.between.items():
+        if v not in scene.knowledge.limits:
+            agrees[:, question.variables.index(v)] &= gather(ready.case, (), {v: pair}).eligible
+    return Agreement(agrees, ready.case.count, None if ready.groups is None else ready.groups.released)
+
+
+def fixed(question: Question) -> dict[str, str]:
+    """Known variables that cannot be made coarser afterwards, and why."""
+    reasons = {v: why_fixed(question.attack.release, v) for v in question.variables}
+    return {v: why for v, why in reasons.items() if why}
+
+
+def remedies(question: Question, limit: float) -> pl.DataFrame:
+    """For each known variable the least coarsening that brings p_max to the limit; failing that, for each pair."""
+    if not over(question, limit):
+        return pl.DataFrame(schema=REMEDIES)
+    out = fixed(question)
+    rungs = {v: _ladder(question, v) for v in question.variables if v not in out}
+    found = [r for v in rungs if (r := _least(question, limit, [(rung,) for rung in rungs[v]]))]
+    if not found:
+        pairs = (_together(rungs[a], rungs[b]) for a, b in combinations(rungs, 2))
+        found = [r for pair in pairs if (r := _least(question, limit, pair))]
+    rows = [
+        ([c.variable for c in changes], " and ".join(c.words for c in changes), [c.step for c in changes], p, n)
+        for changes, n, p in sorted(found, key=lambda r: (r[2], -r[1]), reverse=True)
+    ]
+    return pl.DataFrame(rows, schema=REMEDIES, orient="row")
+
+
+def _ladder(question: Question, variable: str) -> list[Coarser]:
+    release = question.attack.release
+    if variable not in question.knows:
+        return [Coarser(variable, f"{variable} left out")]
+    model = release.encoded([variable])[0][variable]
+    return ladder(release, variable, encode_like(question.person[0].get_column(variable), model))
+
+
+def _together(a: Sequence[Coarser], b: Sequence[Coarser]) -> list[tuple[Coarser, ...]]:
+    """Two ladders climbed side by side."""
+    steps = range(max(len(a), len(b)))
+    return [(a[min(i, len(a) - 1)], b[min(i, len(b) - 1)]) for i in steps]
+
+
+def _least(
+    question: Question, limit: float, rungs: Sequence[tuple[Coarser, ...]]
+) -> tuple[tuple[Coarser, ...], int, float] | None:
+    """The first rung that suffices; none is tried where the last, the variable left out, does not."""
+    last = question.ask(question.variables, rungs[-1])
+    if last is None or last[1] > limit:
+        return None
+    for changes in rungs:
+        answer = question.ask(question.variables, changes)
+        if answer is not None and answer[1] <= limit and not question.exact:
+            answer = question.ask(question.variables, changes, whole=True)
+        if answer is not None and answer[1] <= limit:
+            return changes, *answer
+    return None
