@@ -10,7 +10,9 @@ __all__ = list(_HOMES)
 def __getattr__(name: str) -> object:
     """Public names arrive on first use, so that `import confide` need not load polars and numba."""
     if name not in _HOMES:
-        raise AttributeError(f"module 'confide' has no attribute {name!r}")
+        from confide.core.customary import customary
+
+        raise AttributeError(f"module 'confide' has no attribute {name!r}. {customary(name)}".rstrip(". "))
     from importlib import import_module
 
     if name == "__version__":

@@ -5,6 +5,7 @@ from confide.core.checks import fraction as fraction
 from confide.core.checks import names_of as names_of
 from confide.core.checks import positive as positive
 from confide.core.errors import InputError as InputError
+from confide.core.errors import Problems as Problems
 from confide.core.errors import did_you_mean as did_you_mean
 from confide.core.errors import raise_all as raise_all
 from confide.core.random.draws import Draws as Draws

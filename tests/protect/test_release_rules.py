@@ -163,7 +163,6 @@ MISFITS = {
     ),
     "originals": (HEADS.drop("id")[MEANS.link], [], "too few others", "too few others"),
     "of three as of five": (MEANS.data, [cf.Microaggregate(MONEY, k=5)], "k = 5 or more", "k = 5 or more"),
-    "of three as of one": (MEANS.data, [cf.Microaggregate(MONEY, k=1)], "not the mean of the original", ""),
     "gaps filled": (FILLED, [], "the other way round", "other numbers of values are missing"),
     "rounded downwards": (MEANS.data.with_columns(pl.col(MONEY).floor()), [], "not the mean of the original", ""),
     "as a mask": (MEANS.data, [cf.MatrixMask.of(cf.Microaggregate("hh_income", k=40))], "too few", "too few"),

@@ -30,13 +30,49 @@ class InputError(ConfideError, ValueError):
     """Something the caller gave cannot be used. The message says what, where, and what would be right.
 
     Messages name columns, types and counts; they never contain a value of the data. Hidden characters in names are
-    spelt out: no name commands a terminal.
+    spelt out: no name commands a terminal. `problems`: the sentences, where it has several.
     """
 
     __module__ = "confide"  # where users find it, and what a traceback shows
 
-    def __init__(self, message: str = "") -> None:
+    def __init__(self, message: str = "", problems: Iterable[str] = ()) -> None:
         super().__init__(visible(message, keep="\n"))
+        self.problems = tuple(problems) or (str(self),)
+
+
+class Problems:
+    """What is wrong, gathered from several checks, so that a user meets it all at once.
+
+    >>> problems = Problems()
+    >>> problems.when(True, "rate is a fraction.")
+    >>> with problems:
+    ...     raise InputError("per is record or unit.")
+    >>> problems.tell()
+    Traceback (most recent call last):
+    confide.InputError: Several things are wrong:
+      - rate is a fraction.
+      - per is record or unit.
+    """
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+
+    def when(self, wrong: object, sentence: str) -> None:
+        """Note a sentence where something is wrong."""
+        if wrong:
+            self.found.append(sentence)
+
+    def __enter__(self) -> None:
+        """Begin a check that may raise."""
+
+    def __exit__(self, kind: object, error: object, trace: object) -> bool:
+        if isinstance(error, InputError):
+            self.found.extend(error.problems)
+        return isinstance(error, InputError)
+
+    def tell(self) -> None:
+        """Raise all that was found, if anything was."""
+        raise_all(dict.fromkeys(self.found))
 
 
 def raise_all(problems: Iterable[str], heading: str = "") -> None:
@@ -47,7 +83,7 @@ def raise_all(problems: Iterable[str], heading: str = "") -> None:
     if len(found) == 1 and not heading:
         raise InputError(found[0])
     lines = "\n".join(f"  - {p}" for p in found)
-    raise InputError(f"{heading or 'Several things are wrong:'}\n{lines}")
+    raise InputError(f"{heading or 'Several things are wrong:'}\n{lines}", found)
 
 
 def is_text(value: object) -> bool:
@@ -65,13 +101,14 @@ def is_text(value: object) -> bool:
     return True
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A hint such as ' Did you mean "race"?', or the names there are, or nothing."""
+def did_you_mean(name: str, known: Iterable[str], most: int | None = 30) -> str:
+    """A hint such as ' Did you mean "race"?', or the names there are (no more than `most`), or nothing."""
     names = [str(k) for k in known]
     close = difflib.get_close_matches(str(name), names, n=1)
     if close:
         return f' Did you mean "{close[0]}"?'
-    shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+    cut = most is not None and len(names) > most
+    shown = ", ".join([*names[:most], "..."] if cut else names)
     return f" There are: {shown}." if names else ""
 
 

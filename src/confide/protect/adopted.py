@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -16,6 +16,23 @@ from confide.frames.door import array_of
 from confide.frames.encoded import Encoded
 from confide.frames.units import unit_numbers
 from confide.protect.compiled import Compiled
+
+if TYPE_CHECKING:
+    on_class = classmethod
+else:
+
+    class on_class(classmethod):
+        """A constructor that is refused where it is called on a release that is there already."""
+
+        def __get__(self, made: Any, cls: Any = None) -> Any:
+            return super().__get__(made, cls) if made is None else _refused
+
+
+def _refused(*args: object, **options: object) -> None:  # noqa: ARG001 - whatever was given
+    raise InputError(
+        "Release.adopt makes a new release of two files, original and released: call it as cf.Release.adopt(...). This "
+        "one is a release already, and can be attacked as it is."
+    )
 
 
 def checked_link(link: Any, n: int, r: int) -> I64 | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from confide.core.errors import InputError, raise_all
+from confide.core.errors import InputError, Problems, raise_all
 from confide.core.random.draws import Draws, PerUnit
 from confide.core.random.origin import Origin
 from confide.frames.columns import I64, Column, Kind, Records
@@ -141,13 +141,28 @@ def fit_coarsenings(steps: Sequence[Mechanism], original: Records) -> dict[str, 
                     raise InputError(_unlike(step, fitted, Coarsening))
                 column = fitted.image(column)
             except InputError as e:
-                problems.append(str(e))
+                problems.extend(e.problems)
                 break
             (before if at is None else after).append(fitted)
         if at is None:
             before, after = [], before
         ways[v] = Way(Chain(tuple(before)), at, Chain(tuple(after)))
     raise_all(problems)
+    return ways
+
+
+def _all_told(steps: Sequence[Mechanism], original: Records) -> dict[str, Way]:
+    """Every variable's way; where a coarsening is wrong, what is wrong with other variables' steps is told with it."""
+    problems, ways = Problems(), {}
+    with problems:
+        ways = fit_coarsenings(steps, original)
+    if problems.found:
+        coarser = {v for s in steps if s.role == "coarsen" for v in s.variables}
+        for step in steps:
+            if step.role != "coarsen" and not coarser & {*step.variables, *step.needs}:
+                with problems:
+                    step.fit(original, original, dict.fromkeys(step.variables, Chain()))
+        problems.tell()
     return ways
 
 
@@ -160,11 +175,11 @@ def run(
     has draws of its own, but all select the same rows. Returns the compiled plan, the records after all steps, and the
     original row of each.
     """
-    ways = fit_coarsenings(steps, original)
+    ways = _all_told(steps, original)
     current, base = original, original
     fitted: list[Any] = []
     seen: dict[str, int] = {}
-    nobody = ""
+    nobody, problems = "", Problems()
     for i, step in enumerate(steps):
         lost = [v for v in (*step.variables, *step.needs) if v not in current]
         if lost:
@@ -177,14 +192,18 @@ def run(
             base = base.replaced([coarsening.image(base[v])])
             continue
         after = {v: ways[v].after for v in step.variables if ways[v].random == i}
-        part = step.fit(base, current, after)
+        part, before = None, len(problems.found)
+        with problems:
+            part = step.fit(base, current, after)
+        if len(problems.found) > before:  # steps that follow may be wrong too, and are told of together
+            continue
         if not isinstance(part, Fitted):
             raise InputError(_unlike(step, part, Fitted))
         fitted.append(part)
         nobody = nobody or part.nobody
         occurrence = seen.get(step.stream, 0)
         seen[step.stream] = occurrence + 1
-        if origin is None:
+        if origin is None or problems.found:
             continue
         key = step.stream if step.role == "select" else of_copy(step.stream, copy)
         drawn: Draws = origin.draws(key, occurrence)
@@ -198,6 +217,7 @@ def run(
         current = current.replaced(made.columns)
         if made.rows is not None:
             current, base = current.take(made.rows), base.take(made.rows)
+    problems.tell()
     return Compiled(tuple(steps), ways, tuple(fitted), nobody), current, current.rows
 
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from confide.core.checks import names_of
 from confide.core.documents.statement import Statement
-from confide.core.errors import InputError, did_you_mean, raise_all
+from confide.core.errors import InputError, Problems, did_you_mean, raise_all
 from confide.core.random.vault import Vault
 from confide.frames import schema
 from confide.frames.columns import Kind, Records, type_name
@@ -64,12 +64,16 @@ class Plan(Statement):
         if strange:
             raise InputError(f"A plan is a list of steps such as Swap(...); it was given {', '.join(strange)}.")
         object.__setattr__(self, "steps", steps)
-        for name in ("identifiers", "drop", "categorical", "numeric"):
+        problems, lists = Problems(), ["identifiers", "drop", "categorical", "numeric"]
+        for name in [*lists, *([] if self.public_codebook is True else ["public_codebook"])]:
+            names: tuple[str, ...] = ()
             given = getattr(self, name)
-            object.__setattr__(self, name, names_of(given, f"Plan: {name}") if given else ())
-        if (given := self.public_codebook) is not True:
-            object.__setattr__(self, "public_codebook", names_of(given, "Plan: public_codebook") if given else ())
-        raise_all(self._problems(), "This plan cannot be carried out:")
+            with problems:
+                names = names_of(given, f"Plan: {name}") if given else ()
+            object.__setattr__(self, name, names)
+        if len(problems.found) == 1:
+            problems.tell()
+        raise_all([*problems.found, *self._problems()], "This plan cannot be carried out:")
 
     def _problems(self) -> list[str]:
         problems = check_steps(self.parts)

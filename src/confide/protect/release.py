@@ -19,7 +19,7 @@ from confide.frames.comparing import same_numbers
 from confide.frames.encoded import Encoded, Seeds, gathered
 from confide.frames.marks import why_withheld, withhold
 from confide.frames.types.buffers import rebuilt
-from confide.protect.adopted import check_fits, checked_link, in_words
+from confide.protect.adopted import check_fits, checked_link, in_words, on_class
 from confide.protect.codebook import only_occurring, schema_of_occurring
 from confide.protect.compiled import Compiled, run
 
@@ -80,7 +80,7 @@ class Release(Public):
         after = Encoded(released, seeds=seeds)
         return cls(plan, public, released, original, link, origin, compiled, copy, before, after)
 
-    @classmethod
+    @on_class
     def adopt(cls, original: Any, released: Any, plan: Plan | None = None, link: Any = None) -> Release:
         """A release made by another tool, so that it can be attacked.
 
@@ -94,6 +94,12 @@ class Release(Public):
         >>> cf.Release.adopt(y, z, cf.Plan([cf.Recode("age", width=10)]), link=[0, 1, 2])
         Release: 3 rows, 1 variables; 1 step; made elsewhere
         """
+        for what, given in (("original", original), ("released", released)):
+            if isinstance(given, cls):
+                raise InputError(
+                    f"Release.adopt takes two files, but {what} is a Release already: attack it as it is, or give its "
+                    f"{'original' if what == 'original' else 'data'} to adopt that under another plan."
+                )
         before, z = Encoded.of(original, "original"), to_polars(released, "released").clone()
         y = attach(before.frame, before.schema)
         if not z.height or not y.height:

@@ -24,7 +24,6 @@ LEFT_ALONE = {
     "lognormal": [cf.LognormalNoise("pay", sd=0.2)],
     "rank swap": [cf.RankSwap("pay", window=5)],
     "microaggregated": [cf.Microaggregate("pay", k=3)],
-    "in groups of one": [cf.Microaggregate("pay", k=1)],
     "measured": [cf.MeasurementError("pay", noise_sd=50)],
 }
 

@@ -143,7 +143,7 @@ def test_pairs_where_no_single_variable_is_enough() -> None:
 def test_merged_categories_are_neighbours_or_the_smallest() -> None:
     attack = attacked([], KEYS, heads().with_columns(pl.col("race").cast(pl.String)))
     steps = [step for t in risky(attack)[:20] for (step, *_) in attack.explain(t).remedies["steps"].to_list() if step]
-    levels = heads()["marital"].cat.get_categories().to_list()
+    levels = heads().schema["marital"].categories.to_list()
     places = [sorted(levels.index(k) for k in s.mapping) for s in steps if s.variables == ("marital",)]
     assert places
     assert all(p[-1] - p[0] <= 2 * (len(p) - 1) for p in places)

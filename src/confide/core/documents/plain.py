@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from confide.core.customary import hint as meant
 from confide.core.documents.hints import describe, fits, kind_of, one_of, options
 from confide.core.documents.settings import (
     SUBJECT,
@@ -156,7 +157,8 @@ class Reader:
         try:
             return maker_of(cls)(**values)
         except InputError as e:
-            self.blame(where, str(e))
+            for problem in e.problems:
+                self.blame(where, problem)
         except (TypeError, ValueError, KeyError, IndexError, AttributeError):
             self.blame(where, f"these values do not make a {cls.__name__}; see its documentation.")
         return None
@@ -231,6 +233,6 @@ class Reader:
             self.blame(where, f'must be a table with a "{word}": {", ".join(known(word))}.')
             return None
         if name not in known(word):
-            self.blame(where, f'unknown {word} "{name}".{did_you_mean(name, known(word))}')
+            self.blame(where, f'unknown {word} "{name}".{meant(name, known(word))}')
             return None
         return self.build(known(word)[name], table, f"{where} ({name})".lstrip(), also=(word,))

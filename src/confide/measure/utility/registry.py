@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from typing import Any
 
+from confide.core.customary import hint
 from confide.core.errors import InputError, did_you_mean
 from confide.core.registry import known
 from confide.measure.utility.measure import Measure
@@ -43,7 +44,7 @@ def _from_table(table: Mapping[str, Any]) -> Measure:
         raise InputError('A table that states a measure has its name under "measure", such as measure = "means".')
     measures = known("measure")
     if name not in measures:
-        raise InputError(f'There is no measure of utility named "{name}".{did_you_mean(name, measures)}')
+        raise InputError(f'There is no measure of utility named "{name}".{hint(name, measures)}')
     settings = {k: v for k, v in table.items() if k != "measure"}
     stated = {f.name: f for f in fields(measures[name])}
     for setting in settings:

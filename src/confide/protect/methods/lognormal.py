@@ -24,6 +24,7 @@ from confide.extend import (
     Mechanism,
     Names,
     Normal,
+    Problems,
     Records,
     View,
     log_cell,
@@ -76,12 +77,14 @@ class LognormalNoise(Mechanism):
     by_order: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if positive(self.sd, f"{self.where}: sd") > 1:
-            raise InputError(
-                f"{self.where}: sd is that of the factor's logarithm; for {self.sd:g} percent write {self.sd / 100:g}."
-            )
-        if not isinstance(self.unbiased, bool):
-            raise InputError(f"{self.where}: unbiased is true (factors have mean 1) or false (median 1).")
+        where, problems = self.where, Problems()
+        with problems:
+            sd = positive(self.sd, f"{where}: sd")
+            percent = f"for {sd:g} percent write {sd / 100:g}"
+            problems.when(sd > 1, f"{where}: sd is that of the factor's logarithm; {percent}.")
+        known = isinstance(self.unbiased, bool)
+        problems.when(not known, f"{where}: unbiased is true (factors have mean 1) or false (median 1).")
+        problems.tell()
 
     def kinds(self) -> Mapping[str, Kind]:
         return dict.fromkeys(self.variables, "numeric")

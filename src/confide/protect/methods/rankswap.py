@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from confide.core.errors import InputError
+from confide.core.errors import InputError, Problems
 from confide.core.random.draws import Draws
 from confide.frames.columns import F64, I64, Bools, Column, Kind, Records
 from confide.protect.likelihoods.window import Window
@@ -59,15 +59,13 @@ class RankSwap(Mechanism):
     guesses: ClassVar[Mapping[str, Check]] = {"window": wrong_window}
 
     def __post_init__(self) -> None:
-        where = self.where
+        where, problems = self.where, Problems()
         wrong = wrong_window(self.window)
-        if wrong:
-            raise InputError(f"{where}: {wrong}.")
-        if self.window == 0:
-            raise InputError(f"{where}: a window of 0 ranks leaves every value as it is.")
+        problems.when(wrong, f"{where}: {wrong}.")
+        problems.when(not wrong and self.window == 0, f"{where}: a window of 0 ranks leaves every value as it is.")
         for name in ("exchange", "keep_zeros"):
-            if not isinstance(getattr(self, name), bool):
-                raise InputError(f"{where}: {name} is true or false.")
+            problems.when(not isinstance(getattr(self, name), bool), f"{where}: {name} is true or false.")
+        problems.tell()
 
     def kinds(self) -> Mapping[str, Kind]:
         return dict.fromkeys(self.variables, "numeric")

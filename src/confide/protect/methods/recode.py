@@ -11,11 +11,12 @@ import numpy as np
 import polars as pl
 
 from confide.core.checks import finite, positive
-from confide.core.errors import InputError
+from confide.core.errors import InputError, Problems
 from confide.frames.columns import F64, Column, Kind, Records
 from confide.frames.types.exact import blurred, near_whole, number_text
 from confide.protect.seam.coarsening import Chain, Coarsening
 from confide.protect.seam.mechanism import CoarseningMethod, Name, registered
+from confide.protect.shared.stated_values import not_there
 
 
 @registered
@@ -45,29 +46,34 @@ class Recode(CoarseningMethod):
 
     def __post_init__(self) -> None:
         given = [n for n in ("width", "breaks", "mapping") if getattr(self, n) is not None]
-        where = self.where
-        if len(given) != 1:
-            raise InputError(f"{where} takes exactly one of width, breaks and mapping, not {len(given)}.")
+        where, problems = self.where, Problems()
+        problems.when(len(given) != 1, f"{where} takes exactly one of width, breaks and mapping, not {len(given)}.")
         if self.width is not None:
-            positive(self.width, f"{where}: width")
-            finite(self.start, f"{where}: start")
+            with problems:
+                positive(self.width, f"{where}: width")
+            with problems:
+                finite(self.start, f"{where}: start")
         if self.breaks is not None:
-            cuts = [finite(b, f"{where}: a break") for b in self.breaks]
-            if not cuts or sorted(set(cuts)) != cuts:
-                raise InputError(f"{where}: breaks must be one or more rising numbers.")
-            object.__setattr__(self, "breaks", tuple(self.breaks))
-            if self.labels is not None and len(self.labels) != len(cuts) + 1:
+            with problems:
+                self._check_breaks()
+        problems.when(self.labels is not None and self.breaks is None, f"{where}: labels go with breaks.")
+        problems.when(self.mapping is not None and not self.mapping, f"{where}: mapping is empty.")
+        nowhere = self.mapping is not None and any(v is None for v in self.mapping.values())
+        problems.when(nowhere, f'{where}: mapping leads to None; name the category, for instance "not stated".')
+        problems.tell()
+
+    def _check_breaks(self) -> None:
+        where = self.where
+        cuts = [finite(b, f"{where}: a break") for b in self.breaks or ()]
+        if not cuts or sorted(set(cuts)) != cuts:
+            raise InputError(f"{where}: breaks must be one or more rising numbers.")
+        object.__setattr__(self, "breaks", tuple(self.breaks or ()))
+        if self.labels is not None:
+            if len(self.labels) != len(cuts) + 1:
                 raise InputError(
                     f"{where}: {len(cuts)} breaks make {len(cuts) + 1} categories, not {len(self.labels)}."
                 )
-        if self.labels is not None:
-            if self.breaks is None:
-                raise InputError(f"{where}: labels go with breaks.")
             object.__setattr__(self, "labels", tuple(self.labels))
-        if self.mapping is not None and not self.mapping:
-            raise InputError(f"{where}: mapping is empty.")
-        if self.mapping is not None and any(v is None for v in self.mapping.values()):
-            raise InputError(f'{where}: mapping leads to None; name the category, for instance "not stated".')
 
     def kinds(self) -> Mapping[str, Kind]:
         return {self.variable: "categorical" if self.mapping is not None else "numeric"}
@@ -75,12 +81,9 @@ class Recode(CoarseningMethod):
     def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _Intervals | _Mapping:  # noqa: ARG002
         column = current[self.variable]
         if self.mapping is not None:
-            unknown = [k for k in self.mapping if k not in column.levels]
-            if unknown:
-                raise InputError(
-                    f"{self.where}: {len(unknown)} of {len(self.mapping)} keys of the mapping do not "
-                    "occur in the column. Keys must be values as they stand in the data."
-                )
+            wrong = not_there(self.mapping, column.levels)
+            if wrong:
+                raise InputError(f"{self.where}: {wrong.format('keys of the mapping')}")
             return _Mapping(self)
         return _Intervals(self)
 

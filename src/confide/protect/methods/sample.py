@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from confide.core.checks import fraction
-from confide.core.errors import InputError
+from confide.core.errors import InputError, Problems
 from confide.core.random.draws import Draws
 from confide.frames.columns import Records
 from confide.protect.seam.coarsening import Chain
@@ -43,9 +43,13 @@ class Sample(Mechanism, Fitted):
     linear: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if fraction(self.fraction, "Sample: fraction") == 0:
-            raise InputError("Sample: fraction is 0, which releases nothing.")
-        checked_per(self.per, "Sample")
+        problems = Problems()
+        with problems:
+            checked = fraction(self.fraction, "Sample: fraction")
+            problems.when(checked == 0, "Sample: fraction is 0, which releases nothing.")
+        with problems:
+            checked_per(self.per, "Sample")
+        problems.tell()
 
     @property
     def per_unit(self) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from confide.core.checks import names_of
-from confide.core.errors import InputError
+from confide.core.errors import InputError, Problems, raise_all
 from confide.core.random.draws import Draws
 from confide.core.registry import any_of
 from confide.core.registry import registered as registered
@@ -111,6 +111,15 @@ class Mechanism(ABC):
         """The key of its random numbers."""
         return ":".join((type(self).__name__, *(("+".join(self.variables),) if self.variables else ())))
 
+    def names_in(self, problems: Problems, *parts: str) -> None:
+        """Fields that name columns as tuples, empty where what they hold is no such thing: that is a problem."""
+        for part in parts:
+            names: tuple[str, ...] = ()
+            given = getattr(self, part)
+            with problems:
+                names = names_of(given, f"{self.where}: {part}") if given else ()
+            object.__setattr__(self, part, names)
+
     def kinds(self) -> Mapping[str, Kind]:
         """The kinds that it requires of its variables."""
         return {}
@@ -196,10 +205,26 @@ def _take_old_names(cls: type[Any]) -> None:
                     raise InputError(f"{cls.__name__}: {old} is the earlier name of variables; give one of them.")
                 warnings.warn(f"{cls.__name__}: {old} is now called variables.", DeprecationWarning, stacklevel=3)
                 kwargs["variables"] = kwargs.pop(old)
-        init(self, *args, **kwargs)
+        try:
+            init(self, *args, **kwargs)
+        except InputError as error:
+            if "variables" not in self.__dict__ and (args or "variables" in kwargs):
+                raise_all([*error.problems, *_wrong_besides(cls, init, args, kwargs)])
+            raise
 
     __init__.__renamed__ = dict.fromkeys(OLD_SUBJECTS, "variables")  # type: ignore[attr-defined]
     cls.__init__ = __init__
+
+
+def _wrong_besides(
+    cls: type[Any], init: Callable[..., None], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> list[str]:
+    """What is wrong with a step beside the names of its variables."""
+    try:
+        init(object.__new__(cls), "...", *args[1:], **{k: v for k, v in kwargs.items() if k != "variables"})
+    except InputError as error:
+        return list(error.problems)
+    return []
 
 
 any_of("method", Mechanism, prepare=_take_old_names)

@@ -82,7 +82,6 @@ TYPES = {
     "noise beside gaps": cf.Noise("gap", sd=3),
     "joint noise beside gaps": cf.Noise(["x", "gap"], sd=3, correlation=0.5),
     "means that are all whole": cf.Microaggregate("x", k=2),
-    "no groups": cf.Microaggregate("x", k=1),
     "swap beside gaps": cf.Swap(["x", "gap"], rate=0.5),
 }
 

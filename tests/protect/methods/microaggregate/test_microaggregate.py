@@ -101,12 +101,11 @@ def test_dates_stay_dates():
 # -- what it tells -------------------------------------------------------------------------------------------
 
 
-def test_k_of_one_is_no_step():
-    knows = ["sex", *MONEY]
-    none, one = (protected(HEADS, *steps) for steps in ([], [cf.Microaggregate(MONEY, k=1)]))
-    assert in_order(none).equals(in_order(one))
-    a, b = (cf.Intruder(knows=knows).attack(r).units.drop("status") for r in (none, one))
-    assert a.equals(b)
+def test_k_of_one_is_refused():
+    with pytest.raises(
+        cf.InputError, match="a group of 1 record is its own mean, so nothing would be changed; give k from 2"
+    ):
+        cf.Microaggregate(MONEY, k=1)
 
 
 @pytest.mark.parametrize("level", ["sdl", "average"])

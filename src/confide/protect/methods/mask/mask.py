@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from confide.core.checks import names_of
-from confide.core.errors import InputError
+from confide.core.errors import InputError, Problems
 from confide.core.random.draws import Draws
 from confide.frames.columns import F64, I64, Column, Kind, Records, codes_in, combine
 from confide.frames.types.exact import fits
@@ -73,8 +73,11 @@ class MatrixMask(Mechanism):
         object.__setattr__(self, "variables", names_of(self.variables, "MatrixMask"))
         if self.A is None and self.B is None and self.C is None:
             raise InputError(f"{self.where}: give A, B or C; without them every value stays as it is.")
+        problems = Problems()
         for name in ("A", "B", "C"):
-            object.__setattr__(self, name, checked_matrix(getattr(self, name), f"{self.where}: {name}"))
+            with problems:
+                object.__setattr__(self, name, checked_matrix(getattr(self, name), f"{self.where}: {name}"))
+        problems.tell()
         if hasattr(self.A, "shape"):
             check_rows(self.A, self.A.shape[1], self.where)
         p = len(self.variables)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from confide.core.checks import positive
-from confide.core.errors import InputError, did_you_mean, raise_all
+from confide.core.errors import InputError, Problems, did_you_mean, raise_all
 from confide.core.random.draws import Draws
 from confide.frames.columns import F64, I64, Bools, Column, Kind, Records
 from confide.protect.likelihoods.spread import Spread
@@ -66,23 +66,24 @@ class MeasurementError(Mechanism):
     by_order: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        names, where = self.variables, self.where
+        names, where, problems = self.variables, self.where, Problems()
         for part, cls in (("noise_variance", Gamma), ("bias_variance", Gamma), ("learnt", Learnt)):
             object.__setattr__(self, part, _read(getattr(self, part), cls, names))
         if not isinstance(self.absent, Conjugate) and self.absent not in ABSENT:
-            raise InputError(f'{where}: absent is "student", "normal", "file", "joint" or Conjugate(...).')
+            problems.when(True, f'{where}: absent is "student", "normal", "file", "joint" or Conjugate(...).')
         for kind in ("noise", "bias"):
-            if getattr(self, f"{kind}_variance") is not None and getattr(self, f"{kind}_sd") is not None:
-                raise InputError(f"{where} takes either {kind}_variance or {kind}_sd.")
+            both = getattr(self, f"{kind}_variance") is not None and getattr(self, f"{kind}_sd") is not None
+            problems.when(both, f"{where} takes either {kind}_variance or {kind}_sd.")
         if all(getattr(self, part) is None for part in ("noise_variance", "bias_variance", "noise_sd", "bias_sd")):
             raise InputError(f"{where} needs noise_variance or bias_variance (or noise_sd, bias_sd): how large is it?")
         for part in ("noise_variance", "bias_variance", "noise_sd", "bias_sd", "learnt"):
             given = getattr(self, part)
-            strange = [v for v in given if v not in names] if isinstance(given, Mapping) else []
-            if strange:
-                raise InputError(f'{where}: {part} speaks of "{strange[0]}".{did_you_mean(strange[0], names)}')
+            for v in (v for v in given if v not in names) if isinstance(given, Mapping) else ():
+                problems.when(True, f'{where}: {part} speaks of "{v}".{did_you_mean(v, names)}')
         for v in names:
-            self._beliefs(v)
+            with problems:
+                self._beliefs(v)
+        problems.tell()
 
     def _beliefs(self, variable: str) -> tuple[float | Gamma | None, float | Gamma | None]:
         """Noise and bias variance of one variable."""

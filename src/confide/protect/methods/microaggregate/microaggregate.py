@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from confide.core.checks import names_of
-from confide.core.errors import InputError
+from confide.core.errors import InputError, Problems
 from confide.core.random.draws import Draws
 from confide.frames.columns import F64, I64, Bools, Column, Kind, Records, codes_in
 from confide.protect.methods.microaggregate.group_choice import learn
@@ -65,17 +64,15 @@ class Microaggregate(Mechanism):
     linear: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        where = self.where
+        where, problems = self.where, Problems()
         wrong = wrong_size(self.k)
-        if wrong:
-            raise InputError(f"{where}: {wrong}.")
-        object.__setattr__(self, "k", int(self.k))
-        if not isinstance(self.standardise, bool):
-            raise InputError(f"{where}: standardise is true or false.")
-        object.__setattr__(self, "within", names_of(self.within, f"{where}: within") if self.within else ())
+        problems.when(wrong, f"{where}: {wrong}.")
+        problems.when(not isinstance(self.standardise, bool), f"{where}: standardise is true or false.")
+        self.names_in(problems, "within")
         both = set(self.variables) & set(self.within)
-        if both:
-            raise InputError(f"{where}: {', '.join(sorted(both))} cannot be averaged and held fixed at once.")
+        problems.when(both, f"{where}: {', '.join(sorted(both))} cannot be averaged and held fixed at once.")
+        problems.tell()
+        object.__setattr__(self, "k", int(self.k))
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -160,7 +157,9 @@ def wrong_size(given: Any) -> str | None:
     """What is wrong with a group size, in words."""
     if isinstance(given, bool) or not isinstance(given, (int, np.integer)):
         return "k is the least number of records in a group, a whole number, as 3"
-    return "k is the least number of records in a group, from 1 (nothing is changed) upwards" if given < 1 else None
+    if given == 1:
+        return "a group of 1 record is its own mean, so nothing would be changed; give k from 2 upwards, as 3"
+    return "k is the least number of records in a group, from 2 upwards" if given < 1 else None
 
 
 def _scales(values: F64) -> F64:

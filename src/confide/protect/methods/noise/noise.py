@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from confide.core.checks import finite, positive
-from confide.core.errors import InputError, did_you_mean
+from confide.core.errors import InputError, Problems, did_you_mean
 from confide.core.random.draws import Draws
 from confide.frames.columns import F64, I64, Bools, Column, Kind, Records
 from confide.frames.door import array_of
@@ -75,35 +75,55 @@ class Noise(Mechanism):
     linear: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        names, where = self.variables, self.where
-        checked_per(self.per, where)
-        if (self.sd is None) == (self.relative is None) and (self.sd is not None or self.bias_sd is None):
-            raise InputError(f"{where} takes either sd or relative.")
-        if self.bias_sd is not None and self.correlation is not None:
-            raise InputError(f"{where}: bias_sd and correlation do not go together.")
-        if self.relative is not None and positive(self.relative, f"{where}: relative") > 10:
-            raise InputError(
-                f"{where}: relative is a multiple of the standard deviation; for {self.relative:g} percent of it "
-                f"write {self.relative / 100:g}."
-            )
+        where, problems = self.where, Problems()
+        with problems:
+            checked_per(self.per, where)
+        neither = (self.sd is None) == (self.relative is None) and (self.sd is not None or self.bias_sd is None)
+        problems.when(neither, f"{where} takes either sd or relative.")
+        both = self.bias_sd is not None and self.correlation is not None
+        problems.when(both, f"{where}: bias_sd and correlation do not go together.")
+        with problems:
+            if self.relative is not None and (share := positive(self.relative, f"{where}: relative")) > 10:
+                raise InputError(
+                    f"{where}: relative is a multiple of the standard deviation; for {share:g} percent of it "
+                    f"write {share / 100:g}."
+                )
         if isinstance(self.bounds, list):
             object.__setattr__(self, "bounds", tuple(self.bounds))
+        self._check_sizes(problems)
+        with problems:
+            self._check_correlation()
+        problems.tell()
+
+    def _check_sizes(self, problems: Problems) -> None:
+        """What is stated for each variable."""
+        names, where = self.variables, self.where
         for part in ("sd", "bias_sd", "bounds"):
             given = getattr(self, part)
-            strange = [v for v in given if v not in names] if isinstance(given, Mapping) else []
-            if strange:
-                raise InputError(f'{where}: {part} speaks of "{strange[0]}".{did_you_mean(strange[0], names)}')
+            for v in (v for v in given if v not in names) if isinstance(given, Mapping) else ():
+                problems.when(True, f'{where}: {part} speaks of "{v}".{did_you_mean(v, names)}')
         for v in names:
-            if self.sd is not None:
-                positive(self._of(self.sd, v, f"{where}: sd"), f"{where}: sd")
-            if self.bias_sd is not None:
-                factor = positive(self._of(self.bias_sd, v, f"{where}: bias_sd"), f"{where}: bias_sd")
-                if factor > 1:
-                    raise InputError(
-                        f"{where}: bias_sd is the standard deviation of a factor around 1; for {factor:g} percent "
-                        f"write {factor / 100:g}."
-                    )
-            self._limits(v)
+            with problems:
+                if self.sd is not None:
+                    positive(self._of(self.sd, v, f"{where}: sd"), f"{where}: sd")
+            with problems:
+                self._check_bias(v)
+            with problems:
+                self._limits(v)
+
+    def _check_bias(self, variable: str) -> None:
+        if self.bias_sd is None:
+            return
+        where = f"{self.where}: bias_sd"
+        factor = positive(self._of(self.bias_sd, variable, where), where)
+        if factor > 1:
+            raise InputError(
+                f"{where} is the standard deviation of a factor around 1; for {factor:g} percent write "
+                f"{factor / 100:g}."
+            )
+
+    def _check_correlation(self) -> None:
+        names, where = self.variables, self.where
         if self.correlation is not None and len(names) < 2:
             raise InputError(f"{where}: correlation needs two or more variables.")
         if self.correlation is not None and not isinstance(self.correlation, str):

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from confide.core.checks import fraction
-from confide.core.errors import InputError
+from confide.core.errors import InputError, Problems
 from confide.core.random.draws import Draws
 from confide.frames.columns import F64, I64, Column, Kind, Records
 from confide.protect.likelihoods.table import Table
@@ -20,6 +20,7 @@ from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.mechanism import Mechanism, Names, registered
 from confide.protect.shared.category_codes import level_codes
 from confide.protect.shared.per_unit import PER, checked_per
+from confide.protect.shared.stated_values import not_there
 
 MOST = 3_000
 """With more categories no matrix of all pairs is made."""
@@ -55,18 +56,20 @@ class Pram(Mechanism):
     role: ClassVar[str] = "random"
 
     def __post_init__(self) -> None:
-        where = self.where
-        checked_per(self.per, where)
-        if (self.matrix is None) == (self.retention is None):
-            raise InputError(f"{where} takes either matrix or retention.")
-        if self.retention is not None:
-            fraction(self.retention, f"{where}: retention")
-            if self.levels is not None:
-                raise InputError(f"{where}: levels go with matrix.")
-            return
-        levels, p = _as_matrix(self.matrix, self.levels, where)
-        object.__setattr__(self, "matrix", tuple(map(tuple, p.tolist())))
-        object.__setattr__(self, "levels", levels)
+        where, problems = self.where, Problems()
+        with problems:
+            checked_per(self.per, where)
+        problems.when((self.matrix is None) == (self.retention is None), f"{where} takes either matrix or retention.")
+        with problems:
+            if self.retention is not None:
+                fraction(self.retention, f"{where}: retention")
+        problems.when(self.matrix is None and self.levels is not None, f"{where}: levels go with matrix.")
+        with problems:
+            if self.matrix is not None:
+                levels, p = _as_matrix(self.matrix, self.levels, where)
+                object.__setattr__(self, "matrix", tuple(map(tuple, p.tolist())))
+                object.__setattr__(self, "levels", levels)
+        problems.tell()
 
     @property
     def per_unit(self) -> bool:
@@ -106,7 +109,9 @@ class Pram(Mechanism):
         present = {column.levels[c] for c in np.unique(column.values[column.values >= 0])}
         lost = present - set(levels)
         if lost:
-            raise InputError(f'Pram("{column.name}"): {len(lost)} categories of the column have no row in the matrix.')
+            more = not_there(levels, column.levels).format("categories of the matrix")
+            said = f"{len(lost)} categories of the column have no row in the matrix"
+            raise InputError(f'Pram("{column.name}"): {said}. {more}'.rstrip())
         if len(column.levels) > MOST:
             raise InputError(
                 f'Pram("{column.name}"): the column has {len(column.levels):,} categories, more than the {MOST:,} that '
@@ -117,7 +122,10 @@ class Pram(Mechanism):
         strange = [v for v in levels if v not in place]
         used = np.array([p[:, i].max() > 0 for i, v in enumerate(levels) if v in strange])
         if used.any():
-            raise InputError(f'Pram("{column.name}"): the matrix leads to categories that the column does not have.')
+            more = not_there(levels, column.levels).format("categories of the matrix")
+            raise InputError(
+                f'Pram("{column.name}"): the matrix leads to categories that the column does not have: {more}'
+            )
         at = [(i, place[v]) for i, v in enumerate(levels) if v in place]
         for i, a in at:
             full[a] = 0.0

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from confide.core.checks import fraction, names_of
-from confide.core.errors import InputError, raise_all
+from confide.core.checks import fraction
+from confide.core.errors import InputError, Problems, raise_all
 from confide.core.random.draws import Draws, Stream
 from confide.frames.columns import F64, I64, Bools, Records
 from confide.frames.distinct import Distinct
@@ -74,35 +74,45 @@ class Swap(Mechanism):
     linear: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        where = self.where
-        fraction(self.rate, f"{where}: rate")
-        for name in ("within", "keys"):
-            given = getattr(self, name)
-            object.__setattr__(self, name, names_of(given, f"{where}: {name}") if given else ())
-        if self.force is not None and not isinstance(self.force, str):
-            if not all(isinstance(i, (int, np.integer)) and not isinstance(i, (bool, np.bool_)) for i in self.force):
-                raise InputError(f"{where}: force takes row positions (whole numbers) or the name of a column.")
-            object.__setattr__(self, "force", tuple(int(i) for i in self.force))
-            if min(self.force, default=0) < 0:
-                raise InputError(f"{where}: force takes row positions from 0 upwards.")
-        if not isinstance(self.jointly, bool):
-            raise InputError(f"{where}: jointly is true (whole groups of values are exchanged) or false.")
-        if isinstance(self.simulate, bool) or not isinstance(self.simulate, int) or self.simulate < 0:
-            raise InputError(f"{where}: simulate is a number of repetitions, 0 for the closed form.")
-        if self.candidates not in (None, "unique"):
-            raise InputError(f'{where}: candidates is None or "unique".')
-        if self.candidates and not (self.keys and self.within):
-            raise InputError(f'{where}: candidates="unique" needs keys=[...] and within= (the area).')
-        if self.keys and not self.candidates:
-            raise InputError(f'{where}: keys go with candidates="unique".')
-        if self.candidates and (self.force is not None or self.simulate):
-            raise InputError(f'{where}: candidates="unique" takes neither force nor simulate.')
-        checked_per(self.per, where)
-        if self.per_unit and (self.candidates or self.simulate or self.force is not None):
-            raise InputError(f'{where}: per="unit" takes neither force nor candidates nor simulate.')
+        where, problems = self.where, Problems()
+        with problems:
+            fraction(self.rate, f"{where}: rate")
+        with problems:
+            self._check_force()
+        joint = isinstance(self.jointly, bool)
+        problems.when(not joint, f"{where}: jointly is true (whole groups of values are exchanged) or false.")
+        odd = isinstance(self.simulate, bool) or not isinstance(self.simulate, int) or self.simulate < 0
+        problems.when(odd, f"{where}: simulate is a number of repetitions, 0 for the closed form.")
+        with problems:
+            checked_per(self.per, where)
+        self.names_in(problems, "within", "keys")
+        with problems:
+            raise_all(self._misfits())
+        problems.tell()
+
+    def _check_force(self) -> None:
+        if self.force is None or isinstance(self.force, str):
+            return
+        if not all(isinstance(i, (int, np.integer)) and not isinstance(i, (bool, np.bool_)) for i in self.force):
+            raise InputError(f"{self.where}: force takes row positions (whole numbers) or the name of a column.")
+        object.__setattr__(self, "force", tuple(int(i) for i in self.force))
+        if min(self.force, default=0) < 0:
+            raise InputError(f"{self.where}: force takes row positions from 0 upwards.")
+
+    def _misfits(self) -> list[str]:
+        """Arguments that do not go together."""
+        where, unique, forced = self.where, self.candidates == "unique", self.force is not None
         both = set(self.variables) & (set(self.within) | set(self.keys))
-        if both:
-            raise InputError(f"{where}: {', '.join(sorted(both))} cannot be swapped and held fixed at once.")
+        asked = {
+            'candidates is None or "unique".': self.candidates not in (None, "unique"),
+            'candidates="unique" needs keys=[...] and within= (the area).': unique and not (self.keys and self.within),
+            'keys go with candidates="unique".': self.keys and not self.candidates,
+            'candidates="unique" takes neither force nor simulate.': unique and (forced or self.simulate),
+            'per="unit" takes neither force nor candidates nor simulate.':
+                self.per_unit and (self.candidates or self.simulate or forced),
+            f"{', '.join(sorted(both))} cannot be swapped and held fixed at once.": both,
+        }  # fmt: skip
+        return [f"{where}: {said}" for said, wrong in asked.items() if wrong]
 
     @property
     def per_unit(self) -> bool:

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.core.errors import InputError
 from confide.core.random.draws import Draws
 from confide.frames.columns import F64, I64, Records
 from confide.protect.methods.synthesis.from_others import FromOthers, says_nothing
@@ -47,9 +46,10 @@ class CartSynthesis(FromOthers):
     method: ClassVar[str] = "cart_synthesis"
 
     def __post_init__(self) -> None:
-        where = self.check_names()
-        if isinstance(self.leaf, bool) or not isinstance(self.leaf, int) or self.leaf < 1:
-            raise InputError(f"{where}: leaf is the smallest number of records in a leaf, from 1 upwards.")
+        where, problems = self.where, self.check_names()
+        wrong = isinstance(self.leaf, bool) or not isinstance(self.leaf, int) or self.leaf < 1
+        problems.when(wrong, f"{where}: leaf is the smallest number of records in a leaf, from 1 upwards.")
+        problems.tell()
 
     def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _FittedCart:  # noqa: ARG002
         column = original[self.variable]

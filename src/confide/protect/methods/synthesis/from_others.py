@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from confide.core.checks import names_of
-from confide.core.errors import InputError
+from confide.core.errors import InputError, Problems
 from confide.frames.columns import F64, Column, Records
 from confide.protect.likelihoods.silent import Silent
 from confide.protect.seam.evidence import Evidence
@@ -28,21 +27,19 @@ class FromOthers(Mechanism):
     one_variable: ClassVar[bool] = True
     needs_released: ClassVar[bool] = True
 
-    def check_names(self) -> str:
-        """Names as tuples; how the step is called in messages."""
-        where = self.where
-        object.__setattr__(self, "given", names_of(self.given, f"{where}: given") if self.given else ())
-        if self.variable in self.given:
-            raise InputError(f"{where}: a variable cannot be predicted from itself; leave it out of given.")
-        return where
+    def check_names(self) -> Problems:
+        """Names as tuples; what is wrong with them, to which further checks may add."""
+        problems = Problems()
+        self.names_in(problems, "given")
+        itself = f"{self.where}: a variable cannot be predicted from itself; leave it out of given."
+        problems.when(self.variable in self.given, itself)
+        return problems
 
-    def true_or_false(self, name: str, where: str, optional: bool = False) -> None:
-        """Refuse what is neither."""
-        given = getattr(self, name)
-        if not isinstance(given, bool) and not (optional and given is None):
-            raise InputError(
-                f"{where}: {name} is true or false{', or None to let the file decide' if optional else ''}."
-            )
+    def true_or_false(self, name: str, problems: Problems, optional: bool = False) -> None:
+        """Note what is neither."""
+        given, more = getattr(self, name), ", or None to let the file decide" if optional else ""
+        wrong = not isinstance(given, bool) and not (optional and given is None)
+        problems.when(wrong, f"{self.where}: {name} is true or false{more}.")
 
     @property
     def needs(self) -> tuple[str, ...]:

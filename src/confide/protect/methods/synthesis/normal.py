@@ -64,15 +64,16 @@ class NormalSynthesis(FromOthers):
     method: ClassVar[str] = "normal_synthesis"
 
     def __post_init__(self) -> None:
-        where = self.check_names()
-        if self.scale not in ("values", "ranks"):
-            raise InputError(f'{where}: scale is "values" or "ranks".')
-        self.true_or_false("draw", where)
-        self.true_or_false("zeros", where, optional=True)
-        if self.alpha is not None:
-            positive(self.alpha, f"{where}: alpha")
-            if self.given:
-                raise InputError(f"{where}: alpha is the standard deviation of the mean, for a model without given.")
+        where, problems = self.where, self.check_names()
+        problems.when(self.scale not in ("values", "ranks"), f'{where}: scale is "values" or "ranks".')
+        self.true_or_false("draw", problems)
+        self.true_or_false("zeros", problems, optional=True)
+        with problems:
+            if self.alpha is not None:
+                positive(self.alpha, f"{where}: alpha")
+        both = self.alpha is not None and self.given
+        problems.when(both, f"{where}: alpha is the standard deviation of the mean, for a model without given.")
+        problems.tell()
 
     def kinds(self) -> Mapping[str, Kind]:
         return {self.variable: "numeric"}

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from confide.core.checks import names_of
-from confide.core.errors import InputError
+from confide.core.errors import InputError, Problems
 from confide.core.random.draws import Draws
 from confide.core.run.threads import one_blas_thread
 from confide.frames.columns import F64, I64, Bools, Column, Records
@@ -73,22 +72,25 @@ class HotDeck(Mechanism):
     guesses: ClassVar[Mapping[str, Check]] = {"window": wrong_window}
 
     def __post_init__(self) -> None:
+        where, problems = self.where, Problems()
+        self.names_in(problems, "match", "within")
+        wrong, d = wrong_window(self.window), self.donors
+        problems.when(wrong, f"{where}: {wrong}.")
+        few = isinstance(d, bool) or not isinstance(d, int) or d < 1
+        problems.when(few, f"{where}: donors is the smallest number of original records in a cell, from 1 upwards.")
+        problems.when(not isinstance(self.keep_zeros, bool), f"{where}: keep_zeros is true or false.")
+        with problems:
+            self._check_donors()
+        problems.tell()
+
+    def _check_donors(self) -> None:
+        """Where donors are looked for."""
         where = self.where
-        for part in ("match", "within"):
-            given = getattr(self, part)
-            object.__setattr__(self, part, names_of(given, f"{where}: {part}") if given else ())
-        object.__setattr__(self, "coarser", _ladder(self.coarser, self.within, where))
-        wrong = wrong_window(self.window)
-        if wrong:
-            raise InputError(f"{where}: {wrong}.")
-        if isinstance(self.donors, bool) or not isinstance(self.donors, int) or self.donors < 1:
-            raise InputError(f"{where}: donors is the smallest number of original records in a cell, from 1 upwards.")
-        if not isinstance(self.keep_zeros, bool):
-            raise InputError(f"{where}: keep_zeros is true or false.")
         if not self.match and not self.within:
             raise InputError(
                 f"{where} needs match (what donors should be near in) or within (cells of donors), or both."
             )
+        object.__setattr__(self, "coarser", _ladder(self.coarser, self.within, where))
         both = set(self.variables) & {*self.match, *self.within}
         if both:
             raise InputError(

@@ -85,10 +85,12 @@ class QuantileRegression(FromOthers):
     guesses: ClassVar[Mapping[str, Check]] = {"tau": _check_tau, "caliper": _check_caliper, "widen": _check_widen}
 
     def __post_init__(self) -> None:
-        where = self.check_names()
-        self.true_or_false("zeros", where, optional=True)
-        if isinstance(self.quantiles, bool) or not isinstance(self.quantiles, int) or not 3 <= self.quantiles <= 9999:
-            raise InputError(f"{where}: quantiles is how many to fit, from 3 to 9999; 99 for percentiles.")
+        problems = self.check_names()
+        self.true_or_false("zeros", problems, optional=True)
+        n = self.quantiles
+        wrong = isinstance(n, bool) or not isinstance(n, int) or not 3 <= n <= 9999
+        problems.when(wrong, f"{self.where}: quantiles is how many to fit, from 3 to 9999; 99 for percentiles.")
+        problems.tell()
 
     def kinds(self) -> Mapping[str, Kind]:
         return {self.variable: "numeric"}

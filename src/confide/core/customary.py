@@ -1,0 +1,117 @@
+"""Names that others use for methods and measures: what they are called here, or what comes nearest.
+
+Spelling does not matter: "k-anonymity", "KAnonymity" and "k_anonymity" are one name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from confide.core.errors import did_you_mean
+
+HERE = {
+    "method": {
+        "bottomcode": "bottom coding",
+        "cart_synthesis": "cart, synthpop, syn, synthesis, synthetic data, sequential synthesis",
+        "hot_deck": "hotdeck, statistical matching, donor imputation",
+        "lognormal_noise": "multiplicative noise, noise multiplication",
+        "matrix_mask": "matrix masking, masking",
+        "microaggregate": "microaggregation, mdav, aggregation",
+        "noise": "additive noise, add noise, noise addition, correlated noise, gaussian noise",
+        "normal_synthesis": "ipso, copula, normal synthesis, information preserving synthesis",
+        "pram": "post-randomisation, post-randomization, randomised response",
+        "rank_swap": "rank swapping",
+        "recode": "global recoding, global recode, recoding, generalisation, generalization, banding, binning",
+        "round": "rounding",
+        "sample": "sampling, subsampling",
+        "swap": "swapping, data swapping, record swapping, targeted record swapping",
+        "topcode": "top coding, top and bottom coding, top bottom coding, winsorise, winsorize",
+    },
+    "measure": {
+        "ci_overlap": "cio, overlap, interval overlap, confidence interval overlap",
+        "entropy": "entropy based information loss, ebil",
+        "hellinger": "hellinger distance",
+        "il1s": "il1, information loss",
+        "inverse_mse": "mse, rmse, mean squared error",
+        "propensity": "pmse, pmse ratio, spmse, standardised pmse, standardized pmse, propensity score",
+        "total_variation": "tvd, total variation distance, tabae, voas, average absolute difference",
+    },
+    "scheme": {
+        "cell_key": "cell key method, ckm, tabular perturbation",
+        "controlled": "controlled rounding, zero restricted controlled rounding",
+        "round": "random rounding, conventional rounding",
+        "suppress": "cell suppression, secondary suppression, complementary suppression",
+    },
+}  # fmt: skip
+"""By kind and short name: what else it is called."""
+
+RISKS = {
+    "individual risk, re-identification risk, identification risk": "p_true of attack.units, for each person",
+    "hitting rate, hit rate, correct matches, expected re-identifications, global risk":
+        "found and expected_matches of attack.summary()",
+    "sample uniques, uniques, uniqueness": "unique_matches of attack.summary(), for an intruder who knows the keys",
+    "suda, suda2, special uniques, minimal sample uniques":
+        "attack.explain(target).alone, for one person; scores are not computed yet",
+    "record linkage, distance based record linkage, dbrl, interval disclosure":
+        "an attack by Intruder.at(\"naive\", ...), who takes released values as true",
+}  # fmt: skip
+"""Measures of risk, which an attack reports."""
+
+NONE_YET = {
+    "k-anonymity, kanon, k anonymous": "has no step that forces k-anonymity; Recode and Topcode make people alike, "
+        "`candidates` of attack.units counts them, and attack.explain(target).remedies says which step would do",
+    "local suppression, suppression, local recoding, cell deletion, blanking": "has no local suppression yet; nearest "
+        "are Recode with a mapping into broader categories, and Plan(drop=[...]) for a whole variable",
+    "l-diversity, t-closeness, attribute disclosure": "has no l-diversity or t-closeness; nearest is to attack at "
+        "level \"exact\", where what is released beside the keys counts too",
+    "shuffling, shuffle, data shuffling":
+        "has no shuffling; nearest are RankSwap, and NormalSynthesis with scale=\"ranks\"",
+    "differential privacy, dp, laplace noise, laplace":
+        "has no differential privacy; Noise adds normal noise, whose risk an attack measures",
+    "kolmogorov smirnov, ks, ks distance":
+        "has no Kolmogorov-Smirnov distance; nearest is the measure \"total_variation\"",
+    "kullback leibler, kl, kl divergence": "has no Kullback-Leibler divergence; nearest is the measure \"hellinger\"",
+    "gower, gower distance": "has no Gower distance; nearest is the measure \"il1s\"",
+    "tapas, adversarial random forest, gan, ctgan": "makes no data by such models; nearest is CartSynthesis",
+}  # fmt: skip
+"""What confide has not, and what comes nearest."""
+
+
+def _plain(name: str) -> str:
+    return "".join(c for c in name.lower() if c.isalnum())
+
+
+def _each(names: str) -> Iterable[str]:
+    return (_plain(n) for n in names.split(","))
+
+
+def customary(name: str) -> str:
+    """A sentence that says what a customary name is called here, or that there is none; empty for other names.
+
+    >>> customary("PMSE")
+    'What others call "PMSE" is the measure "propensity" here.'
+    >>> customary("k-anonymity").partition(";")[0], customary("rase")
+    ('confide has no step that forces k-anonymity', '')
+    """
+    asked = _plain(name)
+    for word, table in HERE.items():
+        for here, others in table.items():
+            if asked in _each(others):
+                return f'What others call "{name}" is the {word} "{here}" here.'
+    for others, here in RISKS.items():
+        if asked in _each(others):
+            return f'What others call "{name}" is a risk: {here}.'
+    return next((f"confide {said}." for names, said in NONE_YET.items() if asked in _each(names)), "")
+
+
+def hint(name: str, known: Iterable[str]) -> str:
+    """What somebody may have meant by the name of a method or a measure: never cut, and with customary names.
+
+    >>> hint("l-diversity", ["swap", "noise"]).endswith("There are: swap, noise."), hint("swop", ["swap", "noise"])
+    (True, ' Did you mean "swap"?')
+    """
+    names = list(known)
+    said = customary(name)
+    if said.startswith("What"):
+        return f" {said}"
+    return f" {said} There are: {', '.join(names)}." if said else did_you_mean(name, names, most=None)

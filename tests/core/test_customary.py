@@ -1,0 +1,61 @@
+"""Customary names lead to what there is, and lists of methods and measures are whole."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import confide as cf
+from confide.core.customary import HERE, NONE_YET, RISKS, customary, hint
+from confide.core.errors import did_you_mean
+from confide.core.registry import known
+from confide.measure.utility.registry import as_measure
+
+NAMES = [
+    (word, here, other.strip()) for word, table in HERE.items() for here in table for other in table[here].split(",")
+]
+
+
+@pytest.mark.parametrize(("word", "here", "other"), NAMES, ids=str)
+def test_what_there_is_exists_under_another_name(word: str, here: str, other: str) -> None:
+    assert here in known(word)
+    assert f'the {word} "{here}"' in customary(other) or other in ("rounding",)
+    assert customary(other.upper().replace(" ", "_"))
+
+
+def test_what_is_said_of_others_names_things_that_exist() -> None:
+    said = " ".join([*RISKS.values(), *NONE_YET.values()])
+    keys = {name for word in ("method", "measure", "scheme") for name in known(word)}
+    assert set(re.findall(r'measure "(\w+)"', said)) <= keys
+    for name in re.findall(r"\b(Recode|Topcode|RankSwap|NormalSynthesis|CartSynthesis|Noise|Plan|Intruder)\b", said):
+        assert hasattr(cf, name)
+    for method in re.findall(r"attack\.(\w+)", said):
+        assert method in dir(cf.Attack) or method in cf.Attack.__dataclass_fields__
+
+
+def test_no_name_is_explained_twice() -> None:
+    names = [n.strip() for table in (*HERE.values(), RISKS, NONE_YET) for k, v in table.items()
+             for n in (v if table in HERE.values() else k).split(",")]  # fmt: skip
+    assert len(names) == len(set(names))
+    assert not {n for word in HERE for n in known(word)} & set(names) - {"round"}
+
+
+def test_lists_are_whole() -> None:
+    for word in ("method", "measure", "scheme"):
+        assert all(name in hint("zzzzzz", known(word)) for name in known(word))
+        assert all(name in hint("k-anonymity", known(word)) for name in known(word))
+    assert "..." in did_you_mean("zzzzzz", [f"column {k}" for k in range(50)])
+
+
+def test_where_names_are_asked_for() -> None:
+    with pytest.raises(cf.InputError, match='is the measure "propensity" here'):
+        as_measure("pmse")
+    with pytest.raises(
+        cf.InputError, match=r"confide has no local suppression yet.*There are: bottomcode, .*, topcode"
+    ):
+        cf.Plan.from_dict({"steps": [{"method": "local_suppression", "variable": "age"}]})
+    with pytest.raises(AttributeError, match=r"no attribute 'KAnonymity'. confide has no step that forces"):
+        cf.KAnonymity  # noqa: B018
+    with pytest.raises(AttributeError, match=r"no attribute 'Nonsense'$"):
+        cf.Nonsense  # noqa: B018
