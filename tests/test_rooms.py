@@ -28,7 +28,7 @@ SPELLINGS = {"confide.study.theory": "confide.theory"}
 """Earlier places of a room, kept for those who import them."""
 
 LAYERS = {
-    "core": ("visible", "errors", "upward", "run", "files", "random", "registry", "documents"),
+    "core": ("visible", "errors", "upward", "run", "files", "random", "registry", "customary", "documents"),
     "protect": ("seam", "likelihoods", "shared", "methods"),
 }
 """Inside a room: each may import from those before it, and everything else in the room from all of them."""

@@ -18,6 +18,7 @@ from confide.core.errors import InputError, raise_all
 from confide.frames.columns import I64, Column, Kind, Records, encode_column, inferred, precision, readable
 from confide.frames.comparing import encode_like, in_unit
 from confide.frames.door import to_polars
+from confide.frames.doubts import code_like
 from confide.frames.schema import Schema, schema
 
 T = TypeVar("T")
@@ -79,6 +80,12 @@ class Encoded:
                 values = held.values.astype(np.int64)[:] if chosen == "categorical" else held.values
                 self._used[name, chosen] = values
             return replace(held, values=values, why=why)
+
+    def doubt(self, name: str) -> str:
+        """What is to be asked about a variable that would be taken as a number: whether it holds codes; else empty."""
+        if not self.types[name].is_numeric() or (name in self.schema.variables and self._answers(name)[1]):
+            return ""
+        return self.remembered(("doubt", name), [name], lambda: code_like(self.column(name, "numeric")))
 
     def records(self, names: Iterable[str], kinds: Mapping[str, Kind]) -> Records:
         """Several variables, of the kinds given; what is wrong with any of them is said at once."""

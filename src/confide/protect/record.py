@@ -54,6 +54,8 @@ def record(release: Release, private: bool = False, checked: dict[str, Any] | No
     if release.origin is not None and not release.origin.public:
         out["status"] = release.origin.words
     out["variables"] = _kinds(release)
+    if release.doubts:
+        out["doubts"] = list(release.doubts)
     if writer.withheld:
         out["withheld"] = writer.withheld
     out["released"] = {

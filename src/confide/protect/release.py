@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from confide.frames.types.buffers import rebuilt
 from confide.protect.adopted import check_fits, checked_link, in_words, on_class
 from confide.protect.codebook import only_occurring, schema_of_occurring
 from confide.protect.compiled import Compiled, run
+from confide.protect.doubts import doubts
 
 if TYPE_CHECKING:
     from confide.protect.plan import Plan
@@ -185,6 +187,19 @@ class Release(Public):
         """Kinds of variables that the plan fixes."""
         return {} if self.plan is None else self.plan.kinds
 
+    @cached_property
+    def doubts(self) -> tuple[str, ...]:
+        """A sentence for each variable that a step takes as a number, though it looks like codes and has no named kind.
+
+        >>> import confide as cf, polars as pl
+        >>> people = pl.DataFrame({"occupation": [110, 205, 310, 420] * 25})
+        >>> cf.Plan([cf.Noise("occupation", sd=5)]).protect(people, seed=1).doubts[0].partition(";")[0]
+        'Noise takes a number. occupation: whole numbers with many repeats and the name of a code look like codes'
+        >>> cf.Plan([cf.Noise("occupation", sd=5)], numeric=["occupation"]).protect(people, seed=1).doubts
+        ()
+        """
+        return tuple(doubts(self))
+
     @property
     def seed(self) -> int | None:
         """The seed that was stated, private."""
@@ -221,7 +236,8 @@ class Release(Public):
         steps = 0 if self.plan is None else len(self.plan.steps)
         how = "made elsewhere" if self.origin is None else self.origin.words
         plural = "" if steps == 1 else "s"
-        return f"Release: {self.frame.height:,} rows, {self.frame.width} variables; {steps} step{plural}; {how}"
+        head = f"Release: {self.frame.height:,} rows, {self.frame.width} variables; {steps} step{plural}; {how}"
+        return "\n".join([head, *self.doubts])
 
 
 def public_schema(plan: Plan, compiled: Compiled, before: Encoded, released: pl.DataFrame) -> Schema:

@@ -283,7 +283,7 @@ FEW = pl.DataFrame({"x": [1, 2, 3, 4, 5], "g": ["a", "a", "a", "b", "b"], "none"
 )
 MISTAKES = {
     "share": (lambda: cf.Microaggregate("x", k=0.05), "k is the least number of records in a group, a whole number"),
-    "zero": (lambda: cf.Microaggregate("x", k=0), "from 1"),
+    "zero": (lambda: cf.Microaggregate("x", k=0), "from 2"),
     "text": (lambda: cf.Microaggregate("x", standardise="yes"), "standardise is true or false"),
     "held fixed": (lambda: cf.Microaggregate(["x", "g"], within="g"), "averaged and held fixed at once"),
     "category": (lambda: protected(FEW, cf.Microaggregate("g")), "numbers are needed"),
