@@ -15,7 +15,7 @@ def not_there(stated: Iterable[Any], levels: Collection[Any]) -> str:
     Only what the user wrote is named. A value that would occur as another type, as "1" for 1, is explained.
 
     >>> not_there(["1", "2", 9], [1, 2, 3]).format("keys of the mapping")
-    '3 of 3 keys of the mapping do not occur in the column: "1", "2", 9. "1" is text, but the column holds whole \
+    '3 of 3 keys of the mapping do not occur in the column: "1", "2", 9. "1" is text, but the column holds \
 numbers: write 1, without quotation marks (in a file, as a list of pairs such as [[1, "new"]]).'
     """
     stated = list(stated)
@@ -45,7 +45,7 @@ def _types(value: Any) -> str:
     if isinstance(value, str):
         number = value.strip()
         return (
-            f"{_shown(value)} is text, but the column holds whole numbers: write {number}, without quotation marks "
+            f"{_shown(value)} is text, but the column holds numbers: write {number}, without quotation marks "
             f'(in a file, as a list of pairs such as [[{number}, "new"]]).'
         )
     return f'{_shown(value)} is a number, but the column holds text: write "{value}", in quotation marks.'
