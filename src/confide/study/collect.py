@@ -98,8 +98,9 @@ def _kinds(study: Study) -> pl.DataFrame:
             column = study.source.column(v, kind)
         except InputError:  # a type that is released as it is, such as a list
             continue
-        rows.append((v, column.kind, column.why))
-    return pl.DataFrame(rows, schema={"variable": pl.String, "kind": pl.String, "why": pl.String}, orient="row")
+        doubt = study.source.doubt(v) if kind is None and column.kind == "numeric" else ""
+        rows.append((v, column.kind, column.why, doubt))
+    return pl.DataFrame(rows, schema=dict.fromkeys(("variable", "kind", "why", "doubt"), pl.String), orient="row")
 
 
 def _details(pieces: Sequence[tuple[Piece, Evaluated]]) -> pl.DataFrame:

@@ -17,7 +17,7 @@ def treatments(ready: Prepared, stated: Intruder) -> list[Treatment]:
     out = []
     for v, column in ready.case.original.items():
         why = "needed by a step" if column.why == "named" and v not in named else column.why
-        if column.kind == "numeric" and v not in named and release.before.doubt(v):
+        if column.kind == "numeric" and v not in named and ready.release.before.doubt(v):
             why += ", but they look like codes"
         out.append(Treatment(v, _known(ready, column), column.kind, why, _plan(ready, v), _evidence(ready, v)))
     known = ("known" if v in stated.knows else "interval" for v in unreleased(stated, ready.release))

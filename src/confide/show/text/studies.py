@@ -100,7 +100,9 @@ def _kinds(result: StudyResult) -> list[str]:
     for kind in ("numeric", "categorical"):
         names = result.kinds.filter(kind=kind)["variable"].to_list() if result.kinds.height else []
         parts += [f"{kind}: {', '.join(visible(v) for v in names)}"] if names else []
-    return textwrap.wrap(f"Kinds, as read or named: {'; '.join(parts)}.", WIDTH) if parts else []
+    asked = [visible(d) for d in result.kinds["doubt"] if d] if parts else []
+    said = [f"Kinds, as read or named: {'; '.join(parts)}."] if parts else []
+    return [line for text in (*said, *asked) for line in textwrap.wrap(text, WIDTH)]
 
 
 def _cautions(result: StudyResult) -> list[str]:
