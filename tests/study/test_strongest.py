@@ -9,7 +9,7 @@ import pytest
 import confide as cf
 from confide.attack.results.stronger import levels_of
 from confide.core.errors import InputError
-from confide.study.cautions import cautions, doubtful
+from confide.study.cautions import cautions
 from confide.study.evaluate import repeat_seed
 from confide.study.levels import booked, contenders
 from confide.study.meeting import Met
@@ -71,6 +71,7 @@ def test_sampling_protects_people_of_whom_it_is_not_known_that_they_are_in_the_f
     assert first["found"].item() == pytest.approx(customary)
     assert first["found_share"].item() == pytest.approx(customary / release.frame.height)
     assert means["unsure"] < 0.5 * means["sure"]
+    assert not result.cautions()
     certain = result.frame.filter(intruder="sure")
     assert np.allclose(certain["found"], certain["expected_matches"])
 
@@ -85,7 +86,7 @@ def test_claims_beside_the_truth_and_a_caution_where_they_differ() -> None:
     assert row["z"] < -3
     (said,) = result.cautions()
     assert said.startswith('"swaps", "naive"')
-    assert "too sure" in said
+    assert "overstated" in said
     assert "Caution" in str(result)
     bins = result.calibration.filter(plan="swaps")
     assert 0 < bins["targets"].sum() <= 2 * HEADS.height  # a naive intruder may find no candidate
@@ -95,13 +96,12 @@ def test_claims_beside_the_truth_and_a_caution_where_they_differ() -> None:
 
 def test_a_caution_says_which_way_risk_is_misjudged() -> None:
     claims = pl.DataFrame({"plan": ["p", "q", "r"], "intruder": "i", "level": "informed", "targets": 100.0,
-                           "claimed": [10.0, 30.0, 10.0], "true": [30.0, 10.0, 10.5], "z": [9.0, -9.0, 0.1]})  # fmt: skip
-    over, under = sorted(cautions(claims), reverse=True)
+                           "claimed": [10.0, 30.0, 10.0], "true": [30.0, 10.0, 10.5], "error": 2.0})  # fmt: skip
+    under, over = sorted(cautions(claims))
     assert under.startswith('"p"')
     assert "understated" in under
     assert over.startswith('"q"')
-    assert "too sure" in over
-    assert not doubtful(1.0, 2.9, 5.0)
+    assert "overstated" in over
 
 
 def test_an_intruder_who_knows_what_is_dropped_has_a_risk() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-import numpy as np
 import polars as pl
 
+from confide.measure.risk.calibration import in_errors
 from confide.study.evaluate import Evaluated
 from confide.study.levels import booked
 from confide.study.meeting import BINS, CALIBRATION, Met
@@ -70,6 +70,7 @@ class Booked:
         schema = {**WHO, "level": pl.String, **dict.fromkeys(CALIBRATION[2:], pl.Float64)}
         frame = pl.DataFrame(rows, schema=schema, orient="row")
         found = frame.group_by("plan", "intruder", "level", maintain_order=True).agg(pl.col(CALIBRATION[2:]).mean())
-        gap, error = pl.col("true") - pl.col("claimed"), pl.col("variance").sqrt()
-        z = pl.when(error > 1e-6).then(gap / error).when(gap.abs() < 1e-6).then(0.0).otherwise(gap.sign() * np.inf)
-        return found.with_columns(z=z).drop("variance")
+        gaps = (found["true"] - found["claimed"]).to_list()
+        errors = found["variance"].sqrt().to_list()
+        z = pl.Series("z", [in_errors(gap, error) for gap, error in zip(gaps, errors, strict=True)], dtype=pl.Float64)
+        return found.with_columns(pl.Series("error", errors, dtype=pl.Float64), z).drop("variance")

@@ -58,8 +58,8 @@ class StudyResult(Result):
     which is booked; `levels` has every one that was tried: plan, intruder, repeat, level, found, claimed.
     `distribution`: plan, intruder, bin, targets: how many targets have their largest probability in each range.
     `groups`: plan, intruder, variable, level, targets, over_threshold, expected_matches, found. Both are means over
-    repeats. `claims`: plan, intruder, level, targets, claimed, true (means over repeats), z: whether claims are right;
-    `calibration` has the same in ranges of the largest probability, as sums over repeats. `distributions`: plan,
+    repeats. `claims`: plan, intruder, level, targets, claimed, true (means over repeats), error, z: whether claims are
+    right; `calibration` has the same in ranges of the largest probability, as sums over repeats. `distributions`: plan,
     variable, level, before, after: shares of people. `kinds`: variable, kind, why, doubt (what looks like a code).
     `details`: plan, measure, detail: a measure's remark, or why it, or an intruder's risk, could not be computed.
     `timings`: seconds of each piece of work. `rule`: how the study said it would choose. `copies`: by plan or sweep,

@@ -55,10 +55,13 @@ def calibrate(units: pl.DataFrame | list[pl.DataFrame], bins: int = 10) -> Calib
     A target counts as one observation however many candidates it has. Its pick is right with probability p_max and
     then counts 1/n_max of a match on average, so its variance is p/n_max - p^2. Where units have several rows, and a
     unit several targets, these stand or fall together: errors are then taken over units (column `unit`).
+
+    Where all targets are in the file, which the intruder does not know, right matches count as in `found`: each times
+    the probability w that the target is in the file, as the intruder sees it; the variance is then w p/n_max - p^2.
     """
     if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or not 1 <= bins <= 1000:
         raise InputError("bins must be a whole number from 1 upwards, at most 1,000.")
-    frame = stacked(units if isinstance(units, list) else [units])
+    frame = _stacked(units if isinstance(units, list) else [units])
     if not {"hit", "n_max", "p_max"} <= set(frame.columns):
         raise InputError("units must be the units of an attack (attack.units), or a list of such.")
     if frame["hit"].null_count():
@@ -68,8 +71,9 @@ def calibrate(units: pl.DataFrame | list[pl.DataFrame], bins: int = 10) -> Calib
         raise InputError("No target has a candidate, so there is nothing to calibrate.")
     p = frame["p_max"].to_numpy()
     ties = frame["n_max"].to_numpy().astype(float)
-    right = frame["hit"].cast(pl.Float64).to_numpy() / ties
-    variance = np.maximum(p / ties - p * p, 0.0)
+    weight = _weight(frame)
+    right = frame["hit"].cast(pl.Float64).to_numpy() / ties * weight
+    variance = np.maximum(p * weight / ties - p * p, 0.0)
     variance[variance < 1e-12] = 0.0  # certain up to rounding
     cluster = frame["cluster"].to_numpy() if "cluster" in frame.columns else None
     edges = _edges(p, bins)
@@ -77,18 +81,25 @@ def calibrate(units: pl.DataFrame | list[pl.DataFrame], bins: int = 10) -> Calib
     rows = []
     for b in np.unique(at):
         mine = at == b
-        n, error = int(mine.sum()), gap_error(variance, right - p, cluster, mine)
+        n, error = int(mine.sum()), _error(variance, right - p, cluster, mine)
         gap = float((right[mine] - p[mine]).sum())
         rows.append({
             "low": float(edges[b]), "high": float(edges[b + 1]), "targets": n, "claimed": float(p[mine].mean()),
             "true": float(right[mine].mean()), "error": error / n, "z": in_errors(gap, error),
         })  # fmt: skip
-    total = gap_error(variance, right - p, cluster, np.ones(len(p), dtype=bool))
+    total = _error(variance, right - p, cluster, np.ones(len(p), dtype=bool))
     z = in_errors(float((right - p).sum()), total)
     return Calibration(float(p.sum()), float(right.sum()), z, pl.DataFrame(rows))
 
 
-def stacked(units: list[pl.DataFrame]) -> pl.DataFrame:
+def _weight(frame: pl.DataFrame) -> F64:
+    """What a right match counts for: less than 1 where the target is in the file and the intruder does not know it."""
+    if "p_absent" not in frame.columns or frame["p_true"].null_count():
+        return np.ones(frame.height)
+    return np.asarray(1 - frame["p_absent"].fill_null(0.0).to_numpy())
+
+
+def _stacked(units: list[pl.DataFrame]) -> pl.DataFrame:
     """Tables of targets one below the other; units of different releases are different."""
     if not units or not all("unit" in u.columns for u in units):
         return pl.concat(units)
@@ -97,7 +108,7 @@ def stacked(units: list[pl.DataFrame]) -> pl.DataFrame:
     return every.with_columns(cluster=alone * len(units) + pl.col("release"))
 
 
-def gap_error(variance: F64, gap: F64, cluster: NDArray[Any] | None, mine: Bools) -> float:
+def _error(variance: F64, gap: F64, cluster: NDArray[Any] | None, mine: Bools) -> float:
     """The standard error of the sum of gaps: from each target's own variance, or from sums over clusters."""
     if cluster is None:
         return float(np.sqrt(variance[mine].sum()))

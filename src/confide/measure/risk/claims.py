@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import polars as pl
 
-from confide.attack.results.units import right_matches
 from confide.core.shares import percent
-from confide.measure.risk.calibration import gap_error, in_errors, stacked
+from confide.measure.risk.calibration import calibrate, in_errors
 
 LARGE, OFF, ERRORS, FEW = 3.0, 0.2, 2.0, 3.0
 """A caution is due where |z| exceeds the first, or where the claim is off by more than the second (as a share), by more
@@ -18,11 +16,8 @@ standard errors than the third and by at least so many matches as the last."""
 
 @dataclass(frozen=True)
 class Claims:
-    """`claimed`: the sum of p_max; `true`: right matches; `error`: the standard error of their difference; `targets`.
-
-    Where all targets are in the file, which the intruder does not know, right matches count as in `found`: each times
-    the probability that the target is in the file, as the intruder sees it.
-    """
+    """`claimed`: the sum of p_max; `true`: right matches, counted as `calibrate` does; `error`: the standard error of
+    their difference; `targets`."""
 
     claimed: float
     true: float
@@ -74,14 +69,8 @@ def claims_of(units: pl.DataFrame) -> Claims | None:
     """
     if units["hit"].null_count():
         return None
-    present = bool(units["p_true"].null_count() == 0 and (units["p_absent"] > 0).any())
-    frame = stacked([units]).filter(pl.col("n_max") > 0)
-    p, ties = frame["p_max"].to_numpy(), frame["n_max"].to_numpy().astype(float)
-    weight = 1 - frame["p_absent"].fill_null(0.0).to_numpy() if present else np.ones(len(p))
-    true = right_matches(frame).to_numpy() * weight
-    # Given that the target is there, its pick is right with probability p / weight.
-    variance = np.maximum(p * weight / ties - p * p, 0.0)
-    variance[variance < 1e-12] = 0.0
-    cluster = frame["cluster"].to_numpy() if "cluster" in frame.columns else None
-    error = gap_error(variance, true - p, cluster, np.ones(len(p), dtype=bool))
-    return Claims(float(p.sum()), float(true.sum()), error, units.height)
+    if not (units["n_max"] > 0).any():
+        return Claims(0.0, 0.0, 0.0, units.height)
+    found = calibrate(units, bins=1)
+    error = float(found.frame["error"].item()) * float(found.frame["targets"].item())
+    return Claims(found.claimed, found.true, error, units.height)
