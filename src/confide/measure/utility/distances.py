@@ -123,7 +123,9 @@ class _Distance(Stated):
     def of(self, pairs: Sequence[Pair]) -> Found:
         items = items_of(pairs, self.variables, "category", type(self).__name__)
         if self.pairs and len(items.names) < 2:
-            raise InputError(f"{type(self).__name__}: pairs=True needs two or more variables.")
+            raise InputError(
+                f"{type(self).__name__}: pairs=True needs two or more variables that vary in the original."
+            )
         every = [self._one(pair, items.kept) for pair in pairs]
         losses = {k: float(np.mean([each[k] for each in every])) for k in every[0]}
         if not self.pairs:
