@@ -65,6 +65,15 @@ def test_the_attack_says_it_of_each_variable() -> None:
     assert cf.Intruder(knows=["occupation"]).attack(named).treatments[0].why == "named"
 
 
+def test_utility_says_it_beside_the_value() -> None:
+    release = cf.Plan([cf.Noise("age", sd=2)]).protect(FILE, seed=1)
+    said = "taken as numbers, though they look like codes: occupation"
+    assert cf.utility(release, ["means"])["detail"][0].endswith(said)
+    assert said not in cf.utility(release, ["total_variation"])["detail"][0]
+    named = cf.Plan([cf.Noise("age", sd=2)], numeric=["occupation"]).protect(FILE, seed=1)
+    assert said not in cf.utility(named, ["means"])["detail"][0]
+
+
 def test_kinds_and_results_stay_what_they_were() -> None:
     release = cf.Plan([]).protect(FILE, seed=1)
     assert release.before.column("occupation").kind == "numeric"

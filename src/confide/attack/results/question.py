@@ -72,8 +72,8 @@ class Question:
         row = int(self.attack.truth[self.target])
         at = row if targets is None and row >= 0 else self.target
         file = self.attack.release.original if targets is None else to_polars(targets, "targets")
-        ends = [c for pair in self.attack.intruder.between.values() for c in pair]
-        return file.select([*self.attack.intruder.knows, *ends])[at : at + 1], None if row < -1 else [row]
+        ends = [c for v in self.between for c in self.attack.intruder.between[v]]
+        return file.select([*self.knows, *ends])[at : at + 1], None if row < -1 else [row]
 
     def ask(self, names: Collection[str], changes: Iterable[Coarser] = (), whole: bool = False) -> Answer | None:
         """What is found by the variables named; None where that is refused, or enough attacks were made.

@@ -79,6 +79,8 @@ def items_of(pairs: Sequence[Pair], variables: Iterable[str] | None, use: Use, w
     still = [] if named or len(still) == len(names) else still
     notes = [f"left out, one value only in the original: {', '.join(still)}"] if still else []
     kept = [v for v in names if v not in still]
+    doubtful = [v for v in kept if use == "number" and v not in first.kinds and first.before.doubt(v)]
+    notes += [f"taken as numbers, though they look like codes: {', '.join(doubtful)}"] if doubtful else []
     reasons = {v: next(filter(None, (why_lost(p, v, use) for p in pairs)), "") for v in kept}
     return Items(kept, {v: why for v, why in reasons.items() if why}, notes)
 
