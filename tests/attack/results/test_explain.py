@@ -210,6 +210,25 @@ def test_what_is_not_tried_is_said() -> None:
     assert "level exact" in str(exact.explain(int(exact.units.sort("p_max")["target"][-1]), limit=0.001))
 
 
+def test_what_unknown_variables_add_at_level_exact() -> None:
+    data = heads(300).select("id", "sex", "race", "marital", "age")
+    attack = attacked([cf.Swap("marital", rate=0.2)], ["sex", "marital"], data,
+                      available="exact", unavailable="exact", others="exact")  # fmt: skip
+    target = int(attack.units.sort("p_max")["target"][-1])
+    limit = float(attack.units["p_max"][target]) * 0.999
+    found = attack.explain(target, limit=limit)
+    assert not found.remedies.height
+    assert "released variables that nobody knows add the rest" in str(found)
+
+
+def test_a_known_variable_that_is_not_released_is_in_no_set() -> None:
+    attack = attacked([], KEYS, plan={"drop": ["marital"]})
+    found = attack.explain(risky(attack, pl.col("candidates") == 1)[0])
+    assert found.alone.height
+    assert not any("marital" in s for s in found.alone["variables"])
+    assert "marital" not in str(found)
+
+
 def test_an_explanation_travels() -> None:
     attack = attacked([], KEYS)
     found = attack.explain(risky(attack)[0])

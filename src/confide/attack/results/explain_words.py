@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from confide.attack.results.question import MOST_ASKED, Question
-from confide.attack.results.remedies import fixed, largest_tried, over, single
+from confide.attack.results.remedies import by_unknown, fixed, largest_tried, over, single
 
 
 def sentences(question: Question, alone: pl.DataFrame, remedies: pl.DataFrame, limit: float) -> list[str]:
@@ -46,6 +46,10 @@ def _what(question: Question, remedies: pl.DataFrame, limit: float) -> list[str]
         f"{r['coarsening']} would leave {r['alike']:,} alike (p_max {r['p_max']:.2g})"
         for r in remedies.drop("steps").iter_rows(named=True)
     ]
+    if by_unknown(question, limit):
+        return [
+            f"What is known of the person alone stays at {limit:g}: released variables that nobody knows add the rest."
+        ]
     out = fixed(question)
     if found:
         lines = [f"To come to {limit:g}: {'; '.join(found)}."]

@@ -35,6 +35,12 @@ def over(question: Question, limit: float) -> bool:
     return float(question.attack.units["p_max"][question.target]) > limit
 
 
+def by_unknown(question: Question, limit: float) -> bool:
+    """Whether what nobody knows of the person exceeds the limit, at a level where that is not asked again."""
+    answer = question.ask(question.variables) if question.exact else None
+    return answer is not None and answer[1] <= limit
+
+
 def alone(question: Question, limit: float) -> pl.DataFrame:
     """The smallest sets of known variables that leave one candidate; else those that keep p_max above the limit."""
     names = question.variables
@@ -92,7 +98,7 @@ def fixed(question: Question) -> dict[str, str]:
 
 def remedies(question: Question, limit: float) -> pl.DataFrame:
     """For each known variable the least coarsening that brings p_max to the limit; failing that, for each pair."""
-    if not over(question, limit):
+    if not over(question, limit) or by_unknown(question, limit):
         return pl.DataFrame(schema=REMEDIES)
     out = fixed(question)
     rungs = {v: _ladder(question, v) for v in question.variables if v not in out}
