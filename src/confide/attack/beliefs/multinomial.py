@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 
+from confide.attack.beliefs.newton import EXACT, minimised
 from confide.core.run.threads import one_blas_thread
 from confide.frames.columns import F64, I64
 
@@ -36,6 +37,11 @@ COLUMNS = 1_000
 """Up to so many, what a record adds to its own category takes into account how columns overlap."""
 ROUGH, PRECISE = 1e-6, 1e-8
 """Relative change of the loss at which a fit ends: one that is only judged, and the last one."""
+LARGE = 30_000
+"""Patterns times categories from which on a fit goes to the minimum itself, by Newton's method. Smaller ones end near
+it, after many steps along slopes; in large ones rounding would decide where."""
+ENOUGH = {ROUGH: 1e-4, PRECISE: EXACT}
+"""The same for large fits: nats per record that the last step may have gained."""
 
 
 def coefficients(designs: Sequence[sp.csr_matrix], counts: F64, held: F64, copies: float = 1.0) -> F64:
@@ -103,6 +109,8 @@ def fit_coefficients(
     design: sp.csr_matrix, counts: F64, penalty: float, start: F64 | None = None, precision: float = PRECISE
 ) -> F64:
     """The same for one design and penalty."""
+    if counts.size >= LARGE:
+        return minimised(design, counts, penalty, start, ENOUGH[precision])
     x = _with_constant(design)
     p, k = x.shape[1], counts.shape[1]
     back, rows, total = x.T.tocsr(), counts.sum(axis=1, keepdims=True), float(counts.sum())
