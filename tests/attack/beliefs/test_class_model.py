@@ -157,3 +157,26 @@ def test_where_there_are_very_many_patterns_a_part_is_fitted_and_shares_are_kept
     expected = counts.sum(axis=1) @ np.exp(part)
     assert np.allclose(expected, counts.sum(axis=0), rtol=0.01)
     assert not np.array_equal(part, whole)
+
+
+def test_the_records_that_are_judged_first_have_their_share_of_those_held_out(monkeypatch):
+    """Each record a pattern of its own: penalties are judged on the first patterns, which the order must not favour."""
+    n = 9000
+    rng = np.random.default_rng(5)
+    x = [rng.integers(0, 40, n), rng.integers(0, 40, n), np.arange(n) % 90]
+    y = (rng.random(n) < np.where(x[0] < 20, 0.9, 0.1)).astype(np.int64)
+    seen = []
+    chosen = multinomial._chosen
+
+    def watched(designs, counts, held, copies):
+        many = multinomial.judged(counts.shape[1])
+        seen.append((held[:many].sum() / counts[:many].sum(), len(counts) > many))
+        return chosen(designs, counts, held, copies)
+
+    monkeypatch.setattr(multinomial, "_chosen", watched)
+    monkeypatch.setattr(multinomial, "TRIED", 6000)
+    cells, (cell,) = Cells.fit([x], [40, 40, 90], [n])
+    log_p = log_class_probabilities(cells.design, cell, y, 2, held(cell, y))
+    assert [part for _, part in seen] == [True]
+    assert seen[0][0] == pytest.approx(1 / 3, abs=0.03)
+    assert np.exp(log_p[cell, 1])[x[0] < 20].mean() > 0.85

@@ -25,7 +25,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from confide.attack.beliefs.held_out import Held
-from confide.attack.beliefs.multinomial import LARGE, coefficients, fit_coefficients, own_weight
+from confide.attack.beliefs.multinomial import LARGE, coefficients, fit_coefficients, judged, own_weight
 from confide.core.run.memory import remembered
 from confide.core.run.threads import one_blas_thread
 from confide.frames.columns import F64, I64
@@ -191,7 +191,7 @@ def _coefficients(
     if not isinstance(held, Held):
         return remembered(fit_coefficients, designs[0], counts, held), sp.csr_matrix((n, k))
     key, name = (np.full(size, np.iinfo(np.uint64).max, dtype=np.uint64) for size in (n, k))
-    np.minimum.at(key, of, held.digest)
+    np.minimum.at(key, of, held.digest if n <= judged(k) else held.apart)
     np.minimum.at(name, codes, held.digest)
     rows, categories = np.argsort(key, kind="stable"), np.argsort(name, kind="stable")
     designs = [sp.csr_matrix((n, 0)), *designs]  # perhaps nothing says anything

@@ -43,6 +43,11 @@ class Held:
         np.add.at(whole, at, digest)
         return cls((_even(_mixed(whole)) < HELD_OUT)[at].astype(float), digest, len(unit) / max(len(whole), 1))
 
+    @property
+    def apart(self) -> U64:
+        """Digests that have nothing to do with who is held out: for an order whose beginning has its share of them."""
+        return _mixed(~self.digest)
+
     def take(self, rows: I64) -> Held:
         """The same for some of the rows."""
         return Held(self.rows[rows], self.digest[rows], self.copies)

@@ -59,6 +59,11 @@ def coefficients(designs: Sequence[sp.csr_matrix], counts: F64, held: F64, copie
     return np.vstack([b, np.full(b.shape[1], penalty)])
 
 
+def judged(k: int) -> int:
+    """Patterns that penalties are judged on, at most, given the number of categories."""
+    return max(TRIED // k, FEWEST)
+
+
 def own_weight(design: sp.csr_matrix, counts: F64, b: F64, penalty: float) -> sp.csr_matrix:
     """How much one of the records adds to the linear predictor of its own pattern and category, where there is one.
 
@@ -150,7 +155,7 @@ def _chosen(
     designs: Sequence[sp.csr_matrix], counts: F64, held: F64, copies: float
 ) -> tuple[sp.csr_matrix, float, F64 | None]:
     """The design and penalty of the fit to the other records that makes those held out likeliest, and that fit."""
-    many = max(TRIED // counts.shape[1], FEWEST)
+    many = judged(counts.shape[1])
     whole, out = counts[:many], held[:many]
     penalties = [copies * p for p in PENALTIES]
     best = -np.inf
