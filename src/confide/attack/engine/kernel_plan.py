@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from confide.attack.engine.blocks import starts
 from confide.attack.engine.kernels.arguments import Own
 from confide.attack.engine.mistaken_noise import Curves
+from confide.attack.engine.record_beliefs import all_in_reference
 from confide.attack.engine.scene import Scene
 from confide.attack.engine.spreads import MOST_NODES, KnownSpread, known_spreads
 from confide.frames.columns import I64, Bools
@@ -21,7 +22,7 @@ from confide.protect.likelihoods.table import Table
 from confide.protect.likelihoods.window import Window
 from confide.protect.shared.category_codes import level_codes
 
-Loop = Literal["nearest", "plain", "noisy", "spread", "mixture", "any"]
+Loop = Literal["nearest", "plain", "noisy", "spread", "mixture", "helped", "any"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +154,9 @@ def _loop(s: Scene, spreads: tuple[KnownSpread, ...], records: Distinct, block_r
         return "any" if s.uncertain else "nearest"
     if not _compiled(s, spreads, records, block_r):
         return "any"
+    apart = {known.item for known in spreads} | {i for i, u in enumerate(s.uncertain) if u.off is not None}
+    if s.fit.helped and any(n.known and n.item not in apart for n in s.numbers):
+        return "any" if apart or not all_in_reference(s) else "helped"
     if s.fit.mixture:
         return "mixture"
     if spreads:
@@ -172,7 +176,9 @@ def _compiled(s: Scene, spreads: tuple[KnownSpread, ...], records: Distinct, blo
         elif s.fit.numeric[i]:
             if not any(u.known) or u.off is not None:
                 continue
-            if s.fit.helped or not isinstance(u.like, Normal) or not noisy_by_block(s, records, block_r, u.like)[1]:
+            if not (s.fit.helped and u.silent) and (
+                not isinstance(u.like, Normal) or not noisy_by_block(s, records, block_r, u.like)[1]
+            ):
                 return False
         elif not s.fit.mixture and not isinstance(u.like, (Match, Table)):
             return False

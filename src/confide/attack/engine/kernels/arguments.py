@@ -86,6 +86,31 @@ class Mixed(NamedTuple):
     weight: F64
 
 
+class Synthetic(NamedTuple):
+    """Known synthetic numbers, V of them. `bins`: (targets, V), the last one for a missing value; `log_p`, `u`: (V, K,
+    bins, records) log probabilities and normal scores; `pattern`: (targets,) which values are there, by which `excess`,
+    (patterns, V, V), and `half_logdet` of their correlation go."""
+
+    bins: I64
+    log_p: F64
+    u: F64
+    pattern: I64
+    excess: F64
+    half_logdet: F64
+
+
+class Believed(NamedTuple):
+    """What records say of D known noisy numbers. `spike`: (targets, D) -1 for none, -2 where nothing is believed;
+    `edges`: (targets, D, 2) on the scale of scores; `log_spike`: (D, K, S+1, records); `mu`: (D, K, records); `tau`:
+    (D,)."""
+
+    spike: I64
+    edges: F64
+    log_spike: F64
+    mu: F64
+    tau: F64
+
+
 class Near(NamedTuple):
     """Numbers that a naive intruder compares, what is no number at infinity. `y`: (targets, d); `z`: (d, records);
     `scale`: (d,)."""

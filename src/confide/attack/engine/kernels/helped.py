@@ -1,0 +1,113 @@
+"""Compiled loop over pairs where records show more than is known of the target: beliefs differ by record.
+
+Notation as in `common`, arguments as in `arguments`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from confide.attack.engine.kernels.arithmetic import log_cell
+from confide.attack.engine.kernels.common import SKIP, finish
+from confide.core.run.compile import compiled
+
+
+@compiled(inner=True)
+def add_synthetic(lo, hi, k, bins, log_p, u, excess, half_logdet, out):  # type: ignore[no-untyped-def]
+    """log Pr(known synthetic values given record and class k), added to `out`."""
+    for v in range(len(bins)):
+        own = log_p[v, k, bins[v]]
+        for j in range(lo, hi):
+            out[j - lo] += own[j]
+        for w in range(len(bins)):
+            if excess[v, w] != 0.0:
+                one, other, half = u[v, k, bins[v]], u[w, k, bins[w]], 0.5 * excess[v, w]
+                for j in range(lo, hi):
+                    out[j - lo] -= half * one[j] * other[j]
+    for j in range(hi - lo):
+        out[j] -= half_logdet
+
+
+@compiled(inner=True)
+def add_noise(lo, hi, noisy, t_log, y, sd, low, high, out):  # type: ignore[no-untyped-def]
+    """log C of known noisy numbers."""
+    for v in range(len(y)):
+        if noisy[v]:
+            for j in range(lo, hi):
+                out[j - lo] += t_log[v] + log_cell(low[v, j], high[v, j], y[v], sd[v])
+
+
+@compiled(inner=True)
+def log_sum(j, lo, classes, each, spike, edges, log_spike, mu, tau):  # type: ignore[no-untyped-def]
+    """log of the sum over classes of `each` (classes, block) times Pr(known noisy numbers given record j and class).
+
+    `spike`: (D,) which spike a number is, -1 for none of them, -2 where nothing is to be believed of it.
+    """
+    top, total = -np.inf, 0.0
+    for i in range(len(classes)):
+        value, k = each[i, j - lo], classes[i]
+        for v in range(len(spike)):
+            if spike[v] > -2:
+                value += log_spike[v, k, spike[v], j]
+            if spike[v] == -1:
+                value += log_cell(edges[v, 0], edges[v, 1], mu[v, k, j], tau[v])
+        if value > top:
+            total = total * math.exp(top - value) + 1.0
+            top = value
+        elif value > -np.inf:
+            total += math.exp(value - top)
+    return top + math.log(total) if top > -np.inf else -np.inf
+
+
+@compiled(inner=True)
+def least_that_matters(lo, most, trues, classes, each, believed, spike, edges):  # type: ignore[no-untyped-def]
+    """Neither sums nor ranks of true records depend on records below it, given the `most` that each can have."""
+    log_spike, mu, tau = believed
+    best = 0
+    for j in range(len(most)):
+        best = j if most[j] > most[best] else best
+    least = log_sum(lo + best, lo, classes, each, spike, edges, log_spike, mu, tau)
+    for i in range(len(trues)):
+        if trues[i] >= 0:
+            own = log_sum(trues[i], lo, classes, each, spike, edges, log_spike, mu, tau)
+            least = own if own < least else least
+    return least - SKIP - math.log(len(most))
+
+
+@compiled
+def attack_helped(first, last, pairs, mixed, synthetic, believed, noisy_ones, own, into, room):  # type: ignore[no-untyped-def]
+    """Targets first..last-1: w_j = sum_k e_k(t) w_kj Pr(known numbers given record j and k), times densities."""
+    block_of, _, offsets, counts, _ = pairs
+    log_w, k_start, k_list, k_weight = mixed
+    bins, log_p, u, pattern, excess, half_logdet = synthetic
+    spike, edges, log_spike, mu, tau = believed
+    y, t_log, noisy, low, high, sd, _, _ = noisy_ones
+    true_start, true_at = own
+    tops, out, truth = into
+    for t in range(first, last):
+        b = block_of[t]
+        lo, hi = offsets[b], offsets[b + 1]
+        n = hi - lo
+        w, scratch, each = room[0, :n], room[1, :n], room[2:, :n]
+        classes = k_list[k_start[t] : k_start[t + 1]]
+        trues = true_at[true_start[t] : true_start[t + 1]]
+        for i in range(len(classes)):
+            k = classes[i]
+            for j in range(lo, hi):
+                each[i, j - lo] = log_w[k, j] + k_weight[k_start[t] + i]
+            at = pattern[t]
+            add_synthetic(lo, hi, k, bins[t], log_p, u, excess[at], half_logdet[at], each[i])
+            add_noise(lo, hi, noisy[b], t_log[t], y[t], sd[t], low, high, each[i])
+        for j in range(lo, hi):
+            w[j - lo] = log_sum(j, lo, classes, each, spike[t, :0], edges[t], log_spike, mu, tau)
+        if n > 0 and spike.shape[1] > 0:
+            given = log_spike, mu, tau
+            least = least_that_matters(lo, w, trues, classes, each, given, spike[t], edges[t])
+            for j in range(lo, hi):
+                if w[j - lo] >= least:
+                    w[j - lo] = log_sum(j, lo, classes, each, spike[t], edges[t], log_spike, mu, tau)
+                else:
+                    w[j - lo] = -np.inf
+        finish(w, counts[lo:hi], lo, trues, scratch, tops, out[t], truth[true_start[t] : true_start[t + 1]])
