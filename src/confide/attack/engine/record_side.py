@@ -13,6 +13,7 @@ from confide.attack.engine.joint_sums import log_joint
 from confide.attack.engine.kernels.arguments import Nodes
 from confide.attack.engine.node_sums import log_sums
 from confide.attack.engine.room import node_room
+from confide.core.run.threads import run_pieces, thread_count
 from confide.frames.columns import F64, I64, Records
 from confide.frames.distinct import Distinct
 from confide.protect.likelihoods.match import Match
@@ -22,6 +23,8 @@ from confide.protect.seam.likelihood import take
 if TYPE_CHECKING:
     from confide.attack.engine.scene import Number, Scene
 
+PIECE = 2_000
+"""Records whose integrals are one piece of work."""
 CHUNK = 400_000
 """Numbers in the largest temporary of a chunk of records times classes."""
 
@@ -87,7 +90,12 @@ def log_number(scene: Scene, number: Number, rows: I64, for_a: bool, limit: tupl
             law.mu,
             law.tau,
         )
-        kernels.log_node_sums(order, low, high, cell, believed, *node_room(len(nodes), k), part)
+
+        def work(a: int, b: int) -> None:
+            kernels.log_node_sums(order[a:b], low, high, cell, believed, *node_room(len(nodes), k), part[a:b])
+
+        pieces = [(a, min(a + PIECE, len(order))) for a in range(0, len(order), PIECE)]
+        run_pieces(work, pieces, thread_count(None), lambda _: None)
         out[order] = part
     elif isinstance(like, Match):
         z = scene.released[number.variable].values[rows]

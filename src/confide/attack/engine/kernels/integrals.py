@@ -10,31 +10,36 @@ from confide.attack.engine.kernels.arithmetic import largest, log_cell, window
 from confide.core.run.compile import compiled
 
 
+@compiled(inner=True)
+def fill_masses(a, e, cell, k, believed, mass):  # type: ignore[no-untyped-def]
+    """Pr(node given cell, k) of nodes a..e-1 into `mass` (G, K); neighbours share an edge, and what is known of it."""
+    _, _, _, edges, spike, p_spike, mu, tau = believed
+    rest = p_spike[cell, k, p_spike.shape[2] - 1]
+    edge, flipped, shared = -1, False, 0.0
+    for g in range(a, e):
+        if spike[g] >= 0:
+            mass[g, k] = p_spike[cell, k, spike[g]]
+            continue
+        low, high = (edges[g] - mu[cell, k]) / tau, (edges[g + 1] - mu[cell, k]) / tau
+        flip = low + high > 0
+        sign = 0.7071067811865476 if flip else -0.7071067811865476
+        below = shared if edge == g and flip == flipped else math.erfc(sign * low)
+        shared, edge, flipped = math.erfc(sign * high), g + 1, flip
+        mass[g, k] = rest * (0.5 * (below - shared if flip else shared - below))
+
+
 @compiled
 def log_node_sums(rows, low, high, cell, believed, mass, weight, total, out):  # type: ignore[no-untyped-def]
     """log of sum over belief nodes g of Pr(g given cell, k) Pr(z_j given y_g), for each k; rows sorted by cell.
 
     `out`: (len(rows), K). To work in: `mass` (G, K), `weight` (G,), `total` (K,).
     """
-    nodes, sd, log_allowed, edges, spike, p_spike, mu, tau = believed
+    nodes, sd, log_allowed, _, _, _, mu, _ = believed
     big, classes = len(nodes), mu.shape[1]
     widest = largest(sd)
-    current = -1
+    current, start, stop = -1, 0, 0
     for i in range(len(rows)):
         j = rows[i]
-        if cell[j] != current:
-            current = cell[j]
-            for k in range(classes):
-                rest = p_spike[current, k, p_spike.shape[2] - 1]
-                for g in range(big):
-                    if spike[g] >= 0:
-                        mass[g, k] = p_spike[current, k, spike[g]]
-                        continue
-                    a, b = (edges[g] - mu[current, k]) / tau, (edges[g + 1] - mu[current, k]) / tau
-                    if a + b > 0:
-                        a, b = -b, -a
-                    area = 0.5 * (math.erfc(-b * 0.7071067811865476) - math.erfc(-a * 0.7071067811865476))
-                    mass[g, k] = rest * area
         mid = 0.5 * (low[j] + high[j])
         if math.isinf(mid):
             near = big - 1 if low[j] > -np.inf else 0
@@ -54,6 +59,12 @@ def log_node_sums(rows, low, high, cell, believed, mass, weight, total, out):  #
                 continue
             weight[g] = log_cell(low[j], high[j], nodes[g], sd[g]) - log_allowed[g]
             top = weight[g] if weight[g] > top else top
+        if cell[j] != current or start == stop:  # masses of nodes start..stop-1 are there
+            current, start, stop = cell[j], a, a
+        for k in range(classes):
+            fill_masses(a, start, current, k, believed, mass)
+            fill_masses(stop, e, current, k, believed, mass)
+        start, stop = min(a, start), max(e, stop)
         for k in range(classes):
             total[k] = 0.0
         for g in range(a, e):
