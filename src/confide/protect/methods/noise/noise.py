@@ -146,8 +146,8 @@ class Noise(Mechanism):
             return -np.inf, np.inf
         if not isinstance(given, Sequence) or len(given) != 2:
             raise InputError(f"{where} is a pair (lowest, highest); None for no limit.")
-        low = -np.inf if given[0] is None else finite(given[0], where)
-        high = np.inf if given[1] is None else finite(given[1], where)
+        low = -np.inf if given[0] in (None, -np.inf) else finite(given[0], where)
+        high = np.inf if given[1] in (None, np.inf) else finite(given[1], where)
         if low >= high:
             raise InputError(f"{where} must be (lowest, highest), but {low:g} is not below {high:g}.")
         return low, high
