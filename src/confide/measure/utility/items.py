@@ -122,21 +122,26 @@ def why_lost(pair: Pair, variable: str, use: Use) -> str:
         several, missing = _values(pair, variable, 1, use)
     except InputError:
         return "released in another form, and no plan says what it stands for"
+    if several > 1:
+        return ""
     several_before, missing_before = _values(pair, variable, 0, use)
     if not several and several_before:
         return "no value"
-    one = several < 2 <= several_before or several + missing < 2 <= several_before + missing_before
+    one = several_before > 1 or several + missing < 2 <= several_before + missing_before
     return "one value only" if one else ""
 
 
 def _values(pair: Pair, variable: str, file: int, use: Use) -> tuple[int, int]:
-    """Whether a file has no (0), one (1) or several (2) values of a variable; and whether (1) it has missing ones."""
+    """Whether a file has no (0), one (1) or several (2) values of a variable; and, where it has not several, whether it
+    has missing ones (1)."""
 
     def found() -> tuple[int, int]:
         x = _array(pair, variable, file, use)
-        there = x[x >= 0] if x.dtype.kind == "i" else x[~np.isnan(x)]
-        several = 0 if not len(there) else 1 + int(there.min() < there.max())
-        return several, int(len(there) < len(x))
+        for some in (x[:100], x):  # mostly the first few tell
+            there = some[some >= 0] if x.dtype.kind == "i" else some[~np.isnan(some)]
+            if len(there) and there.min() < there.max():
+                return 2, 0
+        return int(len(there) > 0), int(len(there) < len(x))
 
     return pair.remembered(file, ("several", variable, use, pair.kind(variable)), found)
 
