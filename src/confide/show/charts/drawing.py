@@ -6,6 +6,7 @@ import os
 import struct
 import zlib
 from collections.abc import Sequence
+from html import escape
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import polars as pl
 from confide.core.errors import InputError, did_you_mean, raise_all
 from confide.frames import atomic_write
 from confide.show.charts.drawable import drawable
+from confide.show.charts.svg import Picture
 
 MOST_ROWS = 500
 """An aggregated table has few rows; a longer one is taken for records and refused."""
@@ -52,9 +54,12 @@ def save_chart(chart: Any, path: str | os.PathLike[str], overwrite: bool = False
     """
     target = Path(path)
     kind = check_picture(target)
+    drawn = chart if isinstance(chart, Picture) else None
     chart = drawable(chart)
     with atomic_write(target, overwrite, private) as temporary:
-        if kind == ".html":
+        if drawn is not None:
+            temporary.write_bytes(_bytes_of(drawn, kind))
+        elif kind == ".html":
             menu = {"actions": {"export": True, "source": False, "compiled": False, "editor": False}}
             page = chart.to_html(inline=True, embed_options=menu)
             temporary.write_text(f"{page.rstrip()}\n<!--\n{chart_licences()}-->\n", encoding="utf-8")
@@ -63,6 +68,16 @@ def save_chart(chart: Any, path: str | os.PathLike[str], overwrite: bool = False
         if kind == ".png":
             temporary.write_bytes(packed_png(temporary.read_bytes()))
     return target
+
+
+def _bytes_of(picture: Picture, kind: str) -> bytes:
+    """A finished picture as a file."""
+    import vl_convert
+
+    if kind == ".png":
+        return bytes(vl_convert.svg_to_png(picture.standalone(), scale=2))
+    page = f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>{escape(picture.alt[:60])}</title>'
+    return (picture.standalone() if kind == ".svg" else f"{page}{picture.standalone()}").encode()
 
 
 def check_picture(path: Path) -> str:

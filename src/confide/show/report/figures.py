@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
-from confide.core.errors import InputError
 from confide.show.charts.plan_charts import interval_chart
-from confide.show.charts.points_chart import points_chart
+from confide.show.charts.svg import Picture
 from confide.show.charts.sweep_charts import sweep_chart
+from confide.show.names import capital, said
 from confide.show.report.treatment import UNKNOWN, WITHHELD
-from confide.show.report.view import MOST_DRAWN, RISK_WORDS, View, spread
+from confide.show.report.view import MOST_DRAWN, View, spread
 from confide.study.statement.checks import EVERYTHING
 
 
@@ -40,6 +40,21 @@ class Figure:
     sliders: bool = False
 
 
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """A finished picture, for wide and narrow pages, that needs no script. `numbers`: what its numbers stand for;
+    `key`: its marks in words."""
+
+    name: str
+    title: str
+    caption: str
+    wide: Picture
+    narrow: Picture
+    table: Table | None = None
+    numbers: tuple[tuple[str, str], ...] = ()
+    key: tuple[tuple[str, str], ...] = ()
+
+
 def slug(text: str) -> str:
     """A name for files and anchors, of plain letters and digits; a text that has none becomes its bytes in digits.
 
@@ -50,91 +65,14 @@ def slug(text: str) -> str:
     return plain[:60] or text.encode().hex()[:16] or "figure"
 
 
-def unlike(figures: Sequence[Figure]) -> list[Figure]:
-    """The same figures with a name each."""
-    from dataclasses import replace
-
+def unlike(figures: Sequence[Any]) -> list[Any]:
+    """The same figures or drawings with a name each."""
     seen: dict[str, int] = {}
     out = []
     for f in figures:
         seen[f.name] = seen.get(f.name, 0) + 1
         out.append(f if seen[f.name] == 1 else replace(f, name=f"{f.name}-{seen[f.name]}"))
     return out
-
-
-def map_figures(view: View) -> list[Figure]:
-    """One map a measure of utility."""
-    return [f for name in view.points if (f := _map_figure(view, name)) is not None]
-
-
-def _map_figure(view: View, name: str) -> Figure | None:
-    points = view.points[name].with_row_index("number", offset=1)
-    t, m = view.treat, view.measure(name)
-    rows = [_point(view, name, r) for r in points.iter_rows(named=True)]
-    data = pl.DataFrame(rows, infer_schema_length=None).cast(dict.fromkeys(_PLACES, pl.Float64))
-    if data.drop_nulls(["risk", "utility"]).is_empty():
-        return None
-    drawn = view.drawn(name)
-    data = data.filter(pl.col("plan").is_in(drawn))
-    title = f"Risk and utility: {name}"
-    words = RISK_WORDS[view.risk].capitalize()
-    anchor = data.filter(pl.col("plan") == EVERYTHING)["risk"].drop_nulls()
-    top = max((anchor if len(anchor) else data["risk"].drop_nulls()).to_list()) or 1.0
-    small = points_chart(data, words, m, top, narrow=True, chosen=view.chosen)
-    own = _own_map(view, name, title)
-    wide = own or points_chart(data, f"{words} by the worst intruder", m, top, title=title, chosen=view.chosen)
-    front = points.filter("on_frontier").sort("risk")
-    ends = [
-        f"{p}: {t.people(r)} {RISK_WORDS[view.risk]}, {name} {view.said(p, name)}"
-        for p, r in front.select("plan", "risk").rows()
-    ]
-    alt = (
-        f"Map of {len(rows)} releases, {RISK_WORDS[view.risk]} to the right and {name} upwards. "
-        f"On the frontier, from least risk: {'; '.join(ends)}."
-    )
-    caption = (
-        f"Risk is that of the worst intruder for each plan. {m.direction.capitalize()} {name} is better; upwards is "
-        "better for analysts, to the left is safer. Bars are 95% intervals over repeats. The line joins the plans that "
-        "no other beats in both. The diamond in the corner is releasing nothing."
-    )
-    if not view.outside:
-        caption += " Grey: the frontier in 95% of draws over repeats. The fill of a point: how often no other beats it."
-    caption += f" Numbers of people below {t.base} are drawn at {t.base / 2:g}." if view.outside else ""
-    caption += view.withheld_words(name, view.plans)
-    if len(drawn) < len(rows):
-        where = "on narrow pages " if own else ""
-        caption += f" {len(rows) - len(drawn)} of {len(rows)} plans are {where}not drawn; the table below has all."
-    caption += " On narrow pages plans are numbered as in “The numbers” below." if len(rows) > 1 else ""
-    header = ["plan", "no.", RISK_WORDS[view.risk], name, "on the frontier"]
-    table = [[r["plan"], str(r["number"]), r["risk_text"], r["utility_text"], r["said"]] for r in rows]
-    return Figure(f"map-{slug(name)}", title, caption, alt, wide, small, Table(header, table))
-
-
-def _own_map(view: View, name: str, title: str) -> Any:
-    """The study's own map; outside, or where it cannot be drawn, nothing."""
-    if view.outside:
-        return None
-    try:
-        return view.result.map(risk=view.risk, utility=name, choice=view.chosen, title=title)
-    except InputError:
-        return None
-
-
-_PLACES = ("risk", "risk_low", "risk_high", "utility", "utility_low", "utility_high")
-
-
-def _point(view: View, name: str, row: dict[str, Any]) -> dict[str, Any]:
-    t = view.treat
-    risk, utility = ([row[f"{k}{end}"] for end in ("", "_low", "_high")] for k in ("risk", "utility"))
-    places = [*map(t.count, risk), *map(t.value, utility)]
-    told = view.number_text(row["plan"], name) if view.outside else t.measure_interval(*utility)
-    texts = {"risk_text": t.interval(*risk), "utility_text": told}
-    on = told if told == WITHHELD else "yes" if row["on_frontier"] else "no"
-    return {
-        "number": row["number"], "plan": row["plan"], "on_frontier": bool(row["on_frontier"]),
-        **dict(zip(_PLACES, places, strict=True)), **texts, "said": on,
-        "shown": f"{texts['risk_text']}; {texts['utility_text']}",
-    }  # fmt: skip
 
 
 def utility_figures(view: View) -> list[Figure]:
@@ -150,19 +88,20 @@ def utility_figures(view: View) -> list[Figure]:
         if data["at"].null_count() == data.height:
             continue
         ends = [m.range[0], m.range[1]] if max(map(abs, m.range)) <= 1 and max(data["at"].drop_nulls()) > 0.5 else None
-        x_title = f"{m.name} ({m.direction} is better)"
-        made = [interval_chart(data, x_title, title=f"Utility: {m.name}", domain=ends, narrow=n) for n in (False, True)]
+        words = said(m.name)
+        title, x_title = capital(words), f"{words} ({m.direction} is better)"
+        made = [interval_chart(data, x_title, title=title, domain=ends, narrow=n) for n in (False, True)]
         known = [(p, n["mean"]) for p, n in numbers.items() if n["mean"] is not None and p != EVERYTHING]
         best = sorted(known, key=lambda pair: pair[1], reverse=m.direction == "higher")
-        alt = f"{m.name} of {len(rows)} releases, {m.direction} is better."
+        alt = f"{title} of {len(rows)} releases, {m.direction} is better."
         if best:
             ends_said = [f"{p}, {view.said(p, m.name)}" for p, _ in (best[0], best[-1])]
             alt += f" Best: {ends_said[0]}. Worst: {ends_said[1]}."
         table = [[p, view.number_text(p, m.name)] for p in view.listed]
         caption = f"Dots are means over repeats, bars their 95% intervals.{view.left_out(view.listed)}"
         caption += view.withheld_words(m.name, view.listed)
-        out.append(Figure(f"utility-{slug(m.name)}", f"Utility: {m.name}", caption, alt, made[0], made[1],
-                          Table(["plan", f"{m.name} (95% interval)"], table)))  # fmt: skip
+        out.append(Figure(f"utility-{slug(m.name)}", title, caption, alt, made[0], made[1],
+                          Table(["plan", f"{words} (95% interval)"], table)))  # fmt: skip
     return out
 
 
@@ -185,7 +124,7 @@ def _sweep_figure(view: View, sweep: str, parameter: str, rows: pl.DataFrame, me
     t, rows = view.treat, rows.drop_nulls("mean").sort("value", maintain_order=True)
     if rows.is_empty() or (view.outside and rows["value"].n_unique() < 2):
         return None
-    what = measure or RISK_WORDS[view.risk]
+    what = said(measure or view.risk)
     place = t.value if measure else t.count
     told = [
         (r["intruder"] or what, r["value"], *(place(r[k]) for k in ("mean", "low", "high")),
@@ -197,10 +136,10 @@ def _sweep_figure(view: View, sweep: str, parameter: str, rows: pl.DataFrame, me
     drawn = set(spread(values, MOST_DRAWN // len(names)))
     data = _frame([row for row in told if row[1] in drawn], ("series", "value", "at", "low", "high", "shown"))
     title = f"{sweep}: {what} by {parameter}"
-    better = f"{what} ({view.measure(measure).direction} is better)" if measure else what.capitalize()
+    better = f"{what} ({view.measure(measure).direction} is better)" if measure else capital(what)
     made = [sweep_chart(data, parameter, better, title=title, narrow=n) for n in (False, True)]
-    said = [f"{s}: {a} at {parameter} {v:g}, {b} at {w:g}" for s, (v, a), (w, b) in _ends(told)]
-    alt = f"{what.capitalize()} along the sweep {sweep} over {parameter}. {'; '.join(said)}."
+    told_ends = [f"{s}: {a} at {parameter} {v:g}, {b} at {w:g}" for s, (v, a), (w, b) in _ends(told)]
+    alt = f"{capital(what)} along the sweep {sweep} over {parameter}. {'; '.join(told_ends)}."
     cells = {(row[0], row[1]): row[5] for row in told}
     gone = WITHHELD if measure and view.withheld_words(measure, list(every["plan"])) else UNKNOWN
     table = [[f"{v:g}", *(cells.get((s, v), gone) for s in names)] for v in sorted(every["value"].unique())]
@@ -208,7 +147,7 @@ def _sweep_figure(view: View, sweep: str, parameter: str, rows: pl.DataFrame, me
     caption += view.withheld_words(measure, list(dict.fromkeys(every["plan"]))) if measure else ""
     if len(drawn) < len(values):
         caption += f" {len(values) - len(drawn)} of {len(values)} values are not drawn; the table below has all."
-    name = f"sweep-{slug(sweep)}-{slug(what)}"
+    name = f"sweep-{slug(sweep)}-{slug(measure or what)}"
     return Figure(name, title, caption, alt, made[0], made[1], Table([parameter, *names], table))
 
 

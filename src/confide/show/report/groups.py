@@ -9,16 +9,17 @@ from confide.study.outside import Published, merged_groups
 
 
 def shown_groups(view: View) -> pl.DataFrame:
-    """The groups that the worst intruder can tell: plan, variable, level, targets, over; small levels are merged.
+    """The groups that the worst intruder can tell: plan, variable, level, targets, found; small levels are merged.
 
     A level is small where in any plan fewer people than allowed have it. Outside, merged people who are still few are
     left out altogether; that was done when the result was published.
     """
     result = view.result
-    mine = pl.col("plan").is_in(view.coloured)
+    mine = pl.col("plan").is_in([*view.coloured, view.focus])
     if not isinstance(result, Published):
         found = merged_groups(result.groups.filter(mine), view.treat.fewest, drop=False)
     else:
         found = result.groups.filter(mine)
-    found = found.filter(pl.col("intruder") == view.worst)
-    return found.select("plan", "variable", "level", "targets", over=pl.col("over_threshold"))
+    found = found.filter(pl.col("intruder") == (view.worst_of(view.focus) or view.worst))
+    right = "found" if "found" in found.columns else "expected_matches"
+    return found.select("plan", "variable", "level", "targets", found=pl.col(right))

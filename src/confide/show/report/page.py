@@ -17,12 +17,24 @@ from confide.core.visible import visible
 from confide.frames import atomic_write, private_folder
 from confide.show.charts.drawable import drawable
 from confide.show.charts.drawing import chart_licences, save_chart
-from confide.show.report.sections import Section, figure_sections, page_words
+from confide.show.charts.svg import STYLE
+from confide.show.report.figures import Drawing, Figure
+from confide.show.report.sections import Section, board_sections, figure_sections, page_words
 from confide.show.report.treatment import BASE
 from confide.show.report.view import View
 
 if TYPE_CHECKING:
     from confide.study.result import StudyResult
+
+MARKS = {
+    "chosen": '<circle cx="7" cy="7" r="6" class="f-accent"/>',
+    "dot": '<circle cx="7" cy="7" r="5" class="f-strong"/>',
+    "ring": '<circle cx="7" cy="7" r="5" class="f-none s-strong" stroke-width="1.6"/>',
+    "stairs": '<path d="M0 11H7V3H14" class="f-empty s-axis" stroke-width="1.5"/>',
+    "limit": '<rect x="7" y="0" width="7" height="14" class="f-shade"/>'
+    '<path d="M7 0V14" class="f-empty s-warn dash" stroke-width="1.6"/>',
+}
+"""Marks of the map's key."""
 
 ROOM_FOR_PICTURES = 2_500_000
 """Bytes that static pictures may take, so that a report stays below 5 MB; those beyond are left out."""
@@ -63,8 +75,16 @@ def _written(
 
 def report_charts(result: StudyResult, choice: Any = None, outside: bool = False) -> dict[str, Any]:
     """The charts of a report by name, each with its title, for wide pages."""
-    sections = figure_sections(View.of(result, outside, choice))
-    return {f.name: f.wide for s in sections for f in s.figures}
+    view = View.of(result, outside, choice)
+    return {f.name: f.wide for f in _every(view, figure_sections(view))}
+
+
+def _every(view: View, sections: list[Section]) -> list[Figure | Drawing]:
+    """All figures and drawings of a report, in its order."""
+    board = board_sections(view)
+    shares = [d for _, drawings in board["shares"][:1] for d in drawings]
+    first = [*board["maps"], *board["people"], *shares, *board["calibration"]]
+    return [*first, *(f for s in sections for f in (*s.drawings, *s.figures))]
 
 
 def save_report_folder(
@@ -88,7 +108,7 @@ def save_report_folder(
         _written(view, sections, place / "report.html", overwrite),
         write_report(result, place / "outside" / "report.html", True, choice, overwrite),
     ]
-    for f in (f for s in sections(view) for f in s.figures):
+    for f in _every(view, sections(view)):
         pictures = [place / "charts" / f"{f.name}{kind}" for kind in (".png", ".svg")]
         out += [save_chart(f.wide, picture, overwrite, private=True) for picture in pictures]
     return out
@@ -114,12 +134,15 @@ def report_html(view: View, sections: list[Section]) -> str:
         trim_blocks=True, lstrip_blocks=True, finalize=_printed,
     )  # fmt: skip
     words["document"] = Markup(escape(visible(words["document"], keep="\n")))
+    board = board_sections(view)
+    shares = [(plan, [_inline(d) for d in drawings]) for plan, drawings in board["shares"]]
+    drawn = {k: [_inline(d) for d in board[k]] for k in ("maps", "people", "calibration")}
     contents = [("compared", "What was compared"), ("terms", "What the numbers mean"), ("table", "All plans")]
-    contents += [(s.anchor, s.title) for s in sections]
-    contents += [("choice", "Choice and reason"), ("again", "How to reproduce")]
+    contents += [(s.anchor, s.title) for s in sections] + [("again", "How to reproduce")]
     return pages.get_template("page.html.j2").render(
-        **words, contents=contents, sections=list(_drawn(sections)), policy=_policy(bundle, draw),
-        style=Markup(style), bundle=Markup(bundle), draw=Markup(draw), licences=chart_licences(),
+        **words, **board | drawn | {"shares": shares}, contents=contents, sections=list(_drawn(sections)),
+        policy=_policy(bundle, draw), marks={k: Markup(v) for k, v in MARKS.items()},
+        style=Markup(style + STYLE.replace("text{", "svg text{", 1)), bundle=Markup(bundle), draw=Markup(draw), licences=chart_licences(),
     )  # fmt: skip
 
 
@@ -141,7 +164,15 @@ def _drawn(sections: list[Section]) -> Iterator[dict[str, Any]]:
             room -= len(picture)
             figures.append({"figure": f, "specs": Markup(as_json({"wide": wide, "narrow": narrow})),
                             "picture": picture if room > 0 else ""})  # fmt: skip
-        yield {**vars(s), "figures": figures}
+        yield {**vars(s), "figures": figures, "drawings": [_inline(d) for d in s.drawings]}
+
+
+def _inline(drawing: Drawing) -> dict[str, Any]:
+    """A drawing as the page holds it: once where it is the same for all widths."""
+    from markupsafe import Markup
+
+    wide, narrow = Markup(drawing.wide.inline()), Markup(drawing.narrow.inline())
+    return {"drawing": drawing, "wide": wide, "narrow": "" if drawing.wide is drawing.narrow else narrow}
 
 
 def _spec(chart: Any) -> dict[str, Any]:

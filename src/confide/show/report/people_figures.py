@@ -1,4 +1,4 @@
-"""Figures of people: how sure the worst intruder is of them, which groups are over the threshold; and of theory."""
+"""Figures of people: how sure the worst intruder is of them, in which groups it finds most; and of theory."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ import polars as pl
 
 from confide.protect.methods.noise.noise import Noise
 from confide.protect.methods.swap.swap import Swap
-from confide.show.charts.plan_charts import groups_chart, targets_chart
+from confide.show.charts.board_charts import Row, bars_picture
+from confide.show.charts.plan_charts import targets_chart
 from confide.show.charts.theory_sliders import RECORDS, noise_slider, swap_slider
-from confide.show.report.figures import Figure, Table, slug
+from confide.show.report.figures import Drawing, Figure, Table, slug
 from confide.show.report.groups import shown_groups
 from confide.show.report.view import View
 from confide.study.statement.checks import EVERYTHING
 from confide.theory import NoiseRelease, SwapRelease
+
+MANY_TIMES = 4.0
+"""A group is exposed where so many times the share of all people is found in it."""
 
 
 def distribution_figure(view: View) -> Figure | None:
@@ -47,39 +51,68 @@ def distribution_figure(view: View) -> Figure | None:
     return Figure("distribution", title, caption, alt, made[0], made[1], table)
 
 
-def group_figures(view: View) -> list[Figure]:
-    """One figure a variable that the worst intruder knows: the share of each group over the threshold."""
+def group_drawings(view: View) -> list[Drawing]:
+    """One drawing per variable that the worst intruder knows: the share of each group that is found, before and after."""
     frame = shown_groups(view)
-    return [_group_figure(view, v, frame.filter(pl.col("variable") == v)) for v in dict.fromkeys(frame["variable"])]
+    return [_group_drawing(view, v, frame.filter(pl.col("variable") == v)) for v in dict.fromkeys(frame["variable"])]
 
 
-def _group_figure(view: View, variable: str, frame: pl.DataFrame) -> Figure:
-    t = view.treat
-    plans = [p for p in view.coloured if p in set(frame["plan"])]
+def exposed(view: View) -> list[tuple[str, str, str]]:
+    """Groups of which more than `MANY_TIMES` the share of all people is found: variable, level and share in words."""
+    frame = shown_groups(view).filter(pl.col("plan") == view.focus)
+    t, all_ = view.treat, _overall(view)
+    out = []
+    for variable, level, n, found in frame.select("variable", "level", "targets", "found").rows():
+        share = t.share(found, n)
+        if share is not None and all_ and found >= t.base and share > MANY_TIMES * all_:
+            out.append((share, variable, level, t.share_text(found, n)))
+    return [(v, level, words) for _, v, level, words in sorted(out, reverse=True)]
+
+
+def _overall(view: View) -> float | None:
+    who = view.worst_of(view.focus) or view.worst
+    found, whole = view.number(view.focus, view.risk, who)["mean"], view.targets(view.focus)
+    return None if found is None or not whole else view.treat.share(found, whole)
+
+
+def _group_drawing(view: View, variable: str, frame: pl.DataFrame) -> Drawing:
+    t, all_ = view.treat, _overall(view)
+    cells = {(p, level): (found, n) for p, level, n, found in frame.select("plan", "level", "targets", "found").rows()}
+    levels = list(dict.fromkeys(frame["level"]))
+    shares = {v: t.share(*cells[view.focus, v]) for v in levels if (view.focus, v) in cells}
+    if not any(v.startswith(("up to ", "over ")) for v in levels):
+        levels = sorted(levels, key=lambda v: -(shares.get(v) or 0.0))
     rows = [
-        (level, p, t.share(over, n), t.share_text(over, n), t.people(n))
-        for p, level, n, over in frame.select("plan", "level", "targets", "over").rows()
-    ]
-    schema = {"level": pl.String, "plan": pl.String, "share": pl.Float64, "shown": pl.String}
-    data = pl.DataFrame([r[:4] for r in rows], schema=schema, orient="row")
-    title = f"People over {view.result.info.threshold:g} for the intruder {view.worst}, by {variable}"
-    made = [groups_chart(data, plans, title=title, narrow=n) for n in (False, True)]
-    cells = {(r[0], r[1]): r[3] for r in rows}
-    sizes = {r[0]: r[4] for r in reversed(rows)}
-    levels = list(dict.fromkeys(data["level"]))
-    last = view.chosen if view.chosen in plans else next((p for p in reversed(plans) if p != EVERYTHING), plans[0])
-    said = "; ".join(f"{v}: {cells.get((v, last), 'none')}" for v in levels)
-    alt = f"Share of each group of {variable} over the threshold, by plan. With the plan {last}: {said}."
-    caption = (
-        f"The share of each group for whom the intruder gives some record more than the threshold. Groups of {variable}"
-    )
-    caption += f", those of fewer than {t.fewest} people {'left out or ' * t.outside}taken together."
-    caption += f" Where fewer than {t.base} people are over it, the dot stands at {t.base / 2:g}." if t.outside else ""
-    caption += view.left_out(plans)
-    table = [[v, sizes[v], *(cells.get((v, p), "") for p in plans)] for v in levels]
-    return Figure(
-        f"groups-{slug(variable)}", title, caption, alt, made[0], made[1], Table([variable, "people", *plans], table)
-    )
+        Row(v, shares.get(v), t.share(*cells[EVERYTHING, v]) if (EVERYTHING, v) in cells else None,
+            *_told(view, cells.get((view.focus, v))),
+            strong=bool(all_ and (shares.get(v) or 0.0) > MANY_TIMES * all_)) for v in levels
+    ]  # fmt: skip
+    said_ = "; ".join(f"{r.name}: {r.words}" for r in rows)
+    alt = f"Share of people found by {variable}, with the plan {view.focus}. {said_}."
+    made = [bars_picture(rows, alt, narrow=n) for n in (False, True)]
+    plans = [p for p in dict.fromkeys([*view.coloured, view.focus]) if p in set(frame["plan"])]
+    table = [[v, _size(view, cells, plans, v), *(_share(view, cells.get((p, v))) for p in plans)] for v in levels]
+    caption = f"Groups of fewer than {t.fewest} people are {'left out or ' * t.outside}taken together."
+    return Drawing(f"groups-{slug(variable)}", f"By {variable}", caption + view.left_out(plans), made[0], made[1],
+                   Table([variable, "people", *plans], table))  # fmt: skip
+
+
+def _told(view: View, cell: tuple[float, float] | None) -> tuple[str, str]:
+    """A group's share with its count, and the share alone."""
+    if cell is None:
+        return "unknown", "unknown"
+    share = view.treat.share_text(*cell).replace("fewer than ", "<").removesuffix(" people")
+    if share.startswith("<"):
+        return f"{share} of {view.treat.people(cell[1])}", share
+    return f"{share} ({view.treat.people(cell[0])} of {view.treat.people(cell[1])})", share
+
+
+def _share(view: View, cell: tuple[float, float] | None) -> str:
+    return "" if cell is None else view.treat.share_text(*cell)
+
+
+def _size(view: View, cells: dict[tuple[str, str], tuple[float, float]], plans: list[str], level: str) -> str:
+    return next((view.treat.people(cells[p, level][1]) for p in plans if (p, level) in cells), "unknown")
 
 
 def theory_figures(view: View) -> list[Figure]:

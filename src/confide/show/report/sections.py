@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
+from confide.show.charts.board_charts import percent
+from confide.show.names import RISK_WORDS, both, capital, said
+from confide.show.report.analysts import before_and_after, kept_table
+from confide.show.report.believed import believed_drawing, believed_table, believed_words
 from confide.show.report.document import study_document
-from confide.show.report.figures import Figure, Table, map_figures, sweep_figures, unlike, utility_figures
-from confide.show.report.people_figures import distribution_figure, group_figures, theory_figures
+from confide.show.report.figures import Drawing, Figure, Table, sweep_figures, unlike, utility_figures
+from confide.show.report.maps import map_drawings
+from confide.show.report.people_figures import MANY_TIMES, distribution_figure, group_drawings, theory_figures
 from confide.show.report.treatment import FEWEST_INSIDE, WITHHELD
-from confide.show.report.view import RISK_WORDS, View
+from confide.show.report.verdict import numbers, verdict, worded
+from confide.show.report.view import View
 from confide.show.report.words import columns_of, intruder_words, measure_words, plan_words
 from confide.study.outside import Published
 from confide.study.statement.checks import EVERYTHING
@@ -29,7 +35,7 @@ OUTSIDE = (
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """A part of the page with its figures; `closed` ones open on demand."""
+    """A part of the page with its figures and drawings; `closed` ones open on demand."""
 
     anchor: str
     title: str
@@ -38,91 +44,76 @@ class Section:
     closed: bool = False
     table: Table | None = None
     table_name: str = ""
+    drawings: tuple[Drawing, ...] = ()
 
 
 def page_words(view: View) -> dict[str, Any]:
-    """Everything on the page but its figures."""
-    title = view.result.info.title or "Risk and utility of candidate releases"
+    """Everything on the page but its figures and drawings."""
+    info = view.result.info
     return {
-        "title": title, "kind": OUTSIDE.format(view.treat.base) if view.outside else INSIDE,
-        "answer": list(_answer(view)), "compared": _compared(view), "plans": list(_plans(view)), "chosen": view.chosen,
+        "title": info.title or "Risk and utility of candidate releases",
+        "kind": OUTSIDE.format(view.treat.base) if view.outside else INSIDE,
+        "size": f"{view.treat.people(float(info.rows))} people, {info.variables} variables",
+        "verdict": verdict(view), "numbers": numbers(view), "compared": _compared(view), "plans": list(_plans(view)),
+        "chosen": view.chosen, "focus": view.focus, "kept": kept_table(view),
         "intruders": [(name, intruder_words(who, view.outside)) for name, who in view.result.intruders.items()],
         "terms": list(_terms(view)), "measures": _measures(view), "table": _table(view),
-        "table_words": _table_words(view), "choice": list(_choice(view)), "choice_table": _choice_table(view),
-        **_again(view),
+        "table_words": _table_words(view), "rule": list(_rule(view)), "choice_table": _choice_table(view),
+        "believed": believed_words(view), "believed_table": believed_table(view), **_again(view),
+    }  # fmt: skip
+
+
+def board_sections(view: View) -> dict[str, Any]:
+    """The drawings of the first screens: the maps of the measure that decides, people, analysts, calibration."""
+    by = view.deciding
+    drawn = believed_drawing(view)
+    return {
+        "maps": map_drawings(view, by) if by else [], "map_words": _map_words(view), "people": group_drawings(view),
+        "people_words": _people_words(view), "shares": before_and_after(view), "calibration": [drawn] if drawn else [],
     }  # fmt: skip
 
 
 def figure_sections(view: View) -> list[Section]:
-    """The sections with figures; those that would have none are left out."""
-    who = f"the intruder {view.worst}" if view.worst else "the intruders"
+    """The further sections with figures; those that would have none are left out."""
     people = distribution_figure(view)
-    risk = "Every point is a plan. A plan on the frontier is one that no other plan beats in both risk and utility."
     theory = (
         "Duncan and Keller-McNulty (2000) give risk and utility of simple releases in closed form. The curves hold no "
         "data of this study; they show what the methods used here do in principle."
     )
+    names = [m.name for m in view.result.measures if m.name != view.deciding]
+    others = [replace(d, title=capital(said(m))) for m in names for d in map_drawings(view, m)[:1]]
     sections = [
-        Section("map", "Risk against utility", (risk,), tuple(map_figures(view))),
+        Section("maps", "Risk against the other measures", (), (), drawings=tuple(others)),
         Section("sweeps", "What the parameters do", (), tuple(sweep_figures(view))),
         Section("sure", "How sure an intruder can be", (), (people,) if people else ()),
-        Section("who", "Who is at risk", (f"Groups of people by what {who} knows.",), tuple(group_figures(view))),
-        Section("utility", "What analysts lose", (), tuple(utility_figures(view)), table=_remarks(view),
+        Section("utility", "Utility of every plan", (), tuple(utility_figures(view)), table=_remarks(view),
                 table_name="Remarks of the measures"),
         Section("theory", "What theory says", (theory,), tuple(theory_figures(view)), closed=True),
     ]  # fmt: skip
-    names = iter(unlike([f for s in sections for f in s.figures]))
-    named = [Section(s.anchor, s.title, s.words, tuple(next(names) for _ in s.figures), s.closed, s.table,
-                     s.table_name) for s in sections]  # fmt: skip
-    return [s for s in named if s.figures]
+    named = iter(unlike([f for s in sections for f in (*s.figures, *s.drawings)]))
+    out = [replace(s, figures=tuple(next(named) for _ in s.figures), drawings=tuple(next(named) for _ in s.drawings))
+           for s in sections]  # fmt: skip
+    return [s for s in out if s.figures or s.drawings]
 
 
-def _answer(view: View) -> Iterator[str]:
-    others = [p for p in view.plans if p != EVERYTHING]
-    if view.chosen is not None:
-        yield f"Chosen: {view.chosen}."
-        yield from _reason(view)
-        return
-    yield from _nobody(view)
-    for m in view.result.measures:
-        on = [p for p in others if m.name in view.frontier[p]]
-        risks = sorted(on, key=lambda p: view.number(p, view.risk, view.worst_of(p))["mean"] or 0.0)
-        ends = f", from {risks[0]} (least risk) to {risks[-1]}" if len(risks) > 1 else "".join(f": {p}" for p in risks)
-        yield f"By {m.name}: {len(on)} of {len(others)} plans are beaten by no other in both risk and utility{ends}."
-    if not view.nobody:
-        yield "No plan has been chosen."
-
-
-def _nobody(view: View) -> Iterator[str]:
-    """That a rule was stated and no plan keeps it; outside without numbers."""
-    rule = view.result.rule
-    if not view.nobody or rule is None:
-        return
-    if view.outside:
-        yield "No plan is within the limits on risk that were set beforehand, so none is chosen."
-        return
-    limits = " and ".join(
-        f"{RISK_WORDS.get(r, r)} at most {v if isinstance(v, str) else number(v)}" for r, v in rule.max_risk.items()
+def _map_words(view: View) -> str:
+    beyond = "" if view.asked.limit(view.risk, view.people) is None else " What lies in the shaded part is beyond the limit."
+    few = f" Numbers of people below {view.treat.base} are drawn at {view.treat.base / 2:g}." if view.outside else ""
+    return (
+        "Every point is a plan; bars are 95% intervals over repeats. To the left is safer, higher is more useful."
+        f"{beyond} The file as it is is “{EVERYTHING}”. Risk is that of the intruder who is worst for each plan.{few}"
     )
-    yield f"The rule stated beforehand: {limits}. {view.nobody} None is chosen."
 
 
-def _reason(view: View) -> Iterator[str]:
-    """Why a plan was chosen: the reason given, or, outside, its numbers as they may be shown."""
-    plan, reason = str(view.chosen), getattr(view.choice, "reason", "")
-    if reason and not view.outside:
-        yield reason
-        return
-    by = getattr(view.choice, "by", None)
-    if by is not None:
-        limited = " and ".join(RISK_WORDS.get(r, r.replace("_", " ")) for r in view.choice.limits)
-        if view.withheld_words(by, view.plans):  # the order of figures tells of those that are withheld
-            yield f"It was chosen by limits that were set on {limited}, and by {by}."
-        else:
-            yield f"Of the plans within the limits that were set on {limited}, it is the one with the best {by}."
-    risk = view.number_text(plan, view.risk, view.worst_of(plan) or "")
-    values = [f"{m.name} {view.number_text(plan, m.name)}" for m in view.result.measures]
-    yield f"Against the worst intruder: {RISK_WORDS[view.risk]}, {risk}. Utility: {'; '.join(values)}."
+def _people_words(view: View) -> str:
+    who = view.worst_of(view.focus) or view.worst or "unknown"
+    found, whole = view.number(view.focus, view.risk, who)["mean"], view.targets(view.focus)
+    share = "" if found is None or not whole else f", of all people {view.treat.share_text(found, whole)}"
+    few = f" Where fewer than {view.treat.base} are found, the bar stands at {view.treat.base / 2:g}." if view.outside else ""
+    return (
+        f"The share of each group that the intruder {who} finds with “{view.focus}”{share}. Pale: in the file as it is. "
+        f"Blue: more than {MANY_TIMES:g} times the share of all people.{few}"
+    )
 
 
 def _compared(view: View) -> str:
@@ -166,23 +157,21 @@ def _quoted(view: View, plans: list[str]) -> frozenset[tuple[int, str]]:
 
 
 def _terms(view: View) -> Iterator[tuple[str, str]]:
+    """What the numbers mean, with the names that scripts give them."""
     threshold = view.result.info.threshold
     yield "Target", "A person whom an intruder looks for; every person whose record is released is taken in turn."
-    yield (
-        "Expected right matches",
-        "How many targets an intruder would find on average who always picks the likeliest record, or one of the "
-        "likeliest at random. Lower is safer; it reaches from 0 to the number of targets.",
-    )
-    yield (
-        "Over the threshold",
-        f"Targets for whom the intruder gives some record a probability above {threshold:g}, rightly or wrongly. Lower "
-        "is safer.",
-    )
-    yield (
-        "Unique right matches",
-        "Targets whose single likeliest record is their own: what an intruder would claim, and be right. Lower is "
-        "safer.",
-    )
+    told = {
+        "found": "How many targets an intruder would find on average who always picks the likeliest record, or one of "
+        "the likeliest at random, and counts each by the probability that the target is in the file at all. Lower is "
+        "safer; it reaches from 0 to the number of targets.",
+        "expected_matches": "The same for an intruder who is certain that every target is in the file.",
+        "over_threshold": f"Targets for whom the intruder gives some record a probability above {threshold:g}, rightly "
+        "or wrongly. Lower is safer.",
+        "wrong": "Of the targets over the threshold, how many are not found by an intruder who declares all of them.",
+        "unique_matches": "Targets whose single likeliest record is their own: what an intruder would claim, and be "
+        "right. Lower is safer.",
+    }
+    yield from ((capital(both(r)), words) for r, words in told.items() if r in view.result.frame)
     yield (
         "Interval over repeats",
         f"Plans with random steps were carried out {view.result.info.repeats} times with other random numbers. A "
@@ -202,14 +191,15 @@ def _table_words(view: View) -> str:
     return (
         "One row per plan. Each risk is that of the intruder who is worst by it: the one named second, or the one "
         "named beside the number. Numbers are means over repeats, with 95% intervals in brackets. "
-        f"The frontier is that of {RISK_WORDS[view.risk]} against each utility."
+        f"The frontier is that of {said(view.risk)} against each utility."
     )
 
 
 def _table(view: View) -> Table:
-    risks = [r for r in RISK_WORDS if r != "claimed_matches" or r == view.risk]
-    header = ["plan", "worst intruder", *(RISK_WORDS[r] for r in risks)]
-    header += [f"{m.name} ({m.direction} is better)" for m in view.result.measures] + ["on the frontier"]
+    wanted = dict.fromkeys([view.risk, "found", "wrong", "over_threshold", "expected_matches", "unique_matches"])
+    risks = [r for r in wanted if r in view.result.frame]
+    header = ["plan", "worst intruder", *(said(r) for r in risks)]
+    header += [f"{said(m.name)} ({m.direction} is better)" for m in view.result.measures] + ["on the frontier"]
     rows = []
     for p in view.plans:
         who = view.worst_of(p)
@@ -228,44 +218,46 @@ def _on_frontier(view: View, plan: str) -> str:
     gone = [m.name for m in view.result.measures if view.said(plan, m.name) == WITHHELD]
     if not on:
         return WITHHELD if gone else "no"
-    return "yes" if len(on) == len(view.result.measures) else f"for {', '.join(on)}"
+    return "yes" if len(on) == len(view.result.measures) else f"for {', '.join(map(said, on))}"
 
 
 def _remarks(view: View) -> Table | None:
     """What measures remark, and why a number is missing; it may count records, so it stays inside."""
-    rows = (
-        view.result.details.filter(pl.col("detail") != "")
-        .with_columns(pl.col("detail").str.replace_all("\n", " "))
-        .rows()
-    )
+    told = view.result.details.filter(pl.col("detail") != "")
+    rows = [[plan, said(m), text.replace("\n", " ")] for plan, m, text in told.rows()]
     return None if view.outside or not rows else Table(["plan", "measure", "remark"], rows)
 
 
-def _choice(view: View) -> Iterator[str]:
-    if view.chosen is None and view.nobody:
-        yield from _nobody(view)
-        return
-    if view.chosen is None:
+def _rule(view: View) -> Iterator[str]:
+    """The rule as it was stated, and what came of it."""
+    yield from view.asked.sentences(view.people)
+    if view.nobody and not view.outside:
+        yield worded(view.nobody)
+    elif view.nobody:
+        yield "No plan is within the limits, so none is chosen."
+    elif view.chosen is None:
         yield "No plan has been chosen in this report. The plans on the frontier are the ones to choose from."
-        return
-    yield f"Chosen: {view.chosen}."
-    yield from _reason(view)
-    if not view.outside and getattr(view.choice, "limits", None):
-        limits = [f"{RISK_WORDS.get(r, r)} at most {number(v)}" for r, v in view.choice.limits.items()]
-        yield f"Limits: {'; '.join(limits)}."
+    elif not view.outside and getattr(view.choice, "reason", ""):
+        yield worded(view.choice.reason)
 
 
 def _choice_table(view: View) -> Table | None:
     frame = getattr(view.choice, "table", None)
     if view.outside or frame is None:
         return None
-    rows = [[_cell(v) for v in row] for row in frame.rows()]
-    return Table([c.replace("_", " ") for c in frame.columns], rows)
+    rows = [[_cell(view, c, v) for c, v in zip(frame.columns, row, strict=True)] for row in frame.rows()]
+    return Table([said(c).replace("_", " ") for c in frame.columns], rows)
 
 
-def _cell(value: Any) -> str:
+def _cell(view: View, name: str, value: Any) -> str:
     if value is None:
         return ""
+    if name.endswith("_share"):
+        return percent(value)
+    if name in RISK_WORDS and isinstance(value, float):
+        return view.treat.rated(value, value, value, view.people)
+    if name == "why_not":
+        return worded(str(value))
     if isinstance(value, bool):
         return "yes" if value else "no"
     return number(value) if isinstance(value, float) else str(value)

@@ -57,6 +57,13 @@ class Treatment:
         """A number of people with its interval."""
         return _with_ends(*(UNKNOWN if v is None else self.people(v) for v in (mean, low, high)))
 
+    def rated(self, mean: float | None, low: float | None, high: float | None, whole: float | None) -> str:
+        """A number of people with its interval, and its share of all."""
+        text = self.interval(mean, low, high)
+        if mean is None or not whole or (self.outside and mean < self.base):
+            return text
+        return f"{text}, {self.share_text(mean, whole)}"
+
     def share(self, part: float, whole: float) -> float | None:
         """A part of a group, as a place on an axis from 0 to 1."""
         a, b = self.count(part), self.count(whole)

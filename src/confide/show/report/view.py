@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +13,7 @@ import polars as pl
 from confide.core.errors import InputError, did_you_mean
 from confide.measure.utility.measure import Measure
 from confide.show.charts.drawing import COLOURS
+from confide.show.report.asked import Asked
 from confide.show.report.renamed import without_settings
 from confide.show.report.treatment import BASE, UNKNOWN, WITHHELD, Treatment
 from confide.study.outside import Published, published
@@ -25,23 +27,21 @@ if TYPE_CHECKING:
 MOST_LISTED, MOST_COLOURS = 20, len(COLOURS)
 MOST_DRAWN = 300
 """Points of one chart; a page with more is slow, and they cover each other."""
-LEADING = ("expected_matches", "over_threshold", "claimed_matches")
-"""Risks by which plans are compared: the first that is known."""
-RISK_WORDS = {
-    "expected_matches": "expected right matches", "over_threshold": "people over the threshold",
-    "unique_matches": "unique right matches", "claimed_matches": "matches that the intruder expects",
-}  # fmt: skip
+LEADING = ("found", "expected_matches", "over_threshold", "claimed_matches")
+"""Risks by which plans are compared: the one that is limited, or the first that is known."""
 
 
 @dataclass(frozen=True, eq=False)
 class View:
     """A result seen from inside or outside the agency. `chosen` is the name of a plan; `nobody` says, where the study
-    stated a rule and no plan keeps it, which comes nearest. From outside only a `Published` result can be seen."""
+    stated a rule and no plan keeps it, which comes nearest. `doubt`: from outside, in which way claims and truth differ
+    (see `believed.doubt`). From outside only a `Published` result can be seen."""
 
     result: StudyResult
     treat: Treatment
     choice: Any = None
     nobody: str = ""
+    doubt: int | None = None
 
     def __post_init__(self) -> None:
         if self.treat.outside and not isinstance(self.result, Published):
@@ -73,7 +73,11 @@ class View:
             choice = Choice(names.get(choice.plan, choice.plan), {}, limits, choice.by, nan, None, "", pl.DataFrame())
         elif isinstance(choice, str):
             choice = names.get(choice, choice)
-        return View(published(result, fewest), Treatment(True, fewest), choice, "none" if self.nobody else "")
+        from confide.show.report.believed import doubt
+
+        doubtful = None if choice is None else doubt(self)
+        nobody = "none" if self.nobody else ""
+        return View(published(result, fewest), Treatment(True, fewest), choice, nobody, doubtful)
 
     @property
     def outside(self) -> bool:
@@ -84,6 +88,20 @@ class View:
     def chosen(self) -> Any:
         """The name of the chosen plan; None where nobody has chosen."""
         return self.choice if self.choice is None or isinstance(self.choice, str) else getattr(self.choice, "plan", "")
+
+    @cached_property
+    def nearest(self) -> str | None:
+        """The plan that comes nearest to a rule which none keeps."""
+        found = re.search(r'"(.*)" comes nearest', self.nobody)
+        return found[1] if found and found[1] in self.plans else None
+
+    @cached_property
+    def focus(self) -> str:
+        """The plan that the page is about: the choice, or the nearest to the limits, or the one with least risk."""
+        if self.chosen is not None or self.nearest is not None:
+            return str(self.chosen if self.chosen is not None else self.nearest)
+        points = next(iter(self.points.values())).filter(pl.col("plan") != EVERYTHING).drop_nulls("risk")
+        return str(points.sort("risk", maintain_order=True)["plan"][0]) if points.height else EVERYTHING
 
     @cached_property
     def plans(self) -> list[str]:
@@ -98,16 +116,43 @@ class View:
     @cached_property
     def risk(self) -> str:
         """The risk by which plans are compared."""
-        known = (r for r in LEADING if self.result.frame[r].null_count() < self.result.frame.height)
-        return next(known, LEADING[0])
+        asked = [r.removesuffix("_share") for r in self.asked.limits]
+        frame = self.result.frame
+        known = [r for r in (*asked, *LEADING) if r in frame and frame[r].null_count() < frame.height]
+        return next(iter(known), "expected_matches")
+
+    @cached_property
+    def asked(self) -> Asked:
+        """What the choice, or the rule of the study, asked for."""
+        found = Asked.of(self.choice, self.result.rule)
+        return found.outside() if self.outside else found
+
+    @property
+    def deciding(self) -> str | None:
+        """The measure of utility that decides: the one that the rule goes by, or the first."""
+        names = [m.name for m in self.result.measures]
+        return self.asked.by if self.asked.by in names else next(iter(names), None)
 
     @cached_property
     def points(self) -> dict[str, pl.DataFrame]:
-        """By measure of utility, every plan's place on the map and whether it is on the frontier."""
+        """By measure of utility, every plan's place on the map and whether it is on the frontier. Where the limit is a
+        share, risks are shares of all people, as a number of them."""
         # How sure the frontier is takes many draws; only the study's own map shows it, and draws them itself.
         frame, random = self.result.frame, self.result.random
+        share = f"{self.risk}_share"
+        if share in self.asked.limits and share in frame and not self.outside:
+            frame = frame.with_columns(pl.col(share).alias(self.risk) * (self.people or 1.0))
         found = {m.name: frontier(frame, self.risk, m, draws=1, random=random) for m in self.result.measures}
         return {name: self._with_ends(name, points) for name, points in found.items()} if self.outside else found
+
+    @cached_property
+    def people(self) -> float | None:
+        """How many people an intruder looks for in the file as it is."""
+        return self.targets(EVERYTHING, next(iter(self.result.intruders)))
+
+    def targets(self, plan: str, who: str | None = None) -> float | None:
+        """How many people an intruder looks for in a release; the worst one where none is named."""
+        return self.number(plan, "targets", who or self.worst_of(plan) or next(iter(self.result.intruders)))["mean"]
 
     def _with_ends(self, name: str, points: pl.DataFrame) -> pl.DataFrame:
         """Points with the intervals that may be shown: a published result has one repeat."""
@@ -225,6 +270,21 @@ class View:
         found = points.filter(pl.col("plan") == plan)["worst_intruder"]
         return None if found.is_empty() or found[0] is None else str(found[0])
 
+    def lacks(self, plan: str) -> bool:
+        """Whether a plan keeps less of some utility than the rule asks for."""
+        for name, floor in self.asked.floors.items():
+            mean, higher = self.number(plan, name)["mean"], self.measure(name).direction == "higher"
+            if mean is not None and (mean < floor if higher else mean > floor):
+                return True
+        return False
+
+    def level(self, plan: str, who: str) -> str:
+        """At which level an intruder was booked against a plan; nothing where it was attacked as stated."""
+        if "level" not in self.result.frame:
+            return ""
+        rows = self.result.frame.filter((pl.col("plan") == plan) & (pl.col("intruder") == who))["level"].drop_nulls()
+        return str(rows[0]) if len(rows) else ""
+
     def worst_risk(self, plan: str, risk: str) -> tuple[str | None, str]:
         """The intruder who is worst for a plan by one risk, and that risk as text; unknown where it is for any."""
         each = {who: self.number(plan, risk, who)["mean"] for who in self.result.intruders}
@@ -235,11 +295,11 @@ class View:
         return who, self.number_text(plan, risk, who)
 
     def number_text(self, plan: str, name: str, intruder: str | None = None) -> str:
-        """One number of a plan with its interval, as text."""
+        """One number of a plan with its interval, as text; beside a number of people the share of them."""
         found = self.number(plan, name, intruder)
         ends = found["mean"], found["low"], found["high"]
         if intruder is not None:
-            return self.treat.interval(*ends)
+            return self.treat.rated(*ends, self.targets(plan, intruder))
         return self.said(plan, name) if self._settled(plan, name) else self.treat.measure_interval(*ends)
 
     def said(self, plan: str, name: str) -> str:

@@ -14,6 +14,7 @@ from confide.core.registry import first_sentence, shipped
 from confide.measure.utility.measure import Measure
 from confide.protect.plan import Plan
 from confide.protect.seam.mechanism import Mechanism
+from confide.show.names import both, capital
 
 LEVELS = {
     "sdl": "reasons as an informed intruder (knows the plan, not the draws)",
@@ -117,7 +118,7 @@ def measure_words(measure: Measure, outside: bool, columns: frozenset[str]) -> d
     ends = f"from {low:g} upwards" if isinf(high) else f"between {low:g} and {high:g}"
     best = "without limit" if isinf(measure.best) else f"{measure.best:g}"
     said = f"{measure.direction.capitalize()} is better, {ends}; {best} where the release equals the original."
-    return {"name": measure.name, "means": means, "range": said,
+    return {"name": capital(both(measure.name)), "means": means, "range": said,
             "settings": "; ".join(f"{k} {v}" for k, v in _settings(measure, outside, columns))}  # fmt: skip
 
 

@@ -1,0 +1,100 @@
+"""Names close beside their dots: no leader line is ever needed, since what has no room there gets a number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from confide.show.charts.svg import LETTER, LINE, Spot, text, wrapped
+
+Box = tuple[float, float, float, float]
+"""Left, top, right and bottom."""
+
+AWAY = 10.0
+"""Pixels from the middle of a dot to its name."""
+REACH = (0.0, 5.0, 10.0)
+"""How much farther a name may stand and still be read as that dot's."""
+
+
+@dataclass(frozen=True)
+class Label:
+    """What stands beside a dot: `words`, or where they find no room `short`, or nothing. `size`: of the dot."""
+
+    at: Spot
+    words: str
+    short: str
+    classes: str = ""
+    size: float = 6.0
+
+
+@dataclass(frozen=True)
+class Placed:
+    """The labels as SVG, and by place whether each is named, shortened or left out."""
+
+    parts: tuple[str, ...]
+    kinds: tuple[str, ...]
+
+
+def place_labels(
+    labels: Sequence[Label], room: Box, hard: Sequence[Box], soft: Sequence[Box] = (), letters: int = 24
+) -> Placed:
+    """Each label beside its dot, the first ones first: off other dots and labels and `hard` boxes always, off `soft`
+    ones (lines, which a halo parts) where there is a place.
+
+    >>> found = place_labels([Label((50, 50), "swap", "1"), Label((52, 50), "swop", "2")], (0, 0, 200, 100), [])
+    >>> found.kinds
+    ('named', 'named')
+    """
+    taken = [*hard, *(_around(one.at, one.size + 2) for one in labels)]
+    parts: list[str] = []
+    kinds: list[str] = []
+    for one in labels:
+        found = None
+        for kind, words in (("named", one.words), ("numbered", one.short)):
+            lines = wrapped(words, letters)
+            found = _free(one, lines, room, [*taken, *soft]) or _free(one, lines, room, taken)
+            if words and found is not None:
+                taken.append(found[0])
+                parts += _drawn(lines, *found, one.classes)
+                kinds.append(kind)
+                break
+        else:
+            kinds.append("left out")
+    return Placed(tuple(parts), tuple(kinds))
+
+
+def _around(at: Spot, size: float) -> Box:
+    return at[0] - size, at[1] - size, at[0] + size, at[1] + size
+
+
+def _free(one: Label, lines: Sequence[str], room: Box, taken: Sequence[Box]) -> tuple[Box, str] | None:
+    """The first place beside a dot that nothing covers, and how its words are set."""
+    w, h = max(map(len, lines)) * LETTER, len(lines) * LINE
+    (x, y), off = one.at, one.size + AWAY - 6.0
+    own = _around(one.at, one.size + 2)
+    for far in REACH:
+        d = off + far
+        for left, top, anchor in (
+            (x + d, y - h / 2, "start"), (x - d - w, y - h / 2, "end"), (x - w / 2, y - d - h, "middle"),
+            (x - w / 2, y + d, "middle"), (x + d * 0.7, y - d * 0.7 - h, "start"), (x - d * 0.7 - w, y - d * 0.7 - h, "end"),
+            (x + d * 0.7, y + d * 0.7, "start"), (x - d * 0.7 - w, y + d * 0.7, "end"),
+            (x - w * 0.8, y - d - h, "middle"), (x - w * 0.2, y - d - h, "middle"),
+            (x - w * 0.8, y + d, "middle"), (x - w * 0.2, y + d, "middle"),
+        ):  # fmt: skip
+            box = (left, top, left + w, top + h)
+            if _inside(box, room) and not any(_touch(box, b) for b in taken if b != own):
+                return box, anchor
+    return None
+
+
+def _drawn(lines: Sequence[str], box: Box, anchor: str, classes: str) -> list[str]:
+    at = {"start": box[0], "middle": (box[0] + box[2]) / 2, "end": box[2]}[anchor]
+    return [text((at, box[1] + LINE * k + 12.5), words, f"{classes} halo".strip(), anchor) for k, words in enumerate(lines)]
+
+
+def _inside(box: Box, room: Box) -> bool:
+    return box[0] >= room[0] and box[1] >= room[1] and box[2] <= room[2] and box[3] <= room[3]
+
+
+def _touch(a: Box, b: Box) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]

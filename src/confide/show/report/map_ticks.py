@@ -1,0 +1,63 @@
+"""Round numbers along a part of the map: shares of people with their counts, and values of a measure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from confide.show.charts.decision_map import Tick
+from confide.show.charts.map_scales import UtilityAxis
+
+
+
+def risk_ticks(
+    low: float, high: float, at: Callable[[float], float], people: float | None, gap: float
+) -> list[Tick]:
+    """Places of round shares of all people, with the counts below; at least `gap` apart.
+
+    >>> [words for _, words in risk_ticks(0, 200, lambda v: v / 200, 1_000, 0.2)]
+    [['0%', '0'], ['5%', '50'], ['10%', '100'], ['15%', '150'], ['20%', '200']]
+    """
+    whole = people or 1.0
+    step = steps(low / whole, high / whole, at=lambda s: at(s * whole), gap=gap)
+    return [(at(s * whole), [f"{float(f'{100 * s:.6g}'):g}%", f"{s * whole:,.0f}"] if people else [f"{s:g}"])
+            for s in step]  # fmt: skip
+
+
+def steps(low: float, high: float, at: Callable[[float], float], gap: float) -> list[float]:
+    """Round numbers between two, evenly spaced where these leave each other room, else thinned from the top."""
+    if not high > low:
+        return [low]
+    rough = (high - low) / 6
+    power = 10.0 ** math.floor(math.log10(rough))
+    size = next(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= rough)
+    first, last = math.ceil(low / size - 1e-9), math.floor(high / size + 1e-9)
+    values = [float(f"{k * size:.10g}") for k in range(first, last + 1)]
+    values += [v for v in (size / 2, size / 5, size / 10, size / 20) if low <= v]
+    out: list[float] = []
+    for v in sorted(values, reverse=True):
+        if all(abs(at(v) - at(w)) >= gap for w in out):
+            out.append(v)
+    return sorted(out)
+
+
+def utility_ticks(axis: UtilityAxis, low: float, high: float, many: int = 5) -> list[Tick]:
+    """Round values between two heights of an axis; a measure's range may be endless, so they are looked for."""
+    ends = [_value_at(axis, h) for h in (low, high)]
+    if not all(map(math.isfinite, ends)):
+        return [(at, [words]) for at, words in axis.ticks() if low <= at <= high]
+    found = steps(*sorted(ends), at=axis.at, gap=(high - low) / (many + 3))
+    return [(axis.at(v), [f"{v:g}"]) for v in found if low <= axis.at(v) <= high]
+
+
+def _value_at(axis: UtilityAxis, height: float) -> float:
+    """The value that is drawn at a height, by halving between the ends of the measure's range."""
+    best, worst = float(axis.measure.best), float(axis.worst)
+    if not math.isfinite(best):
+        return math.inf
+    sign = -1.0 if axis.measure.direction == "higher" else 1.0
+    near, far = 0.0, abs(best - worst) if math.isfinite(worst) else 1e9
+    for _ in range(200):
+        middle = (near + far) / 2
+        near, far = (middle, far) if axis.at(best + sign * middle) > height else (near, middle)
+    return best + sign * near
