@@ -17,16 +17,20 @@ import pytest
 import confide as cf
 from confide.show.report import report_charts, save_report_folder, write_report
 from confide.show.report.document import study_document
-from confide.show.report.figures import map_figures, slug, utility_figures
+from confide.show.report.figures import slug, utility_figures
+from confide.show.report.maps import map_drawings
 from confide.show.report.sections import page_words
+from confide.show.report.verdict import worded
 from confide.show.report.view import View
 from confide.show.report.words import columns_of, intruder_words, measure_words, plan_words
 from confide.study.result import StudyResult
-from tests.helpers.planted import HOSTILE, QUOTED, everything, frame, own, result, secrets, specs, tables
+from tests.helpers.planted import HOSTILE, LIMIT, QUOTED, everything, frame, own, result, secrets, specs, tables
 
-SECTIONS = ["What was compared", "What the numbers mean", "All plans", "Risk against utility", "What the parameters do",
-            "How sure an intruder can be", "Who is at risk", "What analysts lose", "What theory says",
-            "Choice and reason", "How to reproduce"]  # fmt: skip
+SECTIONS = ["Where it lies among the plans", "Who stays at risk?", "What analysts lose", "Can the risk be believed?",
+            "The rule and the choice", "Decision"]  # fmt: skip
+METHODS = ["What was compared", "What the numbers mean", "All plans", "Risk against the other measures",
+           "What the parameters do", "How sure an intruder can be", "Utility of every plan", "What theory says",
+           "How to reproduce"]  # fmt: skip
 
 
 @functools.cache
@@ -46,9 +50,9 @@ def read(text: str) -> str:
 @pytest.mark.slow
 def test_sections_are_in_the_order_of_reading(inside: str, outside: str) -> None:
     for text in (inside, outside):
-        assert re.findall(r"<h2>(.*?)</h2>", own(text)) == SECTIONS
+        assert re.findall(r"<h2>(.*?)</h2>", own(text)) == [*SECTIONS, *METHODS]
         anchors = re.findall(r'<li><a href="#([^"]+)"', text)
-        assert anchors == re.findall(r'<section id="([^"]+)"', text)
+        assert anchors == re.findall(r'<section id="([^"]+)"', text)[len(SECTIONS) :]
 
 
 def test_the_page_is_one_small_file_that_asks_for_nothing(reports: Path, inside: str, outside: str) -> None:
@@ -97,9 +101,12 @@ def test_every_figure_has_words_a_caption_and_numbers(inside: str, outside: str)
             alt = html.unescape(re.findall(r'role="img" aria-label="([^"]+)"', figure)[0])
             assert len(alt) > 40
             assert re.search(r"\d", alt)
-            assert len(re.findall(r"<figcaption>(.+?)</figcaption>", figure, re.S)[0]) > 20
+            if "-near" in figure.partition(">")[0]:
+                continue  # its numbers are those of the whole map
             assert "<details><summary>The numbers" in figure
-            assert len(re.findall(r"<tr>", figure)) >= 3
+            assert len(re.findall(r"<tr[ >]", figure)) >= 3
+            if "data-chart" in figure:
+                assert len(re.findall(r"<figcaption>(.+?)</figcaption>", figure, re.S)[0]) > 20
 
 
 def test_the_table_has_the_numbers_of_the_summary(inside: str) -> None:
@@ -108,32 +115,38 @@ def test_the_table_has_the_numbers_of_the_summary(inside: str) -> None:
     points = result().frontier("expected_matches", "hellinger")
     for row, point in zip(table[1:], points.iter_rows(named=True), strict=True):
         assert row[1] == point["worst_intruder"]
-        shown = re.findall(r"[\d.,]+", row[2])
+        shown = re.findall(r"[\d,]*\.?\d+", row[2])
         means = [point["risk"], point["risk_low"], point["risk_high"]]
-        expected = means if means[1] != means[2] else means[:1]
+        expected = [*(means if means[1] != means[2] else means[:1]), 100 * point["risk"] / 240]
         assert [float(s.replace(",", "")) for s in shown] == pytest.approx(expected, abs=0.051)
     front = {r[0] for r in points.filter("on_frontier").select("plan").rows()}
-    assert {row[0] for row in table[1:] if row[-1] == "yes" or "hellinger" in row[-1]} == front
+    assert {row[0] for row in table[1:] if row[-1] == "yes" or "(Hellinger)" in row[-1]} == front
 
 
 def test_the_choice_and_its_reason(inside: str, outside: str) -> None:
-    chosen = result().choose({"expected_matches": 230}, by="ci_overlap")
-    assert f"Chosen: {chosen.plan}." in read(inside)
-    assert re.sub(r"\s+", " ", chosen.reason) in read(inside)
-    assert "expected right matches at most 230" in read(inside)
-    assert f"Chosen: {chosen.plan}." in read(outside)
+    chosen = result().choose({"expected_matches": LIMIT}, by="ci_overlap")
+    assert f"Yes, within the stated limits: as “{chosen.plan}”." in read(inside)
+    assert re.sub(r"\s+", " ", worded(chosen.reason)) in read(inside)
+    assert "Expected right matches at most 210 (88%)." in read(inside)
+    assert f"Yes, within the limits that were set: as “{chosen.plan}”." in read(outside)
     # One of the plans touches one person, so its place among the others is not told.
-    assert "it is the one with the best ci_overlap" not in read(outside)
-    assert "It was chosen by limits that were set on expected right matches, and by ci_overlap." in read(outside)
-    assert chosen.reason not in read(outside)
+    assert "it has the best overlap" not in read(outside)
+    by = "It was chosen by limits that were set on expected right matches, and by overlap of confidence intervals."
+    assert by in read(outside)
+    assert worded(chosen.reason) not in read(outside)
     assert "at most" not in read(outside)
+    assert "210" not in re.sub(r"<table.*?</table>", "", own(outside).partition('id="map"')[0], flags=re.S)
 
 
-def test_without_a_choice_the_frontier_is_the_answer() -> None:
-    words = page_words(View.of(result()))
-    assert words["answer"][-1] == "No plan has been chosen."
+def test_without_a_rule_the_page_says_so() -> None:
+    words = page_words(View.of(result()))["verdict"]
+    assert words.lead == "No rule was stated, so no plan is chosen."
     on = result().frontier("expected_matches", "hellinger").filter("on_frontier")["plan"].to_list()
-    assert all(p in words["answer"][0] for p in on if p != "release everything")
+    ends = [p for p in on if p != "release everything"]
+    assert any(p in words.rest[0] for p in ends)
+    named = page_words(View.of(result(), choice="broad ages"))
+    assert named["verdict"].lead == "Chosen: “broad ages”. No rule was stated."
+    assert named["rule"][0] == "No rule was stated."
 
 
 def test_plans_and_intruders_in_words(inside: str, outside: str) -> None:
@@ -151,12 +164,14 @@ def test_plans_and_intruders_in_words(inside: str, outside: str) -> None:
 
 def test_charts_are_drawn_with_their_numbers(inside: str) -> None:
     """Pictures made without a browser hold the names and numbers; one that failed would be empty."""
-    names = ["map-hellinger", "map-ci-overlap", "sweep-swap-expected-right-matches", "distribution", "groups-town",
-             "groups-age", "utility-hellinger", "theory-noise", "theory-swap"]  # fmt: skip
-    found = re.findall(r'<figure id="([^"]+)".*?base64,([^"]+)"', inside, re.S)
-    said = {name: html.unescape(base64.b64decode(code).decode()) for name, code in found}
-    assert set(names) <= set(said)
-    assert "release nothing" in said["map-hellinger"]
+    names = ["sweep-swap-expected-right-matches", "distribution", "utility-hellinger", "theory-noise", "theory-swap"]
+    figures = dict(re.findall(r'<figure id="([^"]+)"(.*?)</figure>', inside, re.S))
+    said = {name: html.unescape(text) for name, text in figures.items()}
+    coded = {k: base64.b64decode(c[0]).decode() for k, t in figures.items() if (c := re.findall(r'base64,([^"]+)"', t))}
+    said |= {name: html.unescape(text) for name, text in coded.items()}
+    assert set(names) <= set(coded)
+    assert {"map-hellinger", "map-ci-overlap", "map-ci-overlap-near", "groups-town", "groups-age"} <= set(said)
+    assert "limit: 210 (88%)" in said["map-ci-overlap"]
     assert "neighbour" in said["sweep-swap-expected-right-matches"]
     assert "0.2 to 0.5" in said["distribution"]
     assert HOSTILE in said["groups-town"]
@@ -184,7 +199,8 @@ def test_the_whole_folder(tmp_path: Path) -> None:
     place = tmp_path / "new" / "study"
     names = {str(p.relative_to(place)) for p in made}
     charts = set(report_charts(small()))
-    assert {"map-entropy", "distribution", "groups-sex", "groups-age", "utility-entropy"} == charts
+    assert {"distribution", "groups-sex", "groups-age", "map-entropy", "utility-entropy"} <= charts
+    assert {c.partition("-")[0] for c in charts} <= {"distribution", "groups", "map", "utility", "shares", "believed"}
     pictures = {f"charts/{c}{k}" for c in charts for k in (".png", ".svg")}
     assert names == {"report.html", "outside/report.html", *pictures}
     assert {str(p.relative_to(place)) for p in place.rglob("*") if p.is_file()} == names
@@ -200,7 +216,7 @@ def test_the_whole_folder(tmp_path: Path) -> None:
     with pytest.raises(cf.InputError, match="is a file, but a folder"):
         save_report_folder(small(), place / "report.html")
     said = read((place / "report.html").read_text(encoding="utf-8"))
-    assert "No plan has been chosen" in said
+    assert "No rule was stated, so no plan is chosen." in said
     assert "What theory says" not in said
     assert "What the parameters do" not in said
 
@@ -252,8 +268,9 @@ def test_numbers_that_are_not_known() -> None:
     table = page_words(view)["table"]
     row = next(r for r in table.rows if r[0] == "broad ages")
     assert "unknown" in row[2]
-    assert row[-1] in ("no", "for ci_overlap")
-    assert [f.name for f in map_figures(view)] == ["map-hellinger", "map-ci-overlap"]
+    assert row[-1] in ("no", "for overlap of confidence intervals")
+    assert [d.name for m in ("hellinger", "ci_overlap") for d in map_drawings(view, m)] == [
+        "map-hellinger", "map-ci-overlap"]  # fmt: skip
     assert len(utility_figures(view)) == 2
 
 

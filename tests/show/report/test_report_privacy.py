@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from confide.show.names import RISK_WORDS
 from confide.show.report.groups import shown_groups
 from confide.show.report.treatment import BASE, Treatment
 from confide.show.report.view import View
@@ -75,8 +76,9 @@ def test_outside_holds_no_seed_file_or_private_part(outside: str, inside: str) -
 
 def test_outside_no_exact_risk_is_said(outside: str) -> None:
     """Means that are no round numbers appear in no way of writing them; places in pixels aside."""
-    words = re.sub(r"<(script|noscript|style).*?</\1>", "", own(outside), flags=re.S)
-    words += " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", everything(outside)))
+    words = re.sub(r"<(script|noscript|style|svg).*?</\1>", "", own(outside), flags=re.S)
+    for told in (r"<text[^>]*>([^<]*)</text>", r'aria-label="([^"]*)"'):
+        words += " ".join(re.findall(told, everything(outside)))
     risks = result().summary().filter(pl.col("kind") == "risk").select("mean", "low", "high").rows()
     odd = {v for row in risks for v in row if v is not None and abs(v - round(v)) > 0.01 and v > 2}
     assert len(odd) > 10
@@ -98,9 +100,7 @@ def test_outside_counts_of_people_are_rounded_in_every_table(outside: str) -> No
     """In each column that counts people: multiples of ten, or words."""
     of_people = (
         "people",
-        "expected right matches",
-        "people over the threshold",
-        "unique right matches",
+        *RISK_WORDS.values(),
         *result().intruders,
     )
     seen = 0
@@ -110,7 +110,9 @@ def test_outside_counts_of_people_are_rounded_in_every_table(outside: str) -> No
                 continue
             for row in rows:
                 seen += 1
-                for number in re.findall(r"[\d.,]*\d", row[k].replace("no interval: one repeat", "")):
+                counts = re.sub(r"[\d.]+%", "", row[k].replace("no interval: one repeat", ""))
+                assert re.fullmatch(r"[^%]*(\d\d?%|100%)?[^%]*", row[k])  # shares are whole percents
+                for number in re.findall(r"[\d.,]*\d", counts):
                     assert float(number.replace(",", "")) % BASE == 0, (name, row[k])
     assert seen > 40
 
@@ -119,20 +121,19 @@ def test_outside_counts_of_people_are_rounded_in_every_chart(outside: str) -> No
     seen = 0
     view = View.of(result(), outside=True)
     top = view.treat.count(next(iter(view.points.values())).filter(plan=EVERYTHING)["risk"][0])
+    places = {view.points[m][c][k] for m in view.points for c in ("risk", "risk_low", "risk_high")
+              for k in range(len(view.plans))} - {None}  # fmt: skip
+    assert all(v == DRAWN or v % BASE == 0 for v in places)
+    assert top == DRAWN or top % BASE == 0
     for name, both in specs(outside).items():
         for row in datasets(both):
             if row.get("targets") is not None:
                 seen += 1
                 assert row["targets"] == DRAWN or row["targets"] % BASE == 0, name
-            for key in ("x", "x_low", "x_high"):
-                if name.startswith("map-") and row.get(key) is not None and row[key] <= 1:
-                    seen += 1
-                    count = row[key] ** 2 * top  # the axis is a square-root scale that ends at `top`
-                    assert min(abs(count - DRAWN), abs(count - BASE * round(count / BASE))) < 1e-6, (name, key)
             if "expected" in name and row.get("at") is not None:
                 seen += 1
                 assert row["at"] == DRAWN or row["at"] % BASE == 0
-    assert seen > 100
+    assert seen > 40
 
 
 def test_charts_hold_few_rows(inside: str, outside: str) -> None:
@@ -146,7 +147,7 @@ def test_names_from_data_are_text_and_never_code(inside: str, outside: str) -> N
     for text in (inside, outside):
         assert HOSTILE not in text
         assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
-        assert "\\u003cscript\\u003ealert(1)" in text
+        assert "\\u003c/script\\u003e\\u003cb\\u003ebold" in text
         assert "</script><b>" not in text
         assert "<b>bold" not in text
         # Two scripts that run, and data.
@@ -219,7 +220,7 @@ def test_treatment_of_unknown_and_endless_numbers() -> None:
 def test_data_in_specs_are_json_without_angle_brackets(inside: str, outside: str) -> None:
     for text in (inside, outside):
         blocks: list[Any] = re.findall(r'<script type="application/json">(.*?)</script>', own(text), re.S)
-        assert len(blocks) > 8
+        assert len(blocks) > 5
         for block in blocks:
             assert not set(block) & set("<>&")
             assert set(json.loads(block)) == {"wide", "narrow"}

@@ -17,8 +17,9 @@ from polars.testing import assert_frame_equal
 import confide as cf
 from confide.show.report import page, save_report_folder, write_report
 from confide.show.report.document import study_document
-from confide.show.report.people_figures import group_figures
+from confide.show.report.people_figures import group_drawings
 from confide.show.report.sections import page_words
+from confide.show.report.verdict import worded
 from confide.show.report.view import View
 from confide.study.result import StudyResult
 from tests.helpers.planted import frame, result
@@ -74,7 +75,12 @@ def test_without_a_choice_the_rule_of_the_study_chooses() -> None:
     chosen = made().choose()
     view = View.of(made())
     assert view.chosen == chosen.plan
-    assert page_words(view)["answer"] == [f"Chosen: {chosen.plan}.", chosen.reason]
+    words = page_words(view)
+    assert words["verdict"].lead == f"Yes, within the stated limits: as “{chosen.plan}”."
+    assert words["rule"] == [
+        "Expected right matches at most 100 (42%), for the worst intruder.",
+        "Of the plans that keep this, the one with the best distance of distributions (Hellinger).",
+        "Stated before the results were seen.", worded(chosen.reason)]  # fmt: skip
     assert View.of(made(), choice="ages").chosen == "ages"
     assert View.of(replace(made(), rule=None)).chosen is None
 
@@ -83,12 +89,19 @@ def test_a_rule_that_no_plan_keeps() -> None:
     inside, outside = (page_words(View.of(made(0.5), o)) for o in (False, True))
     with pytest.raises(cf.InputError) as refused:
         made(0.5).choose()
-    told = f"The rule stated beforehand: expected right matches at most 0.5. {refused.value} None is chosen."
-    assert inside["answer"][0] == inside["choice"][0] == told
-    words = "No plan is within the limits on risk that were set beforehand, so none is chosen."
-    assert outside["answer"][0] == outside["choice"][0] == words
+    nearest = str(refused.value).split('"')[1]
+    assert inside["verdict"].lead == f"No: no plan stays within the stated limits. “{nearest}” comes nearest."
+    assert "What it lacks: expected right matches is" in inside["verdict"].rest[-1]
+    assert inside["numbers"][1].beyond
+    assert nearest in inside["numbers"][1].name
+    assert worded(str(refused.value)) in inside["rule"]
+    words = "No: no plan is within the limits that were set beforehand, so none is chosen."
+    assert outside["verdict"].lead == words
+    assert outside["verdict"].rest == ()
     assert outside["chosen"] is None
-    assert "0.5" not in str(outside["answer"])
+    told = str((outside["verdict"], outside["numbers"], outside["rule"]))
+    assert "0.5" not in told
+    assert "at most" not in told
 
 
 def test_charts_of_groups_leave_out_twins_of_the_anchor() -> None:
@@ -108,15 +121,15 @@ def test_charts_of_groups_leave_out_twins_of_the_anchor() -> None:
     plans = {**known.plans, **{name: known.plans["broad ages"] for name, _ in pairs}}
     view = View.of(replace(known, **tables, plans=plans))
     assert len(view.plans) == 10
-    figures = group_figures(view)
+    figures = group_drawings(view)
     assert figures
     for f in figures:
+        assert f.table is not None
         drawn = list(f.table.header[2:])
         assert len(drawn) == 6
         assert drawn[0] == "release everything"
         assert not set(twins) & set(drawn)
         assert set(more) <= set(drawn)
-        assert " 4 further plans are in the table of all plans only." in f.caption
 
 
 @pytest.mark.slow
@@ -150,6 +163,7 @@ def test_the_document_gives_the_same_study_and_the_same_numbers(tmp_path: Path) 
 def test_the_internal_report_is_for_its_owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "report_html", lambda *_: "page")
     monkeypatch.setattr(page, "figure_sections", lambda _: [])
+    monkeypatch.setattr(page, "_every", lambda *_: [])
     (tmp_path / "other").write_text("as the system gives")
     usual = stat.S_IMODE((tmp_path / "other").stat().st_mode)
     inside = write_report(made(), tmp_path / "inside.html")

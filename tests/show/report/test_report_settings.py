@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import html
 import json
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +12,9 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide.show.report.page import report_html
+from confide.show.charts.svg import Picture
+from confide.show.report.figures import Drawing
+from confide.show.report.page import _every, report_html
 from confide.show.report.renamed import without_settings
 from confide.show.report.sections import figure_sections, page_words
 from confide.show.report.view import View
@@ -60,11 +63,11 @@ def swept() -> StudyResult:
 def said(view: View) -> str:
     """All that a page would hold but its pictures."""
     out = [str(page_words(view))]
-    for section in figure_sections(view):
-        for f in section.figures:
-            specs = [json.dumps(c.to_dict(validate=False), ensure_ascii=False) for c in (f.wide, f.narrow)]
-            out += [f.name, f.title, f.caption, f.alt, str(f.table), *specs]
-    return "\n".join(out)
+    for f in _every(view, figure_sections(view)):
+        drawn = [c.inline() if isinstance(c, Picture) else json.dumps(c.to_dict(validate=False), ensure_ascii=False)
+                 for c in (f.wide, f.narrow)]  # fmt: skip
+        out += [f.name, f.title, f.caption, str(f.table), *drawn, *([] if isinstance(f, Drawing) else [f.alt])]
+    return html.unescape("\n".join(out))
 
 
 @pytest.mark.slow
@@ -78,8 +81,8 @@ def test_outside_settings_that_are_no_numbers_are_numbered() -> None:
     assert "Shown for setting 1; evaluated for setting 1, setting 2." in text
     assert "swap [rate=0.3]" in text
     assert "zeros [keep=True]" in text
-    assert "Chosen: forced, setting 2." in text
-    assert "Risk and utility" in text
+    assert "Chosen: “forced, setting 2”." in text
+    assert "Map of" in text
 
 
 def test_inside_settings_are_as_they_were_stated() -> None:

@@ -22,7 +22,7 @@ from confide.cli.main import main as cli
 from confide.core.errors import InputError
 from confide.core.visible import HIDDEN, visible
 from confide.show.charts.drawable import OF_OBJECTS, drawable, drawn_text
-from confide.show.charts.plan_charts import groups_chart
+from confide.show.charts.plan_charts import targets_chart
 from tests.helpers.places import HELPERS
 
 
@@ -75,9 +75,9 @@ def test_a_category_of_any_name_is_drawable(name: str) -> None:
     assert drawn_text(drawn_text(name)) == drawn_text(name) != name
     if name.isprintable() or "\ud800" not in name:
         frame = pl.DataFrame(
-            {"level": [name, name, "b", "b"], "plan": [name, "q"] * 2, "share": [0.5] * 4, "shown": ["50%"] * 4}
+            {"plan": [name, "q"] * 2, "bin": [name, name, "b", "b"], "targets": [5.0] * 4, "shown": "5"}
         )
-        chart = groups_chart(frame, [name, "q"], title=name)
+        chart = targets_chart(frame, title=name)
         assert drawable(chart) is chart
         spec = json.dumps(chart.to_dict())
         assert json.dumps(name) not in spec

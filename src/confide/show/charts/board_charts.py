@@ -50,9 +50,13 @@ def bars_picture(rows: Sequence[Row], alt: str, narrow: bool = False) -> Picture
         if r.before is not None:
             parts.append(rect(left, middle - 10, max(r.before * scale, 1), 20, "f-pale", 3))
         if r.share is not None:
-            parts.append(rect(left, middle - 6, max(r.share * scale, 1.5), 12, "f-accent" if r.strong else "f-strong", 2))
+            parts.append(
+                rect(left, middle - 6, max(r.share * scale, 1.5), 12, "f-accent" if r.strong else "f-strong", 2)
+            )
         end = max((v for v in (r.share, r.before) if v is not None), default=0.0) * scale
-        parts.append(text((left + end + 8, middle + 4.5), r.short if narrow else r.words, "t-b" if r.strong else "t-soft"))
+        parts.append(
+            text((left + end + 8, middle + 4.5), r.short if narrow else r.words, "t-b" if r.strong else "t-soft")
+        )
         y += height + 4
     return Picture(width, y, tuple(parts), alt)
 
@@ -125,7 +129,10 @@ def calibration_picture(
         parts += [line([(left, y), (right, y)], "s-line"), line([(x, top), (x, bottom)], "s-line")]
         parts.append(text((left - 7, y + 4), f"{100 * share:g}%", "t-soft", "end"))
         parts.append(text((x, bottom + 18), f"{100 * share:g}%", "t-soft", "middle" if k else "end"))
-    parts += [line([(left, bottom), (right, top)], "s-axis dash", 1.4), line([(left, bottom), (right, bottom)], "s-axis")]
+    parts += [
+        line([(left, bottom), (right, top)], "s-axis dash", 1.4),
+        line([(left, bottom), (right, bottom)], "s-axis"),
+    ]
     for claimed, true, error in bins:
         ends = at(claimed, true - 2 * error), at(claimed, true + 2 * error)
         parts += [line(ends, "s-accent", 2), circle(at(claimed, true), 4.5, "f-accent")]

@@ -11,7 +11,7 @@ from confide.show.charts.svg import LETTER, Picture, Spot, circle, line, rect, t
 from confide.show.charts.theory_labels import dense
 
 WIDE, NARROW = (570.0, 430.0), (340.0, 400.0)
-LEFT, RIGHT, TOP, BOTTOM = 50.0, 12.0, 44.0, 58.0
+LEFT, RIGHT, TOP, BOTTOM = 56.0, 12.0, 44.0, 58.0
 MARK, CHOSEN = 5.0, 7.0
 
 Tick = tuple[float, Sequence[str]]
@@ -81,13 +81,20 @@ def decision_map(dots: Sequence[Dot], scene: Scene, alt: str, narrow: bool = Fal
     seen = [d for d in dots if scene.holds(d)]
     lines = [*_curves(view, dots), *_stairs(view, dots)]
     limits, walls = _limits(view)
-    named = [Label(view.at(d.x, d.y), d.words, d.short, "t-b t-a" if d.chosen else "", 11.0 if d.chosen else MARK)
-             for d in seen]  # fmt: skip
+    named = [_label(view, d) for d in seen]
     soft = [_box(p, 2.0) for way in lines for p in dense(way)] + [_box(p, 2.0) for d in seen for p in _bars(view, d)]
     names = place_labels(named, view.room, walls, soft, 17 if narrow else 25)
     parts = [*_frame(view), *limits, *(line(way, "s-axis", 1.5) for way in lines)]
     parts += [p for d in seen for p in _mark(view, d)]
     return Drawn(Picture(*size, (*parts, *names.parts), alt), _without(seen, names))
+
+
+def _label(view: _Page, dot: Dot) -> Label:
+    """A dot's name; that of a plan within the limit keeps out of the shade where it can."""
+    beyond = _beyond(view)
+    within = beyond is not None and view.scene.limit is not None and dot.x <= view.scene.limit
+    classes, size = ("t-b t-a", 11.0) if dot.chosen else ("", MARK)
+    return Label(view.at(dot.x, dot.y), dot.words, dot.short, classes, size, (beyond,) if within and beyond else ())
 
 
 def _without(seen: Sequence[Dot], names: Placed) -> tuple[str, ...]:
@@ -125,12 +132,13 @@ class _Page:
 
 
 def _frame(view: _Page) -> list[str]:
-    left, top, right, bottom = view.room
-    out = [] if view.scene.limit is None else [_shade(view)]
+    left, _, right, bottom = view.room
+    beyond = _beyond(view)
+    out = [] if beyond is None else [rect(beyond[0], beyond[1], right - beyond[0], bottom - beyond[1], "f-shade")]
     for at, words in view.scene.y_ticks:
         y = view.at(0, at)[1]
         out += [line([(left, y), (right, y)], "s-line"), text((left - 7, y + 4), words[0], "t-soft", "end")]
-    for at, words in view.scene.x_ticks:
+    for at, words in _apart(view):
         x = view.at(at, 0)[0]
         out.append(line([(x, bottom), (x, bottom + 5)], "s-axis"))
         out += [text((x, bottom + 18 + 14 * k), w, "t-soft", "middle") for k, w in enumerate(words)]
@@ -139,11 +147,22 @@ def _frame(view: _Page) -> list[str]:
     return [*out, text((0, 12), view.scene.y_title, "t-soft")]
 
 
-def _shade(view: _Page) -> str:
-    assert view.scene.limit is not None
+def _apart(view: _Page) -> list[Tick]:
+    """Ticks whose words leave each other room; the largest first, as small risks crowd."""
+    out: list[tuple[float, float, Tick]] = []
+    for tick in sorted(view.scene.x_ticks, key=lambda t: (t[0] != 0, -t[0])):
+        x, half = view.at(tick[0], 0)[0], max(map(len, tick[1])) * LETTER / 2 + 3
+        if all(abs(x - other) >= half + room for other, room, _ in out):
+            out.append((x, half, tick))
+    return [tick for *_, tick in sorted(out)]
+
+
+def _beyond(view: _Page) -> Box | None:
+    """What lies beyond the limit."""
+    if view.scene.limit is None:
+        return None
     left, top, right, bottom = view.room
-    x = min(max(view.at(view.scene.limit, 0)[0], left), right)
-    return rect(x, top - 10, right - x, bottom - top + 10, "f-shade")
+    return min(max(view.at(view.scene.limit, 0)[0], left), right), top - 10, right, bottom
 
 
 def _limits(view: _Page) -> tuple[list[str], list[Box]]:
@@ -156,7 +175,9 @@ def _limits(view: _Page) -> tuple[list[str], list[Box]]:
         wide = len(scene.limit_words) * LETTER
         after = x + 6 + wide <= view.width
         out.append(line([(x, top - 16), (x, bottom)], "s-warn dash", 1.6))
-        out.append(text((x + 6 if after else x - 6, top - 14), scene.limit_words, "t-w t-b", "start" if after else "end"))
+        out.append(
+            text((x + 6 if after else x - 6, top - 14), scene.limit_words, "t-w t-b", "start" if after else "end")
+        )
         walls.append((x - 2, top - 20, x + 2, bottom))
     if scene.floor is not None and top <= (y := view.at(0, scene.floor)[1]) <= bottom:
         out.append(line([(left, y), (right, y)], "s-warn dash", 1.2))

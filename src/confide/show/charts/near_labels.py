@@ -18,13 +18,15 @@ REACH = (0.0, 5.0, 10.0)
 
 @dataclass(frozen=True)
 class Label:
-    """What stands beside a dot: `words`, or where they find no room `short`, or nothing. `size`: of the dot."""
+    """What stands beside a dot: `words`, or where they find no room `short`, or nothing. `size`: of the dot; `avoid`:
+    where its name had better not stand."""
 
     at: Spot
     words: str
     short: str
     classes: str = ""
     size: float = 6.0
+    avoid: tuple[Box, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,8 @@ def place_labels(
         found = None
         for kind, words in (("named", one.words), ("numbered", one.short)):
             lines = wrapped(words, letters)
-            found = _free(one, lines, room, [*taken, *soft]) or _free(one, lines, room, taken)
+            tries = ([*taken, *soft, *one.avoid], [*taken, *one.avoid], [*taken, *soft], taken)
+            found = next((f for walls in tries if (f := _free(one, lines, room, walls)) is not None), None)
             if words and found is not None:
                 taken.append(found[0])
                 parts += _drawn(lines, *found, one.classes)
@@ -74,12 +77,12 @@ def _free(one: Label, lines: Sequence[str], room: Box, taken: Sequence[Box]) -> 
     own = _around(one.at, one.size + 2)
     for far in REACH:
         d = off + far
+        e = 0.7 * d
         for left, top, anchor in (
             (x + d, y - h / 2, "start"), (x - d - w, y - h / 2, "end"), (x - w / 2, y - d - h, "middle"),
-            (x - w / 2, y + d, "middle"), (x + d * 0.7, y - d * 0.7 - h, "start"), (x - d * 0.7 - w, y - d * 0.7 - h, "end"),
-            (x + d * 0.7, y + d * 0.7, "start"), (x - d * 0.7 - w, y + d * 0.7, "end"),
-            (x - w * 0.8, y - d - h, "middle"), (x - w * 0.2, y - d - h, "middle"),
-            (x - w * 0.8, y + d, "middle"), (x - w * 0.2, y + d, "middle"),
+            (x - w / 2, y + d, "middle"), (x + e, y - e - h, "start"), (x - e - w, y - e - h, "end"),
+            (x + e, y + e, "start"), (x - e - w, y + e, "end"), (x - w * 0.8, y - d - h, "middle"),
+            (x - w * 0.2, y - d - h, "middle"), (x - w * 0.8, y + d, "middle"), (x - w * 0.2, y + d, "middle"),
         ):  # fmt: skip
             box = (left, top, left + w, top + h)
             if _inside(box, room) and not any(_touch(box, b) for b in taken if b != own):
@@ -89,7 +92,9 @@ def _free(one: Label, lines: Sequence[str], room: Box, taken: Sequence[Box]) -> 
 
 def _drawn(lines: Sequence[str], box: Box, anchor: str, classes: str) -> list[str]:
     at = {"start": box[0], "middle": (box[0] + box[2]) / 2, "end": box[2]}[anchor]
-    return [text((at, box[1] + LINE * k + 12.5), words, f"{classes} halo".strip(), anchor) for k, words in enumerate(lines)]
+    return [
+        text((at, box[1] + LINE * k + 12.5), words, f"{classes} halo".strip(), anchor) for k, words in enumerate(lines)
+    ]
 
 
 def _inside(box: Box, room: Box) -> bool:

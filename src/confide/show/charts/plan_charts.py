@@ -1,4 +1,4 @@
-"""Charts with one row per plan: a number with its interval, targets by probability, groups of people.
+"""Charts with one row per plan: a number with its interval, targets by probability.
 
 Each is drawn for a wide page, with names beside the rows, or for a narrow one, with names above them.
 """
@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from confide.show.charts.drawable import drawable
-from confide.show.charts.drawing import COLOURS, INK, QUIET, aggregated, chart_title, styled
+from confide.show.charts.drawing import COLOURS, INK, aggregated, chart_title, styled
 
 WIDE, NARROW = 460, 290
 """Pixels of the drawing itself on a wide and on a narrow page."""
@@ -22,7 +22,6 @@ FORMAT = ",.6~g"
 """Of numbers on axes; without digits stated, few of them would be written as 8e+2."""
 PALE, DARK = ((0xF4, 0xF8, 0xFC), (0x6B, 0xAE, 0xD6)), ((0x2F, 0x74, 0xB0), (0x08, 0x30, 0x6B))
 """Two runs of shades; between them neither black nor white is read easily."""
-SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
 
 
 def interval_chart(
@@ -163,49 +162,3 @@ def readable_ink(colour: str) -> str:
     r, g, b = (v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in parts)
     light = 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05
     return "#ffffff" if 1.05 / light > light / 0.05 else "#000000"
-
-
-def groups_chart(frame: pl.DataFrame, plans: Sequence[str], title: str = "", narrow: bool = False) -> Any:
-    """One row per group of people, one dot per plan: the share of the group that is over the threshold.
-
-    `frame` has `level`, `plan`, `share` and `shown` (the words); `plans` gives their order.
-
-    >>> frame = pl.DataFrame({"level": "men", "plan": ["a", "b"], "share": [0.5, 0.1], "shown": ["50%", "10%"]})
-    >>> len(groups_chart(frame, ["a", "b"]).to_dict()["layer"])
-    2
-    """
-    import altair as alt
-
-    data = aggregated(frame, ["level", "plan", "share", "shown"])
-    levels = list(dict.fromkeys(data["level"]))
-    top = min(1.0, max(0.05, 1.1 * max((v for v in data["share"] if v is not None), default=0.1)))
-    band = 13 * len(plans) + (26 if narrow else 8)
-    scale, share = alt.Scale(domain=[0, top]), "Share of the group over the threshold"
-    x = alt.X(
-        "share:Q", title=share, scale=scale, axis=alt.Axis(format="~%", tickCount=4 if narrow else 6, labelFlush=False)
-    )
-    axis = None if narrow else alt.Axis(labelLimit=240, ticks=False, domain=False, grid=False, labelPadding=12)
-    y = alt.Y("level:N", sort=levels, title=None, axis=axis,
-              scale=alt.Scale(domain=levels, paddingInner=0.45 if narrow else 0.2, paddingOuter=0.3))  # fmt: skip
-    offset = alt.YOffset("plan:N", sort=list(plans), scale=alt.Scale(domain=list(plans)))
-    legend = alt.Legend(title=None, orient="bottom", direction="vertical", symbolSize=90, labelLimit=280, rowPadding=5)
-    colour = alt.Color("plan:N", sort=list(plans), legend=legend,
-                       scale=alt.Scale(domain=list(plans), range=list(COLOURS[: len(plans)])))  # fmt: skip
-    shape = alt.Shape("plan:N", sort=list(plans), legend=legend,
-                      scale=alt.Scale(domain=list(plans), range=list(SHAPES[: len(plans)])))  # fmt: skip
-    base = alt.Chart(data).encode(x=x, y=y)
-    dots = base.mark_point(filled=True, size=60, opacity=1)
-    dots = dots.encode(
-        yOffset=offset,
-        color=colour,
-        shape=shape,
-        tooltip=["level:N", "plan:N", alt.Tooltip("shown:N", title="over the threshold")],
-    )
-    start = alt.X("zero:Q", title=share, scale=scale)
-    lines = alt.Chart(data.with_columns(zero=pl.lit(0.0))).mark_rule(color=QUIET, opacity=0.35)
-    lines = lines.encode(x=start, x2="share:Q", y=y, yOffset=offset)
-    layers = [lines, dots]
-    width = NARROW if narrow else WIDE
-    if narrow:
-        layers.append(_names_above("level", data, y, width, dy=-int(0.31 * band) - 9))
-    return finished(layers, width, band * len(levels), title)

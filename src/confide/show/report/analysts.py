@@ -24,15 +24,19 @@ def kept_table(view: View) -> Table | None:
     """Each measure in words: the plan that the page is about, the file as it is, and what was lost."""
     if not view.result.measures:
         return None
-    remarks = _remarks(view)
+    remarks, floors = _remarks(view), view.asked.floors
     rows = []
     for m in view.result.measures:
-        floor = view.asked.floors.get(m.name)
-        asked = "" if floor is None or view.outside else f"{'at least' if m.direction == 'higher' else 'at most'} {floor:g}"
-        row = [capital(said(m.name)), view.number_text(view.focus, m.name), asked, view.said(EVERYTHING, m.name), f"{m.direction} is better"]
+        row = [capital(said(m.name)), view.number_text(view.focus, m.name)]
+        row += [_asked(floors.get(m.name), m.direction)] if floors else []
+        row += [view.said(EVERYTHING, m.name), f"{m.direction} is better"]
         rows.append(row if view.outside else [*row, remarks.get(m.name, "")])
-    head = ["what is measured", f"with “{view.focus}”", "asked", "as it is", "direction"]
-    return Table(head if view.outside else [*head, "remarks: what was lost or left out"], rows)
+    head = ["what is measured", f"with “{view.focus}”", *(["asked"] if floors else []), "as it is", "direction"]
+    return Table(head if view.outside else [*head, "what was lost or left out"], rows)
+
+
+def _asked(floor: float | None, direction: str) -> str:
+    return "" if floor is None else f"{'at least' if direction == 'higher' else 'at most'} {floor:g}"
 
 
 def _remarks(view: View) -> dict[str, str]:

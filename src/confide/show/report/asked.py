@@ -56,6 +56,11 @@ class Asked:
         share = self.limits.get(f"{risk}_share")
         return None if share is None or not people else share * people
 
+    def short(self, risk: str, people: float | None) -> str:
+        """The limit of a risk in numbers, as it was stated; nothing where there is none."""
+        name = risk if risk in self.limits else f"{risk}_share"
+        return "" if name not in self.limits or self.hidden else _numbers(name, self.limits[name], people)
+
     def sentences(self, people: float | None) -> list[str]:
         """The rule as it was stated, in words."""
         if not self.limits:
@@ -86,13 +91,13 @@ def limit_words(risk: str, limit: float, people: float | None) -> str:
     ('people found at most 1,000 (2%)', 'people found at most 2% (1,020)')
     """
     words = said(risk.removesuffix("_share"))
-    if math.isnan(limit):
-        return words
+    return words if math.isnan(limit) else f"{words} at most {_numbers(risk, limit, people)}"
+
+
+def _numbers(risk: str, limit: float, people: float | None) -> str:
     if risk.endswith("_share"):
-        of = f" ({limit * people:,.0f})" if people else ""
-        return f"{words} at most {_percent(limit)}{of}"
-    of = f" ({_percent(limit / people)})" if people and limit >= 1 else ""
-    return f"{words} at most {number(limit)}{of}"
+        return _percent(limit) + (f" ({limit * people:,.0f})" if people else "")
+    return number(limit) + (f" ({_percent(limit / people)})" if people and limit >= 1 else "")
 
 
 def _percent(share: float) -> str:

@@ -40,8 +40,8 @@ class Trust:
         if self.z > 0:
             return f"The risk of “{self.plan}” may be understated: the intruder {self.who} {told}."
         return (
-            f"The claims of the intruder {self.who} overstate the risk of “{self.plan}”: it {told}. It reasons badly, and "
-            "one who reasons better may find more."
+            f"The claims of the intruder {self.who} overstate the risk of “{self.plan}”: it {told}. It reasons badly, "
+            "and one who reasons better may find more."
         )
 
 
@@ -95,11 +95,13 @@ def believed_words(view: View) -> list[str]:
     """The answer to "can the risk be believed?" and what is doubtful of other plans."""
     found = trust(view, view.focus)
     if found is None:
-        return ["What intruders claim was not kept with this result; run the study again to see it."] * (not view.outside)
+        return ["What intruders claim was not kept with this result; run the study again to see it."] * (
+            not view.outside
+        )
     t, whole = view.treat, view.targets(view.focus)
     claimed, true = (t.rated(v, v, v, whole) for v in (found.claimed, found.true))
     z = "" if view.outside else f" (z = {found.z:+.1f})"
-    told = f"With “{found.plan}” the intruder {found.who} claims {claimed}, and is right for {true}{z}, on average per release."
+    told = f"With “{found.plan}” the intruder {found.who} claims {claimed}, and is right for {true}{z}, per release."
     first = "No. " + found.direction(view) if found.off else f"Yes. {told}"
     others = [] if view.outside else [c for c in _cautions(view) if f"“{view.focus}”" not in c]
     return [first, *([told] if found.off else []), *others]
@@ -124,11 +126,19 @@ def believed_drawing(view: View) -> Drawing | None:
     made = [calibration_picture(bins, alt, narrow=n) for n in (False, True)]
     table = [[span, view.treat.people(n), percent(c), percent(r), percent(2 * e)] for span, n, (c, r, e) in
              zip(spans, rows["targets"], bins, strict=True)]  # fmt: skip
-    head = ["probability of the likeliest record", "people, all repeats together", "claimed", "true", "two standard errors"]
+    head = [
+        "probability of the likeliest record",
+        "people, all repeats together",
+        "claimed",
+        "true",
+        "two standard errors",
+    ]
     caption = (
         "Bars: two standard errors. Below the line the intruder is too sure, above it the risk would be understated."
     )
-    return Drawing("believed", f"The intruder {found.who} and “{found.plan}”", caption, *made, Table(head, table))
+    return Drawing(
+        "believed", f"The intruder {found.who} and “{found.plan}”", caption, made[0], made[1], Table(head, table)
+    )
 
 
 def believed_table(view: View) -> Table | None:

@@ -42,8 +42,8 @@ class Figure:
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """A finished picture, for wide and narrow pages, that needs no script. `numbers`: what its numbers stand for;
-    `key`: its marks in words."""
+    """A finished picture, for wide and narrow pages, that needs no script. `numbers`: what the numbers on each of the
+    two stand for; `key`: its marks in words."""
 
     name: str
     title: str
@@ -51,7 +51,7 @@ class Drawing:
     wide: Picture
     narrow: Picture
     table: Table | None = None
-    numbers: tuple[tuple[str, str], ...] = ()
+    numbers: tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]] = ((), ())
     key: tuple[tuple[str, str], ...] = ()
 
 
@@ -65,9 +65,9 @@ def slug(text: str) -> str:
     return plain[:60] or text.encode().hex()[:16] or "figure"
 
 
-def unlike(figures: Sequence[Any]) -> list[Any]:
-    """The same figures or drawings with a name each."""
-    seen: dict[str, int] = {}
+def unlike(figures: Sequence[Any], taken: Sequence[str] = ()) -> list[Any]:
+    """The same figures or drawings with a name each, which none of those `taken` has."""
+    seen: dict[str, int] = dict.fromkeys(taken, 1)
     out = []
     for f in figures:
         seen[f.name] = seen.get(f.name, 0) + 1

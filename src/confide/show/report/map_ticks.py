@@ -9,23 +9,21 @@ from confide.show.charts.decision_map import Tick
 from confide.show.charts.map_scales import UtilityAxis
 
 
-
-def risk_ticks(
-    low: float, high: float, at: Callable[[float], float], people: float | None, gap: float
-) -> list[Tick]:
+def risk_ticks(low: float, high: float, at: Callable[[float], float], people: float | None, gap: float) -> list[Tick]:
     """Places of round shares of all people, with the counts below; at least `gap` apart.
 
     >>> [words for _, words in risk_ticks(0, 200, lambda v: v / 200, 1_000, 0.2)]
     [['0%', '0'], ['5%', '50'], ['10%', '100'], ['15%', '150'], ['20%', '200']]
     """
     whole = people or 1.0
-    step = steps(low / whole, high / whole, at=lambda s: at(s * whole), gap=gap)
+    step = steps((low / whole, high / whole), lambda s: at(s * whole), gap)
     return [(at(s * whole), [f"{float(f'{100 * s:.6g}'):g}%", f"{s * whole:,.0f}"] if people else [f"{s:g}"])
             for s in step]  # fmt: skip
 
 
-def steps(low: float, high: float, at: Callable[[float], float], gap: float) -> list[float]:
+def steps(ends: tuple[float, float], at: Callable[[float], float], gap: float) -> list[float]:
     """Round numbers between two, evenly spaced where these leave each other room, else thinned from the top."""
+    low, high = ends
     if not high > low:
         return [low]
     rough = (high - low) / 6
@@ -43,10 +41,10 @@ def steps(low: float, high: float, at: Callable[[float], float], gap: float) -> 
 
 def utility_ticks(axis: UtilityAxis, low: float, high: float, many: int = 5) -> list[Tick]:
     """Round values between two heights of an axis; a measure's range may be endless, so they are looked for."""
-    ends = [_value_at(axis, h) for h in (low, high)]
-    if not all(map(math.isfinite, ends)):
+    one, other = _value_at(axis, low), _value_at(axis, high)
+    if not (math.isfinite(one) and math.isfinite(other)):
         return [(at, [words]) for at, words in axis.ticks() if low <= at <= high]
-    found = steps(*sorted(ends), at=axis.at, gap=(high - low) / (many + 3))
+    found = steps((min(one, other), max(one, other)), axis.at, (high - low) / (many + 3))
     return [(axis.at(v), [f"{v:g}"]) for v in found if low <= axis.at(v) <= high]
 
 

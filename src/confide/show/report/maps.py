@@ -10,6 +10,7 @@ import polars as pl
 
 from confide.show.charts.decision_map import Dot, Drawn, Scene, Tick, decision_map
 from confide.show.charts.map_scales import PAD, RiskAxis, UtilityAxis, thinned, usual_scale
+from confide.show.charts.svg import Spot
 from confide.show.names import said
 from confide.show.report.figures import Drawing, Table, slug
 from confide.show.report.map_ticks import risk_ticks, utility_ticks
@@ -21,6 +22,9 @@ MOST_NAMES = 14
 """With more plans only the choice, the anchor, the frontier and the ends of sweeps are named."""
 NEAR = 3.0
 """A plan is near the limit up to so many times of it."""
+
+LEAST_RISE = 0.1
+"""Of the upward axis, what the enlarged part shows at least; differences below that are no matter."""
 
 KEY = (
     ("chosen", "chosen"), ("dot", "plan"), ("ring", "a floor of utility is not kept"),
@@ -71,11 +75,11 @@ def _of(view: View, name: str) -> _Map | None:
 
 def _dots(found: _Map) -> list[Dot]:
     """One dot per plan; plans at the same place share theirs. Those that matter most find their names' places first."""
-    view, at = found.view, {}
-    named = _named(found)
+    view, named = found.view, _named(found)
+    at: dict[Spot, list[tuple[dict[str, Any], Spot]]] = {}
     for r in found.points.iter_rows(named=True):
         place = found.across.at(r["risk"]), found.up.at(r["utility"])
-        at.setdefault((round(place[0], 3), round(place[1], 3)), []).append((r, place))
+        at.setdefault(_place(found, r), []).append((r, place))
     out = []
     for same in at.values():
         row, (x, y) = next(((r, p) for r, p in same if r["plan"] == view.chosen), same[0])
@@ -107,7 +111,7 @@ def _named(found: _Map) -> set[str]:
 def _full(found: _Map) -> Scene:
     """Both axes from end to end."""
     shares = risk_ticks(0.0, found.across.top, found.across.at, found.view.people, 0.11)
-    heights = [(at, [words]) for at, words in thinned(found.up.ticks(), 0.07)]
+    heights: list[Tick] = [(at, [words]) for at, words in thinned(found.up.ticks(), 0.07)]
     return _scene(found, (-PAD, 1 + PAD), (-PAD, 1 + PAD), shares, heights)
 
 
@@ -129,7 +133,7 @@ def _near(found: _Map, dots: Sequence[Dot]) -> Scene | None:
     worst, best = min(values), max(values)
     across = found.across.at(max(low - gap, 0.0)), found.across.at(min(high + gap, found.across.top))
     heights = sorted((found.up.at(worst), found.up.at(best)))
-    rise = max(heights[1] - heights[0], 0.04) * 0.16
+    rise = max(heights[1] - heights[0], LEAST_RISE) * 0.16
     up = max(heights[0] - rise, -PAD), min(heights[1] + rise, 1 + PAD)
     inside = [d for d in dots if across[0] <= d.x <= across[1] and up[0] <= d.y <= up[1]]
     if across[1] - across[0] > 0.8 or len(inside) == len(dots):
@@ -147,7 +151,7 @@ def _scene(found: _Map, across: tuple[float, float], up: tuple[float, float], x:
     m = view.measure(found.name)
     return Scene(
         across, up, x, y, f"{said(view.risk)}, worst intruder", f"{said(found.name)} ({m.direction} is better)",
-        place, "" if limit is None else f"limit: {view.treat.rated(limit, limit, limit, view.people)}",
+        place, "" if limit is None else f"limit: {view.asked.short(view.risk, view.people)}",
         None if floor is None else found.up.at(floor), "" if floor is None else f"asked: {floor:g}",
     )  # fmt: skip
 
@@ -162,19 +166,22 @@ def _drawing(found: _Map, kind: str, scene: Scene, dots: Sequence[Dot]) -> Drawi
     lost = len(view.plans) - len(view.drawn(name))
     caption += f" {lost} of {len(view.plans)} plans are not drawn; the table below has all." if lost else ""
     table = _table(found) if kind == "all" else None
-    return Drawing(f"map-{slug(name)}" + "-near" * (kind == "near"), title, caption.strip(), wide.picture,
-                   narrow.picture, table, _numbers(found, wide, narrow), _key(dots, scene))  # fmt: skip
+    told = _numbers(found, wide), _numbers(found, narrow)
+    anchor = f"map-{slug(name)}" + "-near" * (kind == "near")
+    return Drawing(anchor, title, caption.strip(), wide.picture, narrow.picture, table, told, _key(dots, scene))
 
 
-def _numbers(found: _Map, *drawn: Drawn) -> tuple[tuple[str, str], ...]:
-    """Numbers that stand for names on some drawing, with the names."""
-    lost = {p for d in drawn for p in d.numbered}
-    same = found.points.with_columns(x=pl.col("risk").map_elements(lambda v: round(found.across.at(v), 3), pl.Float64),
-                                     y=pl.col("utility").map_elements(lambda v: round(found.up.at(v), 3), pl.Float64))  # fmt: skip
-    spots = same.filter(pl.col("plan").is_in(list(lost))).select("x", "y").unique()
-    rows = same.join(spots, on=["x", "y"], how="semi").sort("number").select("number", "plan").rows()
-    named = _named(found)
-    return tuple((str(k), plan) for k, plan in rows if plan in named)
+def _numbers(found: _Map, drawn: Drawn) -> tuple[tuple[str, str], ...]:
+    """Numbers that stand for names on a drawing, with the names."""
+    places = {r["plan"]: _place(found, r) for r in found.points.iter_rows(named=True)}
+    lost, named = {places[p] for p in drawn.numbered}, _named(found)
+    rows = found.points.select("number", "plan").rows()
+    return tuple((str(k), plan) for k, plan in rows if plan in named and places[plan] in lost)
+
+
+def _place(found: _Map, row: dict[str, Any]) -> Spot:
+    """Where a plan stands, up to what the eye can tell."""
+    return round(found.across.at(row["risk"]), 3), round(found.up.at(row["utility"]), 3)
 
 
 def _key(dots: Sequence[Dot], scene: Scene) -> tuple[tuple[str, str], ...]:
@@ -205,5 +212,3 @@ def _table(found: _Map) -> Table:
         risk = view.number_text(r["plan"], view.risk, r["worst_intruder"] or view.worst or "")
         rows.append([r["plan"], str(k), risk, told, on])
     return Table(["plan", "no.", said(view.risk), said(name), "on the frontier"], rows)
-
-

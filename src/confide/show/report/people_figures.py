@@ -52,7 +52,7 @@ def distribution_figure(view: View) -> Figure | None:
 
 
 def group_drawings(view: View) -> list[Drawing]:
-    """One drawing per variable that the worst intruder knows: the share of each group that is found, before and after."""
+    """One drawing per variable that the worst intruder knows: the share found of each group, before and after."""
     frame = shown_groups(view)
     return [_group_drawing(view, v, frame.filter(pl.col("variable") == v)) for v in dict.fromkeys(frame["variable"])]
 
@@ -92,8 +92,7 @@ def _group_drawing(view: View, variable: str, frame: pl.DataFrame) -> Drawing:
     made = [bars_picture(rows, alt, narrow=n) for n in (False, True)]
     plans = [p for p in dict.fromkeys([*view.coloured, view.focus]) if p in set(frame["plan"])]
     table = [[v, _size(view, cells, plans, v), *(_share(view, cells.get((p, v))) for p in plans)] for v in levels]
-    caption = f"Groups of fewer than {t.fewest} people are {'left out or ' * t.outside}taken together."
-    return Drawing(f"groups-{slug(variable)}", f"By {variable}", caption + view.left_out(plans), made[0], made[1],
+    return Drawing(f"groups-{slug(variable)}", f"By {variable}", "", made[0], made[1],
                    Table([variable, "people", *plans], table))  # fmt: skip
 
 
@@ -104,7 +103,7 @@ def _told(view: View, cell: tuple[float, float] | None) -> tuple[str, str]:
     share = view.treat.share_text(*cell).replace("fewer than ", "<").removesuffix(" people")
     if share.startswith("<"):
         return f"{share} of {view.treat.people(cell[1])}", share
-    return f"{share} ({view.treat.people(cell[0])} of {view.treat.people(cell[1])})", share
+    return f"{share} ({view.treat.whole(cell[0])} of {view.treat.whole(cell[1])})", share
 
 
 def _share(view: View, cell: tuple[float, float] | None) -> str:

@@ -45,6 +45,10 @@ class Treatment:
             return f"fewer than {self.base}" if x < self.base else f"{count_outside(x, self.base):,.0f}"
         return f"{x:,.0f}" if x >= 1000 else _trimmed(f"{x:,.1f}" if x >= EXACT_BELOW else f"{x:,.2f}")
 
+    def whole(self, x: float) -> str:
+        """The same without decimals, where there is little room."""
+        return self.people(x) if self.outside or x < 1 else f"{x:,.0f}"
+
     def count(self, x: float | None) -> float | None:
         """The same as a place on an axis."""
         if x is None or math.isnan(x):

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import polars as pl
+
 from confide.show.names import KEPT, capital, said
 from confide.show.report.believed import caution
 from confide.show.report.people_figures import exposed
@@ -75,11 +77,12 @@ def _within(view: View) -> Iterator[str]:
         else:
             yield f"Of the plans within the limits that were set on {limited}, it {best}."
         return
-    kept = int(table["meets"].sum())
+    others = table if view.chosen == EVERYTHING else table.filter(pl.col("plan") != EVERYTHING)
+    kept = int(others["meets"].sum())
     if kept == 1:
-        yield f"It is the only one of {table.height} plans that stays within them."
+        yield f"It is the only one of {others.height} plans that stays within them."
     else:
-        yield f"{capital(_counted(kept))} of {table.height} plans stay within them; of these it {best}."
+        yield f"{capital(_counted(kept))} of {others.height} plans stay within them; of these it {best}."
 
 
 def _found(view: View, plan: str) -> Iterator[str]:
@@ -128,11 +131,12 @@ def _open(view: View) -> Iterator[str]:
     for m in view.result.measures[:1]:
         on = [p for p in others if m.name in view.frontier[p]]
         risks = sorted(on, key=lambda p: view.number(p, view.risk, view.worst_of(p))["mean"] or 0.0)
-        ends = f", from “{risks[0]}” (least risk) to “{risks[-1]}”" if len(risks) > 1 else "".join(f": “{p}”" for p in on)
-        yield (
-            f"By {said(m.name)}, {_counted(len(on))} of {len(others)} plans {'are' if len(on) != 1 else 'is'} beaten by "
-            f"no other in both risk and utility{ends}."
-        )
+        ends = "".join(f": “{p}”" for p in on)
+        if len(risks) > 1:
+            ends = f", from “{risks[0]}” (least risk) to “{risks[-1]}”"
+        are = "are" if len(on) != 1 else "is"
+        many = f"{_counted(len(on))} of {len(others)} plans"
+        yield f"By {said(m.name)}, {many} {are} beaten by no other in both risk and utility{ends}."
     yield from _found(view, view.focus)
 
 
@@ -180,15 +184,17 @@ def _at_risk(view: View, plan: str) -> Number:
     low = share.startswith("fewer")
     of = f"{t.interval(mean, found['low'], found['high'])} of {t.people(whole)} by the intruder {who}"
     if plan == EVERYTHING:
-        return Number("<" + str(t.base) if low else share[:-1], "" if low else "%", f"{what} in the file as it is", f"{of}.")
+        return Number(
+            "<" + str(t.base) if low else share[:-1], "" if low else "%", f"{what} in the file as it is", f"{of}."
+        )
     level = LEVEL_WORDS.get(view.level(plan, who), "")
     limit, beyond = view.asked.limit(view.risk, view.people), False
     words = f"{of}{level}."
     if limit is not None:
-        words += f" Limit: {t.rated(limit, limit, limit, view.people)}."
+        words += f" Limit: {view.asked.short(view.risk, view.people)}."
         beyond = mean / whole > limit / (view.people or whole) * (1 + 1e-9)
     name = f"{what} with “{plan}”"
-    return Number("<" + str(t.base) if low else share[:-1], "" if low else "%", name, words + _draw(view), beyond)
+    return Number("<" + str(t.base) if low else share[:-1], "" if low else "%", name, words, beyond)
 
 
 LEVEL_WORDS = {
@@ -197,22 +203,21 @@ LEVEL_WORDS = {
 }  # fmt: skip
 
 
-def _draw(view: View) -> str:
-    """The very file that was drawn, beside the mean over draws."""
-    return ""
-
-
 def _kept(view: View) -> Iterator[Number]:
     """The utility that the choice goes by, as what is kept; the others in words."""
     plan, by, names = view.focus, view.deciding, [m.name for m in view.result.measures]
     if by is None:
         return
-    asked = [f"asked: at least {v:g} of the {said(m)}" for m, v in view.asked.floors.items()] if not view.outside else []
+    asked = (
+        [f"asked: at least {v:g} of the {said(m)}" for m, v in view.asked.floors.items()] if not view.outside else []
+    )
     others = [f"{said(m)} {view.said(plan, m)}" for m in names if m != by]
     told = "; ".join([*asked, *others])
     value, unit, what = kept_words(view, plan, by)
     words = f"{capital(said(by))}: {view.number_text(plan, by)}; as it is: {view.said(EVERYTHING, by)}."
-    yield Number(value, unit, what, words + (f" {capital(told)}." if told else ""), view.lacks(plan) and not view.outside)
+    yield Number(
+        value, unit, what, words + (f" {capital(told)}." if told else ""), view.lacks(plan) and not view.outside
+    )
 
 
 def kept_words(view: View, plan: str, name: str) -> tuple[str, str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -92,8 +91,7 @@ class View:
     @cached_property
     def nearest(self) -> str | None:
         """The plan that comes nearest to a rule which none keeps."""
-        found = re.search(r'"(.*)" comes nearest', self.nobody)
-        return found[1] if found and found[1] in self.plans else None
+        return next((p for p in self.plans if f'"{p}" comes nearest' in self.nobody), None)
 
     @cached_property
     def focus(self) -> str:
