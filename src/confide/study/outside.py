@@ -21,7 +21,10 @@ from confide.study.statement.checks import COLUMNS, RISKS
 CARRIED = 0.5
 """The share of a loss that few people may carry; from there on the figure is about them."""
 LEAST, MOST = 3, 1_000_000
-COUNTS = tuple(r for r in RISKS if r != "false_match_rate")
+COUNTS = tuple(r for r in RISKS if r not in ("false_match_rate", "found_share"))
+"""Risks that count people. Shares follow from the counts as they are shown."""
+INSIDE = ("details", "timings", "audit", "levels", "calibration", "claims", "distributions", "kinds")
+"""Tables that stay inside: ranges of few people, files before protection, remarks that count records."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,7 +34,8 @@ class Published(StudyResult):
     Counts are multiples of `fewest`; those below it stand at half of it, all alike. Figures of utility are rounded so
     that `fewest` - 1 people cannot move the last digit, or are in `withheld` (by plan and measure). `near`: figures
     that are the best value after rounding. Groups of fewer people are merged or left out. `quoted`: by plan, the places
-    and fields of steps that name what fewer people have. There is no seed, label, remark or time.
+    and fields of steps that name what fewer people have. There is no seed, label, remark or time,
+    and nothing in the tables that stay inside (`INSIDE`).
     """
 
     fewest: int = FEWEST
@@ -82,7 +86,7 @@ def published(result: StudyResult, fewest: int = FEWEST) -> Published:
     return Published(**inherited | {
         "frame": _frame(result, numbers), "info": info, "distribution": _counted(result.distribution, fewest),
         "groups": _counted(merged_groups(result.groups, fewest, drop=True), fewest),
-        "details": result.details.clear(), "timings": result.timings.clear(), "audit": result.audit.clear(),
+        **{table: getattr(result, table).clear() for table in INSIDE},
         "fewest": fewest, "numbers": numbers, "withheld": frozenset(withheld), "near": frozenset(near),
         "quoted": {p: frozenset((i, f) for i, f, n in each if n < fewest) for p, each in result.statements.items()},
         "statements": {},
@@ -181,7 +185,7 @@ def merged_groups(groups: pl.DataFrame, fewest: int, drop: bool) -> pl.DataFrame
     least = pl.when(pl.len().over(by) < plans).then(0.0).otherwise(pl.col("targets").min().over(by))
     name = pl.when(least < fewest).then(pl.lit(small_name(fewest))).otherwise(pl.col("level"))
     merged = groups.with_columns(level=name).group_by("plan", *by, maintain_order=True).agg(
-        pl.sum("targets", "over_threshold", "expected_matches")
+        pl.sum("targets", *(c for c in ("over_threshold", "expected_matches", "found") if c in groups.columns))
     )  # fmt: skip
     found = merged.filter(pl.col("targets").min().over(by) >= fewest) if drop else merged
     last = pl.col("level") == small_name(fewest)

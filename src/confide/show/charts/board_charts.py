@@ -66,16 +66,16 @@ def _broken(name: str, letters: int) -> list[str]:
     return [line_[k : k + letters] for line_ in wrapped(name, letters) for k in range(0, max(len(line_), 1), letters)]
 
 
-def shares_picture(levels: Sequence[tuple[str, float, float]], alt: str) -> Picture:
+def shares_picture(levels: Sequence[tuple[str, float | None, float]], alt: str) -> Picture:
     """Before and after as pairs of bars: pale what the file has, strong what is released.
 
-    `levels`: a name, the share before and the share after.
+    `levels`: a name, the share before (None for a level that only the release has) and the share after.
 
     >>> shares_picture([("men", 0.5, 0.4), ("women", 0.5, 0.6)], "By sex.").words()[:2]
     ['men', '50% → 40%']
     """
     width, left = 340.0, 118.0
-    top = max((v for _, *pair in levels for v in pair), default=1.0) or 1.0
+    top = max((max(before or 0.0, after) for _, before, after in levels), default=1.0) or 1.0
     scale = (width - left - 92) / top
     parts: list[str] = []
     y = 2.0
@@ -84,10 +84,11 @@ def shares_picture(levels: Sequence[tuple[str, float, float]], alt: str) -> Pict
         height = max(24.0, 14.0 * len(names) + 6)
         middle = y + height / 2
         parts += [text((0, middle + 4.5 + 14 * (k - (len(names) - 1) / 2)), n) for k, n in enumerate(names)]
-        parts.append(rect(left, middle - 9, max(before * scale, 1), 8, "f-pale", 1))
-        parts.append(rect(left, middle + 1, max(after * scale, 1), 8, "f-strong", 1))
-        words = f"{percent(before)} → {percent(after)}"
-        parts.append(text((left + max(before, after) * scale + 7, middle + 4.5), words, "t-soft"))
+        if before is not None:
+            parts.append(rect(left, middle - 9, max(before * scale, 1), 8, "f-pale", 1))
+        parts.append(rect(left, middle + (1 if before is not None else -4), max(after * scale, 1), 8, "f-strong", 1))
+        words = percent(after) if before is None else f"{percent(before)} → {percent(after)}"
+        parts.append(text((left + max(before or 0.0, after) * scale + 7, middle + 4.5), words, "t-soft"))
         y += height + 3
     return Picture(width, y, tuple(parts), alt)
 

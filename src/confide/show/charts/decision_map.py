@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from confide.show.charts.near_labels import Box, Label, Placed, place_labels
+from confide.show.charts.near_labels import Box, Label, drawn_labels, place_labels
 from confide.show.charts.svg import LETTER, Picture, Spot, circle, line, rect, text
 from confide.show.charts.theory_labels import dense
 
@@ -86,7 +86,8 @@ def decision_map(dots: Sequence[Dot], scene: Scene, alt: str, narrow: bool = Fal
     names = place_labels(named, view.room, walls, soft, 17 if narrow else 25)
     parts = [*_frame(view), *limits, *(line(way, "s-axis", 1.5) for way in lines)]
     parts += [p for d in seen for p in _mark(view, d)]
-    return Drawn(Picture(*size, (*parts, *names.parts), alt), _without(seen, names))
+    lost = tuple(d.plan for d, n in zip(seen, names, strict=True) if d.short and (n is None or not n.named))
+    return Drawn(Picture(*size, (*parts, *drawn_labels(named, names)), alt), lost)
 
 
 def _label(view: _Page, dot: Dot) -> Label:
@@ -95,10 +96,6 @@ def _label(view: _Page, dot: Dot) -> Label:
     within = beyond is not None and view.scene.limit is not None and dot.x <= view.scene.limit
     classes, size = ("t-b t-a", 11.0) if dot.chosen else ("", MARK)
     return Label(view.at(dot.x, dot.y), dot.words, dot.short, classes, size, (beyond,) if within and beyond else ())
-
-
-def _without(seen: Sequence[Dot], names: Placed) -> tuple[str, ...]:
-    return tuple(d.plan for d, kind in zip(seen, names.kinds, strict=True) if kind != "named" and d.short)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -15,6 +15,8 @@ from confide.show.charts.drawing import INK, QUIET, chart_title, styled
 from confide.show.charts.map_labels import label_layer, named_points
 from confide.show.charts.map_points import NOTHING, limit_of, marked_plan, points_of
 from confide.show.charts.map_scales import PAD, SCALES, RiskAxis, UtilityAxis, ticked, unstretched, usual_scale
+from confide.show.charts.svg import wrapped
+from confide.show.names import said as in_words
 from confide.study.statement.checks import EVERYTHING
 from confide.study.tradeoff.asked import checked_risk
 from confide.study.tradeoff.choice import Choice
@@ -22,6 +24,8 @@ from confide.study.tradeoff.frontier import frontier, frontier_band
 from confide.study.tradeoff.question import number
 
 WIDTH, HEIGHT = 640, 440
+LETTERS = 100
+"""Of a line of the subtitle."""
 MOST_NAMED = 5
 """Plans that the subtitle names."""
 BAND, BAND_STEPS = "#dedede", 160
@@ -65,9 +69,9 @@ def map_chart(
         at = axes[0].at(limit)
         lines.append([(at, -PAD), (at, 1 + PAD)])
         names.append((f"limit {number(limit)}", at, -PAD * 0.6, QUIET, True))
-    text = label_layer(names, lines, WIDTH, HEIGHT, _spots(points, chosen))
+    text, numbered = label_layer(names, lines, WIDTH, HEIGHT, _spots(points, chosen))
     chart = alt.layer(alt.layer(*parts), text).resolve_scale(x="independent", y="independent", color="independent")
-    said = _subtitle(found, frame, intruder, axes[0], points.height)
+    said = [*_subtitle(found, frame, intruder, axes[0], points.height), *_numbers(numbered)]
     head = chart_title(title or "Risk and utility of candidate releases", said, frame="bounds")
     return styled(chart.properties(width=WIDTH, height=HEIGHT, title=head))
 
@@ -87,7 +91,7 @@ class _Places:
 
     def __init__(self, across: RiskAxis, up: UtilityAxis, risk: str) -> None:
         how = {"sqrt": ", square-root scale", "symlog": ", logarithmic scale", "linear": ""}
-        self.x = f"Disclosure risk: {risk.replace('_', ' ')}{how[across.scale]}", across.ticks()
+        self.x = f"Disclosure risk: {in_words(risk)}{how[across.scale]}", across.ticks()
         self.y = f"{up.title}{how[up.scale]}", up.ticks()
 
         self.told = False
@@ -204,6 +208,11 @@ def _point_layers(place: _Places, points: pl.DataFrame, chosen: str | None) -> l
         mark = alt.Chart(ring).mark_point(size=330, strokeWidth=2.2, color=INK, opacity=1, filled=False)
         out.append(mark.encode(**place.encode()))
     return out
+
+
+def _numbers(names: Sequence[str]) -> list[str]:
+    """What numbers beside points stand for, in lines."""
+    return wrapped("; ".join(names), LETTERS) if names else []
 
 
 def _subtitle(found: pl.DataFrame, frame: pl.DataFrame, intruder: str | None, axis: RiskAxis, drawn: int) -> list[str]:

@@ -8,18 +8,17 @@ from typing import Any
 import polars as pl
 
 from confide.show.charts.drawing import INK, WORDS
-from confide.show.charts.label_places import Box, Spot, edge, placed
 from confide.show.charts.map_scales import PAD
+from confide.show.charts.near_labels import Label, place_labels
+from confide.show.charts.svg import Spot
 from confide.show.charts.theory_labels import dense
 
-FAR, CLEAR, TOO_FAR = 22.0, 8.0, 45.0
-"""Pixels from a point: where its name gets a line, where that line begins, and where a setting between the ends of its
-sweep is not named at all."""
 MOST = 26
 """Names beyond which only the ends of sweeps, the frontier and the choice are named."""
-LONGEST = 44
+LETTERS, EDGE = 24, 10.0
+"""Letters of a line of a name; pixels by which a name may seem to reach out of the drawing, as letters are narrower."""
 RING = 14.0
-"""A larger mark than this keeps even its own name at a distance."""
+"""Pixels of a mark; that of the choice is larger."""
 
 
 Name = tuple[str, float, float, str, bool]
@@ -52,7 +51,7 @@ def named_points(points: pl.DataFrame, chosen: str | None) -> list[Name]:
         key = round(r["x"] * 500), round(r["y"] * 500)
         needed = r["sweep"] is None or r["plan"] in ends or r["plan"] == chosen
         at.setdefault(key, []).append((words, r["x"], r["y"], r["ink"], needed))
-    return [(_shortened(" = ".join(w for w, *_ in same)), *same[0][1:]) for same in at.values()]
+    return [(" = ".join(w for w, *_ in same), *same[0][1:]) for same in at.values()]
 
 
 def _words(row: dict[str, Any], end: bool, chosen: bool) -> str:
@@ -65,46 +64,48 @@ def _words(row: dict[str, Any], end: bool, chosen: bool) -> str:
     return f"chosen: {name}" if chosen else name
 
 
-def _shortened(words: str) -> str:
-    return words if len(words) <= LONGEST else words[: LONGEST - 1] + "…"
-
-
 def label_layer(
     names: Sequence[Name], lines: Sequence[Sequence[tuple[float, float]]], width: float,
     height: float, points: Sequence[tuple[float, float, float]] = (),
-) -> Any:  # fmt: skip
-    """The names as a layer in pixels. `lines`: what they keep off, in places of the axes, as are `points` with
-    their sizes in pixels."""
+) -> tuple[Any, list[str]]:  # fmt: skip
+    """The names as a layer in pixels, and what numbers stand for, as "3: swap both".
+
+    `lines`: what names keep off, in places of the axes, as are `points` with their sizes in pixels. No line leads to a
+    name: it stands beside its point, or where there is no room its number does. One that is not needed is left out.
+    """
+    names = sorted(names, key=lambda name: not name[-1])
+    size = {pixels(x, y, width, height): max(s, RING) for x, y, s in points}
+    at = [pixels(x, y, width, height) for _, x, y, *_ in names]
+    labels = [Label(p, name[0], str(k) if name[-1] else "", size=size.get(p, RING) / 2)
+              for k, (p, name) in enumerate(zip(at, names, strict=True), 1)]  # fmt: skip
+    hard = [_box(p, s / 2) for p, s in size.items() if p not in at]
+    soft = [_box(pixel, 3.0) for line in lines for pixel in dense([pixels(x, y, width, height) for x, y in line])[::2]]
+    found = place_labels(labels, (-EDGE, 0.0, width + EDGE, height), hard, soft, LETTERS)
+    there = [(one, WORDS.get(name[3], name[3])) for one, name in zip(found, names, strict=True) if one is not None]
+    rows = [(words, x, y - 4.5, one.anchor, ink) for one, ink in there for words, x, y in one.spots]
+    told = [
+        f"{one.short}: {one.words}" for one, f in zip(labels, found, strict=True) if one.short and not (f and f.named)
+    ]
+    return _drawn(rows, width, height), told
+
+
+def _box(at: Spot, half: float) -> tuple[float, float, float, float]:
+    return at[0] - half, at[1] - half, at[0] + half, at[1] + half
+
+
+def _drawn(rows: Sequence[tuple[Any, ...]], width: float, height: float) -> Any:
+    """Words at their places, held at their left end, middle or right end."""
     import altair as alt
 
-    walls: list[Box] = [(p, q, 6.0, 6.0) for line in lines for p, q in
-                        dense([pixels(x, y, width, height) for x, y in line])[::2]]  # fmt: skip
-    at = [pixels(x, y, width, height) for _, x, y, *_ in names]
-    spots_of = [(*pixels(x, y, width, height), size, size) for x, y, size in points]
-    # A named point keeps others' names off by itself; the ring of the choice keeps its own name off as well.
-    walls += [b for b in spots_of if b[:2] not in at or b[2] > RING]
-    words = [w for w, *_ in names]
-    spots = placed(at, words, width, height, walls)
-    # Letters are narrower than they are reckoned, so a line that ended at the reckoned edge would end in the air.
-    rows = [
-        (t, WORDS.get(ink, ink), needed, *p, *s, *edge(p, s, t[: len(t) * 7 // 8]))
-        for (t, _, _, ink, needed), p, s in zip(names, at, spots, strict=True)
-    ]
-    columns = ["label", "ink", "needed", "px", "py", "tx", "ty", "ex", "ey"]
-    away = ((pl.col("px") - pl.col("ex")) ** 2 + (pl.col("py") - pl.col("ey")) ** 2).sqrt()
-    data = pl.DataFrame(rows, schema=columns, orient="row").filter(pl.col("needed") | (away < TOO_FAR))
-    far = data.filter(away > FAR)
+    data = pl.DataFrame(rows, schema=["label", "tx", "ty", "anchor", "ink"], orient="row")
     across, down = alt.Scale(domain=[0, width], nice=False), alt.Scale(domain=[height, 0], nice=False)
-    text = alt.Chart(data).mark_text(fontSize=12, color=INK, baseline="middle").encode(
-        x=alt.X("tx:Q", scale=across, axis=None), y=alt.Y("ty:Q", scale=down, axis=None), text="label:N",
-        color=alt.Color("ink:N", scale=None),
-    )  # fmt: skip
-    if not far.height:
-        return text
-    share = CLEAR / away
-    far = far.with_columns(px=pl.col("px") + share * (pl.col("ex") - pl.col("px")),
-                           py=pl.col("py") + share * (pl.col("ey") - pl.col("py")))  # fmt: skip
-    leads = alt.Chart(far).mark_rule(color="#bbbbbb").encode(
-        x=alt.X("px:Q", scale=across, axis=None), y=alt.Y("py:Q", scale=down, axis=None), x2="ex:Q", y2="ey:Q"
-    )  # fmt: skip
-    return alt.layer(leads, text)
+    layers = []
+    aligned: dict[str, Any] = {"start": "left", "middle": "center", "end": "right"}
+    for anchor, align in aligned.items():
+        mine = data.filter(pl.col("anchor") == anchor).select("label", "tx", "ty", "ink")
+        if mine.height:
+            layers.append(alt.Chart(mine).mark_text(fontSize=12, color=INK, baseline="middle", align=align).encode(
+                x=alt.X("tx:Q", scale=across, axis=None), y=alt.Y("ty:Q", scale=down, axis=None), text="label:N",
+                color=alt.Color("ink:N", scale=None),
+            ))  # fmt: skip
+    return alt.layer(*layers)

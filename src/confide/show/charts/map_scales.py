@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from confide.measure.utility.measure import Measure
+from confide.show.names import said
 
 SCALES = ("linear", "sqrt", "symlog")
 KNEE = 0.01
@@ -106,7 +107,7 @@ class UtilityAxis:
             how = ", drawn as g / (1 + g)" if not worst else ", drawn as g / (1 + g) of the distance g from the worst"
         elif math.isinf(worst):
             how = ", drawn as 1 / (1 + loss)"
-        return f"Utility: {self.measure.name} ({self.measure.direction} is better{how})"
+        return f"Utility: {said(self.measure.name)} ({self.measure.direction} is better{how})"
 
     def ticks(self) -> list[Tick]:
         """Round values, and where they are; the two ends always."""

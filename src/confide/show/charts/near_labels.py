@@ -12,7 +12,7 @@ Box = tuple[float, float, float, float]
 
 AWAY = 10.0
 """Pixels from the middle of a dot to its name."""
-REACH = (0.0, 5.0, 10.0)
+REACH = (0.0, 5.0, 10.0, 16.0)
 """How much farther a name may stand and still be read as that dot's."""
 
 
@@ -31,47 +31,57 @@ class Label:
 
 @dataclass(frozen=True)
 class Placed:
-    """The labels as SVG, and by place whether each is named, shortened or left out."""
+    """A label where it stands: its lines, its box, at which end its words are held, and whether they are its own
+    (`named`) or short."""
 
-    parts: tuple[str, ...]
-    kinds: tuple[str, ...]
+    lines: tuple[str, ...]
+    box: Box
+    anchor: str
+    named: bool
+
+    @property
+    def spots(self) -> list[tuple[str, float, float]]:
+        """Each line with the place of its base."""
+        at = {"start": self.box[0], "middle": (self.box[0] + self.box[2]) / 2, "end": self.box[2]}[self.anchor]
+        return [(words, at, self.box[1] + LINE * k + 12.5) for k, words in enumerate(self.lines)]
 
 
 def place_labels(
     labels: Sequence[Label], room: Box, hard: Sequence[Box], soft: Sequence[Box] = (), letters: int = 24
-) -> Placed:
+) -> list[Placed | None]:
     """Each label beside its dot, the first ones first: off other dots and labels and `hard` boxes always, off `soft`
-    ones (lines, which a halo parts) where there is a place.
+    ones (lines, which a halo parts) where there is a place; None where there is none for any of its words.
 
     >>> found = place_labels([Label((50, 50), "swap", "1"), Label((52, 50), "swop", "2")], (0, 0, 200, 100), [])
-    >>> found.kinds
-    ('named', 'named')
+    >>> [one.lines for one in found]
+    [('swap',), ('swop',)]
     """
     taken = [*hard, *(_around(one.at, one.size + 2) for one in labels)]
-    parts: list[str] = []
-    kinds: list[str] = []
+    out: list[Placed | None] = []
     for one in labels:
-        found = None
-        for kind, words in (("named", one.words), ("numbered", one.short)):
-            lines = wrapped(words, letters)
-            tries = ([*taken, *soft, *one.avoid], [*taken, *one.avoid], [*taken, *soft], taken)
-            found = next((f for walls in tries if (f := _free(one, lines, room, walls)) is not None), None)
-            if words and found is not None:
-                taken.append(found[0])
-                parts += _drawn(lines, *found, one.classes)
-                kinds.append(kind)
-                break
-        else:
-            kinds.append("left out")
-    return Placed(tuple(parts), tuple(kinds))
+        tries = ([*taken, *soft, *one.avoid], [*taken, *one.avoid], [*taken, *soft], taken)
+        words = [w for w in (one.words, one.short) if w]
+        ways = [(wrapped(w, letters), walls, w == one.words) for w in words for walls in tries]
+        found = next((f for lines, walls, own in ways if (f := _free(one, lines, room, walls, own)) is not None), None)
+        taken += [found.box] if found else []
+        out.append(found)
+    return out
+
+
+def drawn_labels(labels: Sequence[Label], placed: Sequence[Placed | None]) -> list[str]:
+    """The labels as SVG."""
+    return [
+        text((x, y), words, f"{one.classes} halo".strip(), found.anchor)
+        for one, found in zip(labels, placed, strict=True) if found is not None for words, x, y in found.spots
+    ]  # fmt: skip
 
 
 def _around(at: Spot, size: float) -> Box:
     return at[0] - size, at[1] - size, at[0] + size, at[1] + size
 
 
-def _free(one: Label, lines: Sequence[str], room: Box, taken: Sequence[Box]) -> tuple[Box, str] | None:
-    """The first place beside a dot that nothing covers, and how its words are set."""
+def _free(one: Label, lines: Sequence[str], room: Box, taken: Sequence[Box], named: bool) -> Placed | None:
+    """The first place beside a dot that nothing covers."""
     w, h = max(map(len, lines)) * LETTER, len(lines) * LINE
     (x, y), off = one.at, one.size + AWAY - 6.0
     own = _around(one.at, one.size + 2)
@@ -86,15 +96,8 @@ def _free(one: Label, lines: Sequence[str], room: Box, taken: Sequence[Box]) -> 
         ):  # fmt: skip
             box = (left, top, left + w, top + h)
             if _inside(box, room) and not any(_touch(box, b) for b in taken if b != own):
-                return box, anchor
+                return Placed(tuple(lines), box, anchor, named)
     return None
-
-
-def _drawn(lines: Sequence[str], box: Box, anchor: str, classes: str) -> list[str]:
-    at = {"start": box[0], "middle": (box[0] + box[2]) / 2, "end": box[2]}[anchor]
-    return [
-        text((at, box[1] + LINE * k + 12.5), words, f"{classes} halo".strip(), anchor) for k, words in enumerate(lines)
-    ]
 
 
 def _inside(box: Box, room: Box) -> bool:

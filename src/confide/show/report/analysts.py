@@ -64,13 +64,14 @@ def _of_plan(plan: str, place: int, frame: pl.DataFrame) -> Iterator[Drawing]:
     )
     names = moved.filter(pl.col("far") > SAME).sort("far", descending=True, maintain_order=True)["variable"]
     for v in names.to_list()[:MOST_VARIABLES]:
-        rows = frame.filter(pl.col("variable") == v).select("level", "before", "after").fill_null(0.0).rows()
+        rows = frame.filter(pl.col("variable") == v).select("level", "before", "after").rows()
         yield _shares(plan, place, v, rows)
 
 
-def _shares(plan: str, place: int, variable: str, rows: list[tuple[str, float, float]]) -> Drawing:
-    drawn = rows if len(rows) <= MOST_BARS else sorted(rows, key=lambda r: -abs(r[2] - r[1]))[:MOST_BARS]
-    told = "; ".join(f"{level}: {percent(a)} before, {percent(b)} after" for level, a, b in drawn)
+def _shares(plan: str, place: int, variable: str, rows: list[tuple[str, float | None, float]]) -> Drawing:
+    drawn = rows if len(rows) <= MOST_BARS else sorted(rows, key=lambda r: -abs(r[2] - (r[1] or 0.0)))[:MOST_BARS]
+    first = [f"{percent(a)} before, " if a is not None else "" for _, a, _ in drawn]
+    told = "; ".join(f"{level}: {one}{percent(b)} after" for one, (level, _, b) in zip(first, drawn, strict=True))
     picture = shares_picture(drawn, f"Shares of people by {variable}, before and after the plan {plan}. {told}.")
     lost = len(rows) - len(drawn)
     caption = f"{lost} further levels moved less." if lost else ""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from confide.core.visible import visible
 from confide.show.charts.board_charts import calibration_picture, percent
 from confide.show.report.figures import Drawing, Table
 from confide.show.report.view import View
@@ -47,17 +48,21 @@ class Trust:
 
 def trust(view: View, plan: str) -> Trust | None:
     """How far the worst intruder of a plan can be believed; None where that was not kept."""
-    who, frame = view.worst_of(plan), _ranges(view)
-    if who is not None and view.outside:
+    who = view.worst_of(plan)
+    if who is None:
+        return None
+    if view.outside:
         return _told_outside(view, plan, who)
-    if who is None or frame.is_empty():
-        return None
-    rows = frame.filter((pl.col("plan") == plan) & (pl.col("intruder") == who))
-    if rows.is_empty():
-        return None
-    repeats = max(view.result.frame.filter(plan=plan)["repeat"].n_unique(), 1)
-    claimed, true, variance = (float(rows[c].sum()) for c in ("claimed", "true", "variance"))
-    return Trust(plan, who, claimed / repeats, true / repeats, _ratio(true - claimed, variance))
+    rows = _kept(view, "claims", plan, who)
+    return Trust(plan, who, *rows.select("claimed", "true", "z").row(0)) if rows.height else None
+
+
+def _kept(view: View, table: str, plan: str, who: str) -> pl.DataFrame:
+    """Rows of a plan and an intruder; none where the result is of an earlier version."""
+    found = getattr(view.result, table, None)
+    if not isinstance(found, pl.DataFrame) or "plan" not in found.columns:
+        return pl.DataFrame()
+    return found.filter((pl.col("plan") == plan) & (pl.col("intruder") == who))
 
 
 def _told_outside(view: View, plan: str, who: str) -> Trust | None:
@@ -72,17 +77,6 @@ def doubt(view: View) -> int | None:
     """1 where the risk of the plan that the page is about may be understated, -1 where it is overstated, else 0."""
     found = trust(view, view.focus)
     return None if found is None else int(math.copysign(found.off, found.z))
-
-
-def _ratio(gap: float, variance: float) -> float:
-    if variance > 1e-12:
-        return gap / math.sqrt(variance)
-    return 0.0 if abs(gap) < 1e-6 else math.copysign(math.inf, gap)
-
-
-def _ranges(view: View) -> pl.DataFrame:
-    found = getattr(view.result, "calibration", None)
-    return found if isinstance(found, pl.DataFrame) and "variance" in found.columns else pl.DataFrame()
 
 
 def caution(view: View) -> str:
@@ -103,7 +97,7 @@ def believed_words(view: View) -> list[str]:
     z = "" if view.outside else f" (z = {found.z:+.1f})"
     told = f"With “{found.plan}” the intruder {found.who} claims {claimed}, and is right for {true}{z}, per release."
     first = "No. " + found.direction(view) if found.off else f"Yes. {told}"
-    others = [] if view.outside else [c for c in _cautions(view) if f"“{view.focus}”" not in c]
+    others = [] if view.outside else [c for c in _cautions(view) if not c.startswith(f'"{visible(view.focus)}"')]
     return [first, *([told] if found.off else []), *others]
 
 
@@ -114,10 +108,13 @@ def _cautions(view: View) -> list[str]:
 
 def believed_drawing(view: View) -> Drawing | None:
     """Claimed against true in ranges of probability; not outside, where ranges would hold few people."""
-    found, frame = trust(view, view.focus), _ranges(view)
+    found = trust(view, view.focus)
     if found is None or isinstance(view.result, Published):
         return None
-    rows = frame.filter((pl.col("plan") == found.plan) & (pl.col("intruder") == found.who) & (pl.col("targets") > 0))
+    rows = _kept(view, "calibration", found.plan, found.who)
+    if rows.is_empty():
+        return None
+    rows = rows.filter(pl.col("targets") > 0)
     bins = [(c / n, r / n, math.sqrt(max(v, 0.0)) / n) for n, c, r, v in
             rows.select("targets", "claimed", "true", "variance").rows()]  # fmt: skip
     spans = [f"{percent(a)} to {percent(b)}" for a, b in rows.select("low", "high").rows()]

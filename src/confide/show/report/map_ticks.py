@@ -31,9 +31,9 @@ def steps(ends: tuple[float, float], at: Callable[[float], float], gap: float) -
     size = next(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= rough)
     first, last = math.ceil(low / size - 1e-9), math.floor(high / size + 1e-9)
     values = [float(f"{k * size:.10g}") for k in range(first, last + 1)]
-    values += [v for v in (size / 2, size / 5, size / 10, size / 20) if low <= v]
+    smaller = [v for v in (size / 2, size / 5, size / 10, size / 20) if low <= v]
     out: list[float] = []
-    for v in sorted(values, reverse=True):
+    for v in (*reversed(values), *smaller):
         if all(abs(at(v) - at(w)) >= gap for w in out):
             out.append(v)
     return sorted(out)
