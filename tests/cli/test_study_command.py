@@ -105,11 +105,11 @@ def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("here", "no_pictures")
 def test_a_limit_that_no_plan_meets_says_which_comes_nearest(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("study.toml").write_text(STUDY + RULE.replace("200", "0.5"))
+    Path("study.toml").write_text(STUDY + RULE.replace("200", "1"))
     assert run("study study.toml --out results --json") == 0
     plain = json.loads(capsys.readouterr().out)
     assert plain["choice"] is None
-    assert 'No plan has expected_matches at most 0.5. "recode" comes nearest' in plain["reason"]
+    assert 'No plan has expected_matches at most 1. "recode" comes nearest' in plain["reason"]
 
 
 @pytest.mark.usefixtures("here", "no_pictures")
@@ -132,7 +132,7 @@ def test_its_own_files_are_written_again_and_those_of_others_only_if_asked(capsy
     assert run("study study.toml --out results --force") == 0
     assert (folder / "chosen-plan.json").read_text() == chosen
 
-    Path("study.toml").write_text(STUDY + RULE.replace("200", "0.5"))  # another choice: none
+    Path("study.toml").write_text(STUDY + RULE.replace("200", "1"))  # another choice: none
     assert run("study study.toml --out results") == 2
     assert asked in capsys.readouterr().err
     assert run("study study.toml --out results --force") == 0
