@@ -41,7 +41,7 @@ width = 10
 name = "near"
 knows = ["sex", "race", "age"]
 """
-RULE = "[choice]\nmax_risk = {expected_matches = 200}\n"
+RULE = "[choice]\nmax_risk = {expected_matches = 100}\n"
 
 
 def run(words: str) -> int:
@@ -105,7 +105,7 @@ def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("here", "no_pictures")
 def test_a_limit_that_no_plan_meets_says_which_comes_nearest(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("study.toml").write_text(STUDY + RULE.replace("200", "1"))
+    Path("study.toml").write_text(STUDY + RULE.replace("100", "1"))
     assert run("study study.toml --out results --json") == 0
     plain = json.loads(capsys.readouterr().out)
     assert plain["choice"] is None
@@ -132,7 +132,7 @@ def test_its_own_files_are_written_again_and_those_of_others_only_if_asked(capsy
     assert run("study study.toml --out results --force") == 0
     assert (folder / "chosen-plan.json").read_text() == chosen
 
-    Path("study.toml").write_text(STUDY + RULE.replace("200", "1"))  # another choice: none
+    Path("study.toml").write_text(STUDY + RULE.replace("100", "1"))  # another choice: none
     assert run("study study.toml --out results") == 2
     assert asked in capsys.readouterr().err
     assert run("study study.toml --out results --force") == 0
@@ -187,8 +187,8 @@ def test_a_folder_that_others_can_enter_is_refused(capsys: pytest.CaptureFixture
     [
         ("hellinger", "hellenger", 'Did you mean "hellinger"?'),
         ('variable = "age"', 'variable = "aeg"', 'plan "recode": Recode: there is no column "aeg"'),
-        ("expected_matches = 200", "expected_match = 200", "choice: max_risk: there is no risk named"),
-        ("expected_matches = 200", 'expected_matches = "200"', "choice: .*max_risk"),
+        ("expected_matches = 100", "expected_match = 200", "choice: max_risk: there is no risk named"),
+        ("expected_matches = 100", 'expected_matches = "200"', "choice: .*max_risk"),
         ("people.csv", "study.toml", "data: "),
     ],
 )

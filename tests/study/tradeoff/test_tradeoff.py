@@ -179,7 +179,7 @@ def studies(draw: st.DrawFn) -> tuple[dict[str, dict], list[str]]:
     for k in range(many):
         n = draw(st.sampled_from([1, repeats]))
         risk = {who: draw(st.lists(numbers, min_size=n, max_size=n)) for who in intruders}
-        plans[f"p{k}"] = {"risk": risk, "u": draw(st.lists(numbers, min_size=n, max_size=n))}
+        plans[f"p{k}"] = {"risk": risk, "u": [u / 2 for u in draw(st.lists(numbers, min_size=n, max_size=n))]}
     return plans, intruders
 
 
