@@ -24,7 +24,6 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 
 from confide.attack.beliefs import pattern_sums
 from confide.attack.beliefs.combined_columns import Columns
@@ -117,36 +116,47 @@ class Problem:
         factors = self._factors(p, edges)
 
         def solve(r: F64) -> F64:
-            out, r = np.empty((k, c)), _balanced(r).T
-            for (i, a, b), factor in factors.items():
-                out[i, a:b] = cho_solve((factor, True), r[i, a:b], check_finite=False)
-            return _balanced(out.T)
+            out = np.ascontiguousarray(_balanced(r).T, dtype=np.float32)
+
+            def work(first: int, last: int) -> None:
+                for a, held in factors.items():
+                    pattern_sums.solved(first, last, a, held, out)
+
+            run_pieces(work, _halves(k), thread_count(None), lambda _: None)
+            return _balanced(out.T.astype(float))
 
         return solve
 
-    def _factors(self, p: F64, edges: I64) -> dict[tuple[int, int, int], F64]:
-        """Of the blocks of some patterns, brought to the diagonal of all of them, by category and range of columns."""
+    def _factors(self, p: F64, edges: I64) -> dict[int, F32]:
+        """Of the blocks of some patterns, brought to the diagonal of all of them: by their first column, (K, columns,
+        columns)."""
         k, some = p.shape[1], slice(None, None, max(len(self.rows) // PATTERNS, 1))
-        x, own, half = self.x[some], np.ascontiguousarray(p[some]), -(-k // 2)
-        wide = int(np.diff(edges).max())
+        x, own, wide = self.x[some], np.ascontiguousarray(p[some]), int(np.diff(edges).max())
         held = np.zeros((len(edges) - 1, wide, wide, k))
         block = np.searchsorted(edges, x.indices, side="right") - 1
         given = x.indptr.astype(np.int64), block, x.indices - edges[block], self.rows[some], own, held
-
-        def work(first: int, last: int) -> None:
-            pattern_sums.blocks(first, last, *given)
-
-        run_pieces(work, [(0, half), (half, k)], thread_count(None), lambda _: None)
+        run_pieces(lambda i, j: pattern_sums.blocks(i, j, *given), _halves(k), thread_count(None), lambda _: None)
         full = np.asarray(self.x.T @ (self.rows[:, None] * p * (1 - p)))
         out = {}
         for at, (a, b) in enumerate(pairwise(edges.tolist())):
-            for i, one in enumerate(np.ascontiguousarray(np.moveaxis(held[at, : b - a, : b - a], 2, 0))):
-                place = np.diag_indices(b - a)
-                scale = np.sqrt(np.divide(full[a:b, i], one[place], out=np.zeros(b - a), where=one[place] > 0))
-                one *= scale[:, None] * scale
-                one[place] = full[a:b, i] + self.ridge[a:b, 0] + 1e-8
-                out[i, a, b] = cho_factor(one, lower=True, overwrite_a=True, check_finite=False)[0]
+            each = np.ascontiguousarray(np.moveaxis(held[at, : b - a, : b - a], 2, 0))
+            for one, diagonal in zip(each, full[a:b].T, strict=True):
+                _with_diagonal(one, diagonal, self.ridge[a:b, 0] + 1e-8)
+            out[a] = np.linalg.cholesky(each).astype(np.float32)
         return out
+
+
+def _with_diagonal(held: F64, diagonal: F64, ridge: F64) -> None:
+    """Rows and columns of a matrix, given on and below its diagonal, scaled to another one; with a ridge."""
+    place = np.diag_indices(len(held))
+    scale = np.sqrt(np.divide(diagonal, held[place], out=np.zeros(len(held)), where=held[place] > 0))
+    held *= scale[:, None] * scale
+    held[place] = diagonal + ridge
+
+
+def _halves(k: int) -> list[tuple[int, int]]:
+    """Categories in two parts."""
+    return [(0, -(-k // 2)), (-(-k // 2), k)]
 
 
 def _balanced(b: F64) -> F64:

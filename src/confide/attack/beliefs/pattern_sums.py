@@ -117,3 +117,28 @@ def blocks(first, last, start, block, place, rows, p, out):  # type: ignore[no-u
                 into = out[block[a], place[a], place[b]]
                 for i in range(many):
                     into[first + i] += w[i]
+
+
+@summing
+def dotted(row, x, n):  # type: ignore[no-untyped-def]
+    """The sum of the first n products."""
+    out = np.float32(0.0)
+    for i in range(n):
+        out += row[i] * x[i]
+    return out
+
+
+@compiled
+def solved(first, last, at, held, out):  # type: ignore[no-untyped-def]
+    """Solves L L' x = r for categories first..last-1, with r in and x out of `out` (K, columns) from column `at` on;
+    `held`: (K, n, n), the L."""
+    n = held.shape[1]
+    for k in range(first, last):
+        lower, x = held[k], out[k, at : at + n]
+        for i in range(n):
+            x[i] = (x[i] - dotted(lower[i], x, i)) / lower[i, i]
+        for i in range(n - 1, -1, -1):
+            x[i] /= lower[i, i]
+            own, row = x[i], lower[i]
+            for j in range(i):
+                x[j] -= own * row[j]

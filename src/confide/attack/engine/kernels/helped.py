@@ -11,6 +11,7 @@ import numpy as np
 
 from confide.attack.engine.kernels.arithmetic import log_cell
 from confide.attack.engine.kernels.common import SKIP, finish
+from confide.attack.engine.kernels.pairs import add_density
 from confide.core.run.compile import compiled
 
 
@@ -31,15 +32,6 @@ def add_synthetic(lo, hi, k, bins, log_p, u, excess, half_logdet, out):  # type:
 
 
 @compiled(inner=True)
-def add_noise(lo, hi, noisy, t_log, y, sd, low, high, out):  # type: ignore[no-untyped-def]
-    """log C of known noisy numbers."""
-    for v in range(len(y)):
-        if noisy[v]:
-            for j in range(lo, hi):
-                out[j - lo] += t_log[v] + log_cell(low[v, j], high[v, j], y[v], sd[v])
-
-
-@compiled(inner=True)
 def log_sum(j, lo, classes, each, spike, edges, log_spike, mu, tau):  # type: ignore[no-untyped-def]
     """log of the sum over classes of `each` (classes, block) times Pr(known noisy numbers given record j and class).
 
@@ -53,12 +45,14 @@ def log_sum(j, lo, classes, each, spike, edges, log_spike, mu, tau):  # type: ig
                 value += log_spike[v, k, spike[v], j]
             if spike[v] == -1:
                 value += log_cell(edges[v, 0], edges[v, 1], mu[v, k, j], tau[v])
-        if value > top:
+        if i == 0:
+            top, total = value, 1.0
+        elif value > top:
             total = total * math.exp(top - value) + 1.0
             top = value
         elif value > -np.inf:
             total += math.exp(value - top)
-    return top + math.log(total) if top > -np.inf else -np.inf
+    return top + math.log(total) if len(classes) > 1 and top > -np.inf else top
 
 
 @compiled(inner=True)
@@ -83,7 +77,7 @@ def attack_helped(first, last, pairs, mixed, synthetic, believed, noisy_ones, ow
     log_w, k_start, k_list, k_weight = mixed
     bins, log_p, u, pattern, excess, half_logdet = synthetic
     spike, edges, log_spike, mu, tau = believed
-    y, t_log, noisy, low, high, sd, _, _ = noisy_ones
+    y, t_log, noisy, low, high, sd, even, _ = noisy_ones
     true_start, true_at = own
     tops, out, truth = into
     for t in range(first, last):
@@ -99,9 +93,13 @@ def attack_helped(first, last, pairs, mixed, synthetic, believed, noisy_ones, ow
                 each[i, j - lo] = log_w[k, j] + k_weight[k_start[t] + i]
             at = pattern[t]
             add_synthetic(lo, hi, k, bins[t], log_p, u, excess[at], half_logdet[at], each[i])
-            add_noise(lo, hi, noisy[b], t_log[t], y[t], sd[t], low, high, each[i])
-        for j in range(lo, hi):
-            w[j - lo] = log_sum(j, lo, classes, each, spike[t, :0], edges[t], log_spike, mu, tau)
+            if n > 0:
+                for v in range(y.shape[1]):
+                    if noisy[b, v]:
+                        add_density(lo, hi, even[v], True, low[v], high[v], y[t, v], sd[t, v], t_log[t, v], each[i])
+        for j in range(n):
+            w[j] = each[0, j] if len(classes) == 1 else log_sum(lo + j, lo, classes, each, spike[t, :0], edges[t],
+                                                                log_spike, mu, tau)  # fmt: skip
         if n > 0 and spike.shape[1] > 0:
             given = log_spike, mu, tau
             least = least_that_matters(lo, w, trues, classes, each, given, spike[t], edges[t])

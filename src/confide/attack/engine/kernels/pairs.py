@@ -15,6 +15,29 @@ from confide.attack.engine.kernels.unknown_errors import add_spreads
 from confide.core.run.compile import compiled
 
 
+@compiled(inner=True)
+def add_density(lo, hi, even, anywhere, low, high, y, s, add, out):  # type: ignore[no-untyped-def]
+    """log C of one known noisy number, for records lo..hi-1, to `out`: a quadratic where cells are even and narrow.
+
+    `anywhere`: these records are not sorted by the number.
+    """
+    h = (high[lo] - low[lo]) / s
+    inv = 1.0 / s
+    far = abs(low[lo] - y)
+    for j in range(lo if anywhere and even else hi - 1, hi):
+        gap = abs(low[j] - y)
+        far = gap if gap > far else far
+    if even and h * (far * inv + h) < 2e-3:
+        bend = 1.0 - h * h / 12.0
+        const = add - 0.9189385332046727 - h * h / 24.0 + (math.log(h) if h > 0 else -math.log(s))
+        for j in range(lo, hi):
+            x = (0.5 * (low[j] + high[j]) - y) * inv
+            out[j - lo] += const - 0.5 * bend * x * x
+    else:
+        for j in range(lo, hi):
+            out[j - lo] += add + log_cell(low[j], high[j], y, s)
+
+
 @compiled
 def attack_plain(first, last, pairs, codes, tables, own, into, room):  # type: ignore[no-untyped-def]
     """Targets first..last-1 whose known uncertain variables are all categories."""
@@ -96,26 +119,8 @@ def attack_noisy(first, last, pairs, codes, tables, noisy_ones, own, into, room,
         for j in range(a, e):
             w[j - a] = base[j]
         for v in range(d):
-            if not noisy[b, v]:
-                continue
-            s = sd[t, v]
-            yy = y[t, v]
-            add = t_log[t, v]
-            h = (high[v, lo + a] - low[v, lo + a]) / s
-            inv = 1.0 / s
-            far = abs(low[v, lo + a] - yy)
-            for j in range(a if v > 0 and even[v] else e - 1, e):
-                gap = abs(low[v, lo + j] - yy)
-                far = gap if gap > far else far
-            if even[v] and h * (far * inv + h) < 2e-3:
-                bend = 1.0 - h * h / 12.0
-                const = add - 0.9189385332046727 - h * h / 24.0 + (math.log(h) if h > 0 else -math.log(s))
-                for j in range(a, e):
-                    x = (0.5 * (low[v, lo + j] + high[v, lo + j]) - yy) * inv
-                    w[j - a] += const - 0.5 * bend * x * x
-            else:
-                for j in range(a, e):
-                    w[j - a] += add + log_cell(low[v, lo + j], high[v, lo + j], yy, s)
+            if noisy[b, v]:
+                add_density(lo + a, lo + e, even[v], v > 0, low[v], high[v], y[t, v], sd[t, v], t_log[t, v], w)
         visited[0] += e - a
         finish(
             w,
