@@ -20,8 +20,8 @@ from confide.study.statement.checks import EVERYTHING
 
 MOST_NAMES = 14
 """With more plans only the choice, the anchor, the frontier and the ends of sweeps are named."""
-NEAR = 3.0
-"""A plan is near the limit up to so many times of it."""
+NEAR, FEW_NEAR = 3.0, 3
+"""A plan is near the limit up to so many times of it; so many of those with least risk always are."""
 
 LEAST_RISE = 0.1
 """Of the upward axis, what the enlarged part shows at least; differences below that are no matter."""
@@ -121,7 +121,9 @@ def _near(found: _Map, dots: Sequence[Dot]) -> Scene | None:
     middle = found.limit if found.limit is not None else next(iter(chosen), None)
     if not middle:
         return None
-    close = found.points.filter((pl.col("risk") <= NEAR * middle) & (pl.col("plan") != EVERYTHING))
+    others = found.points.filter(pl.col("plan") != EVERYTHING).sort("risk", maintain_order=True)
+    least = others["risk"].head(FEW_NEAR).max()
+    close = others.filter(pl.col("risk") <= max(NEAR * middle, float(least if isinstance(least, float) else 0.0)))
     if close.is_empty() or close.height == found.points.height:
         return None
     risks = [*close["risk"].to_list(), middle]

@@ -142,8 +142,8 @@ def report_html(view: View, sections: list[Section]) -> str:
     return pages.get_template("page.html.j2").render(
         **words, **board | drawn | {"shares": shares}, contents=contents, sections=list(_drawn(sections)),
         policy=_policy(bundle, draw), marks={k: Markup(v) for k, v in MARKS.items()},
-        style=Markup(style + STYLE.replace("text{", ".drawn text{", 1)), bundle=Markup(bundle), draw=Markup(draw),
-        licences=chart_licences(),
+        style=Markup(style + STYLE.replace("text{", ":where(.drawn) text{", 1)), licences=chart_licences(),
+        bundle=Markup(bundle), draw=Markup(draw),
     )  # fmt: skip
 
 

@@ -94,9 +94,20 @@ def _renamed(result: StudyResult, names: Mapping[str, str], settings: Mapping[st
         setting=pl.when(hidden).then(other).otherwise("setting"), value=pl.when(hidden).then(None).otherwise("value")
     )
     plans: dict[str, Plan] = {names.get(k, k): p for k, p in result.plans.items()}
-    tables = ("distribution", "groups", "details", "timings", "audit", "levels", "calibration", "claims", "distributions")
+    tables = (
+        "distribution",
+        "groups",
+        "details",
+        "timings",
+        "audit",
+        "levels",
+        "calibration",
+        "claims",
+        "distributions",
+    )
     kept = {t: getattr(result, t) for t in tables}
+    renamed: dict[str, Any] = {t: again(f) for t, f in kept.items() if "plan" in f.columns}
     return replace(
-        result, frame=again(frame), plans=plans, **{t: again(f) for t, f in kept.items() if "plan" in f.columns},
+        result, frame=again(frame), plans=plans, **renamed,
         statements={names.get(k, k): found for k, found in result.statements.items()},
     )  # fmt: skip

@@ -66,7 +66,8 @@ class Treatment:
         text = self.interval(mean, low, high)
         if mean is None or not whole or (self.outside and mean < self.base):
             return text
-        return f"{text}, {self.share_text(mean, whole)}"
+        share = self.share_text(mean, whole)
+        return f"{text}, {share}" if "(" in text else f"{text} ({share})"
 
     def share(self, part: float, whole: float) -> float | None:
         """A part of a group, as a place on an axis from 0 to 1."""

@@ -102,7 +102,7 @@ def _groups(view: View) -> Iterator[str]:
     found = exposed(view)
     if not found:
         return
-    told = ", ".join(f"{variable} {level} ({words})" for variable, level, words in found[:MOST_GROUPS])
+    told = ", ".join(f"{variable} “{level}” ({words})" for variable, level, words in found[:MOST_GROUPS])
     more = f" and {len(found) - MOST_GROUPS} more" if len(found) > MOST_GROUPS else ""
     groups = f"{_counted(len(found))} group{'s' * (len(found) != 1)}"
     yield f"{capital(groups)} stay{'s' * (len(found) == 1)} far more exposed than people on average: {told}{more}."
@@ -120,7 +120,7 @@ def _lacks(view: View) -> Iterator[str]:
     if view.outside:
         return
     yield from _found(view, view.focus)
-    after = view.nobody.partition("comes nearest: ")[2]
+    after = view.nobody.partition("comes nearest: ")[2].partition(" Leave cautious out")[0]
     if after:
         yield f"What it lacks: {worded(after)}"
 
@@ -208,16 +208,21 @@ def _kept(view: View) -> Iterator[Number]:
     plan, by, names = view.focus, view.deciding, [m.name for m in view.result.measures]
     if by is None:
         return
-    asked = (
-        [f"asked: at least {v:g} of the {said(m)}" for m, v in view.asked.floors.items()] if not view.outside else []
-    )
-    others = [f"{said(m)} {view.said(plan, m)}" for m in names if m != by]
-    told = "; ".join([*asked, *others])
+    told = "; ".join(f"{said(m)} {view.said(plan, m)}{_floor(view, m)}" for m in names if m != by)
     value, unit, what = kept_words(view, plan, by)
-    words = f"{capital(said(by))}: {view.number_text(plan, by)}; as it is: {view.said(EVERYTHING, by)}."
+    words = (
+        f"{capital(said(by))}: {view.number_text(plan, by)}; as it is: {view.said(EVERYTHING, by)}{_floor(view, by)}."
+    )
     yield Number(
         value, unit, what, words + (f" {capital(told)}." if told else ""), view.lacks(plan) and not view.outside
     )
+
+
+def _floor(view: View, name: str) -> str:
+    """What the rule asks of a measure."""
+    floor = view.asked.floors.get(name)
+    side = "at least" if view.measure(name).direction == "higher" else "at most"
+    return "" if floor is None else f" (asked: {side} {floor:g})"
 
 
 def kept_words(view: View, plan: str, name: str) -> tuple[str, str, str]:
