@@ -21,6 +21,7 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 
 from confide.attack.beliefs.newton import EXACT, minimised
+from confide.core.run.memory import remembered
 from confide.core.run.threads import one_blas_thread
 from confide.frames.columns import F64, I64
 
@@ -70,6 +71,12 @@ def own_weight(design: sp.csr_matrix, counts: F64, b: F64, penalty: float) -> sp
     To first order, category by category: its leverage times what is left of it, 1 - p. The part of the constant stays:
     what the whole file has does not depend on one record.
     """
+    added = remembered(_added, design, counts, b, penalty)
+    return sp.csr_matrix((added, np.nonzero(counts)), shape=counts.shape)
+
+
+def _added(design: sp.csr_matrix, counts: F64, b: F64, penalty: float) -> F64:
+    """The same for each pattern and category that has a record, in order."""
     x, rows = _with_constant(design), counts.sum(axis=1)
     added, at = np.zeros(np.count_nonzero(counts)), np.nonzero(counts)
     log_sum = _log_sums(x, b)
@@ -78,7 +85,7 @@ def own_weight(design: sp.csr_matrix, counts: F64, b: F64, penalty: float) -> sp
         curvature, seen = rows * p * (1 - p), at[0][mine]
         leverage = _leverages(x, curvature, penalty, seen) - 1 / max(float(curvature.sum()), 1e-300)
         added[mine] = np.maximum(leverage, 0.0) * (1 - p[seen])
-    return sp.csr_matrix((added, at), shape=counts.shape)
+    return added
 
 
 def _by_category(codes: I64) -> list[tuple[int, I64]]:

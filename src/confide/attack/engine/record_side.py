@@ -27,6 +27,11 @@ PIECE = 2_000
 """Records whose integrals are one piece of work."""
 CHUNK = 400_000
 """Numbers in the largest temporary of a chunk of records times classes."""
+ROOM = 20_000_000
+"""Integrals that are kept from A for B."""
+
+Kept = tuple[I64, F64]
+"""Each row's place among integrals, and these, shape (places, K)."""
 
 
 def log_classes(scene: Scene, rows: I64, for_a: bool, only: int | None = None, target: int | None = None) -> F64:
@@ -118,11 +123,14 @@ def log_number(scene: Scene, number: Number, rows: I64, for_a: bool, limit: tupl
     return out
 
 
-def log_m(scene: Scene) -> F64:
-    """log m_j = -log A_j of every eligible record: one joint sum over exactly the variables of C and B."""
+def log_m(scene: Scene) -> tuple[F64, dict[str, Kept]]:
+    """log m_j = -log A_j of every eligible record: one joint sum over exactly the variables of C and B.
+
+    Also, by variable, the integrals over an unknown number that B asks for again.
+    """
     r = len(scene.rows)
     if all(u.like_a is None for u in scene.uncertain):
-        return np.zeros(r)
+        return np.zeros(r), {}
     keys: list[Any] = [scene.cell_r]
     for u, record in zip(scene.uncertain, scene.records_a, strict=True):
         if record is not None:
@@ -130,6 +138,7 @@ def log_m(scene: Scene) -> F64:
         keys += [lab.released[scene.rows] for lab in u.regions.values()]
     distinct = Distinct.rows(keys, r)
     out = np.empty(len(distinct))
+    again = _asked_again(scene, len(distinct))
     step = max(CHUNK // max(scene.classes.size, 1), 1)
     for at in range(0, len(distinct), step):
         rows = distinct.first[at : at + step]
@@ -142,9 +151,25 @@ def log_m(scene: Scene) -> F64:
             joint += log_joint(scene, together, rows, single=log_number)
         for i, n in enumerate(scene.numbers):
             if n.like_a is not None and (len(together) < 2 or i not in together):
-                joint += log_number(scene, n, rows, for_a=True)
+                part = log_number(scene, n, rows, for_a=True)
+                joint += part
+                if n.variable in again:
+                    again[n.variable][at : at + step] = part
         out[at : at + step] = logsumexp(joint, axis=1)
-    return out[distinct.of]
+    return out[distinct.of], {v: (distinct.of, kept) for v, kept in again.items()}
+
+
+def _asked_again(scene: Scene, many: int) -> dict[str, F64]:
+    """Room for integrals over unknown numbers that A and B have in common, where they fit."""
+    if scene.case.intruder.as_printed or many * scene.classes.size > ROOM:
+        return {}
+    asked = [
+        n.variable
+        for n in scene.numbers
+        if not n.known and n.variable not in scene.knowledge.limits
+        and (u := scene.uncertain[n.item]).like_a is u.like
+    ]  # fmt: skip
+    return {v: np.empty((many, scene.classes.size)) for v in asked}
 
 
 def _log_m_as_printed(scene: Scene, rows: I64) -> F64:
@@ -166,7 +191,11 @@ def log_unknown(scene: Scene, rows: I64, target: int | None = None) -> F64:
     out = log_classes(scene, rows, for_a=False, target=target)
     for n in scene.numbers:
         if not n.known:
-            limit = scene.knowledge.limits.get(n.variable)
+            limit, kept = scene.knowledge.limits.get(n.variable), scene.integrals.get(n.variable)
+            if kept is not None:
+                of, found = kept
+                out = out + found[of[rows]]
+                continue
             part = log_number(scene, n, rows, for_a=False, limit=limit)
             if limit is not None:  # the restricted belief sums to one
                 mass = log_mass(n, scene.cell_r[rows], *limit)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -92,7 +92,8 @@ class Scene:
 
     `rows`: positions in `case.released` that are candidates at all; `released`, `records`, `records_a`, `block_r`,
     `cell_r`, `log_m`, `count`: theirs (`count`: how many rows of the release each stands for). `block_t`: of the
-    targets, -1 where no record shares all labels. `intervals`: known of variables that are certain.
+    targets, -1 where no record shares all labels. `intervals`: known of variables that are certain. `integrals`: by
+    unknown number, each row's place among integrals over what is believed of it, and these, shape (places, K).
     """
 
     case: Case
@@ -110,6 +111,7 @@ class Scene:
     n_blocks: int
     cell_r: I64
     log_m: F64
+    integrals: Mapping[str, tuple[I64, F64]] = field(default_factory=dict)
 
     @classmethod
     def place(cls, case: Case, knowledge: Knowledge, fit: Fit, side: TargetSide, rows: I64 | None = None) -> Scene:
@@ -131,12 +133,12 @@ class Scene:
 
     def _with_others(self) -> Scene:
         """The same with log m = -log A of every record."""
-        found = log_m(self)
+        found, integrals = log_m(self)
         found = np.where(np.isfinite(found), found, 0.0)  # nobody can have led to such a record: C is 0 for all
         for u in self.uncertain:
             if u.log_own is not None:
                 found = found - u.log_own[self.rows]
-        return replace(self, log_m=found)
+        return replace(self, log_m=found, integrals=integrals)
 
     def __repr__(self) -> str:
         return (

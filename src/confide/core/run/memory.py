@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-KEPT = 64
+KEPT = 1000
 """Results that are kept."""
-LARGEST = 64_000_000
+LARGEST = 200_000_000
 """Bytes of one result, and of all of them together, that are kept."""
 
 _LOCK = threading.Lock()

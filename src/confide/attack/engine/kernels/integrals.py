@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from confide.attack.engine.kernels.arithmetic import largest, log_cell, window
+from confide.attack.engine.kernels.tails import erfc
 from confide.core.run.compile import compiled
 
 
@@ -23,8 +24,8 @@ def fill_masses(a, e, cell, k, believed, mass):  # type: ignore[no-untyped-def]
         low, high = (edges[g] - mu[cell, k]) / tau, (edges[g + 1] - mu[cell, k]) / tau
         flip = low + high > 0
         sign = 0.7071067811865476 if flip else -0.7071067811865476
-        below = shared if edge == g and flip == flipped else math.erfc(sign * low)
-        shared, edge, flipped = math.erfc(sign * high), g + 1, flip
+        below = shared if edge == g and flip == flipped else erfc(sign * low)
+        shared, edge, flipped = erfc(sign * high), g + 1, flip
         mass[g, k] = rest * (0.5 * (below - shared if flip else shared - below))
 
 
