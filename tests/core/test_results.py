@@ -20,6 +20,7 @@ import confide as cf
 from confide.core.result import Public, Result
 from confide.core.upward import ABOVE, upward
 from confide.show.charts.of_results import PICTURES
+from confide.study.drawn import drawn
 from confide.theory import smallest_noise_for_uniques
 from tests.helpers.source import modules
 
@@ -66,6 +67,7 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "Choice": lambda: study().choose(),
     "Combined": lambda: cf.combine([[1.0, 5.0], [2.0, 4.0]], [[0.1, 0.2], [0.1, 0.3]]),
     "Copies": copies,
+    "Drawn": lambda: drawn(attack().release, {"near": WHO}, [cf.Hellinger()]),
     "Explanation": lambda: attack().explain(3),
     "Exposure": lambda: cf.exposure(HEADS, PLAN, ["sex", "race"], shares=[1.0, 0.5], seed=1),
     "Few": lambda: cf.protect_few(HEADS, PLAN, intruders={"a": WHO}, utility=["hellinger"], seed=1, repeats=2),

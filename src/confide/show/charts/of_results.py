@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from confide.measure.combining import Combined
     from confide.measure.risk.identification import Summary
     from confide.protect.release import Release
+    from confide.study.drawn import Drawn
     from confide.study.search.few import Few
     from confide.study.tradeoff.choice import Choice
     from confide.tables.published import Published
@@ -83,6 +84,15 @@ def _summary(result: Summary) -> Any:
 def _tried(result: Tried) -> Any:
     rows = [_plain(r["level"], r["found"], ",.1f") for r in result.frame.iter_rows(named=True)]
     return _rows(rows, "Right matches found", f"Levels tried on {result.frame['targets'][0]:,} targets")
+
+
+def _drawn(result: Drawn) -> Any:
+    found = result.frame.filter(measure="found")
+    rows = [
+        (str(r["intruder"]), r["value"], r["low"], r["high"], "unknown" if r["value"] is None else f"{r['value']:,.1f}")
+        for r in found.iter_rows(named=True)
+    ]
+    return _rows(rows, "Right matches found", "This very file, and the 95% interval of the mean over draws")
 
 
 def _combined(result: Combined) -> Any:
@@ -144,6 +154,7 @@ PICTURES: dict[str, Callable[[Any], Any]] = {
     "Choice": _choice,
     "Combined": _combined,
     "Copies": lambda copies: _release(list(copies)),
+    "Drawn": _drawn,
     "Explanation": _explanation,
     "Exposure": lambda result: exposure_chart(result.frame),
     "Few": _few,
