@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 
-from confide.attack.beliefs.newton import EXACT, minimised
+from confide.attack.beliefs.newton import EXACT, Patterns, minimised
 from confide.core.run.memory import remembered
 from confide.core.run.threads import one_blas_thread
 from confide.frames.columns import F64, I64
@@ -118,11 +118,12 @@ def _leverages(x: sp.csr_matrix, curvature: F64, penalty: float, seen: I64) -> F
 
 
 def fit_coefficients(
-    design: sp.csr_matrix, counts: F64, penalty: float, start: F64 | None = None, precision: float = PRECISE
-) -> F64:
-    """The same for one design and penalty."""
+    design: sp.csr_matrix, counts: F64, penalty: float, start: F64 | None = None, precision: float = PRECISE,
+    patterns: Patterns | None = None,
+) -> F64:  # fmt: skip
+    """The same for one design and penalty; `patterns`: made of the design, where they are there."""
     if counts.size >= LARGE:
-        return minimised(design, counts, penalty, start, ENOUGH[precision])
+        return minimised(patterns or design, counts, penalty, start, ENOUGH[precision])
     x = _with_constant(design)
     p, k = x.shape[1], counts.shape[1]
     back, rows, total = x.T.tocsr(), counts.sum(axis=1, keepdims=True), float(counts.sum())
@@ -169,8 +170,9 @@ def _chosen(
     found: tuple[sp.csr_matrix, float, F64 | None] = (designs[0], penalties[-1], None)
     for design in designs:
         some, start, top = design[:many], None, -np.inf
+        patterns = Patterns.of(some) if whole.size >= LARGE else None
         for penalty in penalties[:1] if design.shape[1] == 0 else penalties:
-            start = fit_coefficients(some, whole - out, penalty, start, ROUGH)
+            start = fit_coefficients(some, whole - out, penalty, start, ROUGH, patterns)
             value = float((out * log_probabilities(some, start)).sum())
             if value > best:
                 best, found = value, (design, penalty, start)

@@ -54,6 +54,19 @@ EXACT = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
+class Patterns:
+    """Indicators `x`, the constant first, with their `columns` taken together."""
+
+    x: sp.csr_matrix
+    columns: Columns
+
+    @classmethod
+    def of(cls, design: sp.csr_matrix) -> Patterns:
+        x = sp.hstack([np.ones((design.shape[0], 1)), design]).tocsr().sorted_indices()
+        return cls(x, Columns.of(x))
+
+
+@dataclass(frozen=True, eq=False)
 class Problem:
     """Patterns `x` with their `columns`, records `rows`, what is `seen` of each column and category, and the `ridge` of
     each column."""
@@ -65,11 +78,10 @@ class Problem:
     ridge: F64
 
     @classmethod
-    def of(cls, x: sp.csr_matrix, counts: F64, penalty: float) -> Problem:
-        """`x`: indicators, the constant first."""
-        ridge = np.full((x.shape[1], 1), penalty)
+    def of(cls, given: Patterns, counts: F64, penalty: float) -> Problem:
+        ridge = np.full((given.x.shape[1], 1), penalty)
         ridge[0] = 1e-8
-        return cls(x, Columns.of(x), counts.sum(axis=1), np.asarray(x.T @ counts), ridge)
+        return cls(given.x, given.columns, counts.sum(axis=1), np.asarray(given.x.T @ counts), ridge)
 
     def pieces(self) -> list[tuple[int, int]]:
         n = len(self.rows)
@@ -164,18 +176,23 @@ def _balanced(b: F64) -> F64:
     return np.asarray(b - b.mean(axis=1, keepdims=True))
 
 
-def minimised(x: sp.csr_matrix, counts: F64, penalty: float, start: F64 | None = None, enough: float = EXACT) -> F64:
+def minimised(
+    given: Patterns | sp.csr_matrix, counts: F64, penalty: float, start: F64 | None = None, enough: float = EXACT
+) -> F64:
     """Coefficients (columns, K) at the minimum of the loss, the constant first.
 
-    `x`: indicators. `enough`: the decrement below which a step is the last, in nats per record.
+    `given`: indicators, or patterns made of them where several fits have the same. `enough`: the decrement below which
+    a step is the last, in nats per record.
     """
+    patterns = given if isinstance(given, Patterns) else Patterns.of(given)
     if start is None:
-        start = np.zeros((x.shape[1] + 1, counts.shape[1]))
+        n, c = patterns.x.shape
+        start = np.zeros((c, counts.shape[1]))
         start[0] = np.log(counts.sum(axis=0) + 0.5)
-        if x.shape[0] > FIRST * PATTERNS // 4:
-            start = minimised(x[::FIRST], counts[::FIRST], SMOOTHER * penalty, start, ROUGHLY)
-    problem = Problem.of(sp.hstack([np.ones((x.shape[0], 1)), x]).tocsr().sorted_indices(), counts, penalty)
+        if n > FIRST * PATTERNS // 4 and c > 1:
+            start = minimised(patterns.x[::FIRST, 1:], counts[::FIRST], SMOOTHER * penalty, start, ROUGHLY)
     with one_blas_thread():
+        problem = Problem.of(patterns, counts, penalty)
         return _newton(problem, _balanced(start), enough * float(counts.sum()))
 
 
