@@ -79,11 +79,13 @@ def log_number(scene: Scene, number: Number, rows: I64, for_a: bool, limit: tupl
         picked = np.flatnonzero(inside)
         order = picked[np.argsort(cell[picked], kind="stable")]
         points, law = belief.nodes, belief.law
+        asked = slice(None) if number.noisy is None else np.flatnonzero(number.noisy)
         nodes = points.values
         allowed = like.log_allowed(nodes)
         if limit is not None:
             allowed = np.where(points.inside(*limit), allowed, np.inf)
-        part = np.empty((len(order), k))
+        mu = np.ascontiguousarray(law.mu[:, asked])
+        part = np.empty((len(order), mu.shape[1]))
         low, high = like.low[scene.rows][rows], like.high[scene.rows][rows]
         believed = Nodes(
             like.on(nodes),
@@ -91,17 +93,17 @@ def log_number(scene: Scene, number: Number, rows: I64, for_a: bool, limit: tupl
             allowed,
             points.edges,
             points.spike,
-            np.exp(law.log_spike),
-            law.mu,
+            np.exp(law.log_spike[:, asked]),
+            mu,
             law.tau,
         )
 
         def work(a: int, b: int) -> None:
-            kernels.log_node_sums(order[a:b], low, high, cell, believed, *node_room(len(nodes), k), part[a:b])
+            kernels.log_node_sums(order[a:b], low, high, cell, believed, *node_room(len(nodes), mu.shape[1]), part[a:b])
 
         pieces = [(a, min(a + PIECE, len(order))) for a in range(0, len(order), PIECE)]
         run_pieces(work, pieces, thread_count(None), lambda _: None)
-        out[order] = part
+        out[order[:, None], np.arange(k)[asked]] = part
     elif isinstance(like, Match):
         z = scene.released[number.variable].values[rows]
         point = belief.log_point(z, cell) + number.fit.log_state(cell, np.zeros(len(cell), dtype=bool))

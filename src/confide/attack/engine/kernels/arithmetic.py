@@ -11,6 +11,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from confide.attack.engine.kernels.tails import erfc
 from confide.core.run.compile import compiled, summing
 
 TOLERANCE = 1e-9
@@ -127,7 +128,7 @@ def largest(values):  # type: ignore[no-untyped-def]
 def log_ndtr(x):  # type: ignore[no-untyped-def]
     """log of the normal distribution function, accurate in the lower tail."""
     if x > -10.0:
-        return math.log(0.5 * math.erfc(-x * 0.7071067811865476))
+        return math.log(0.5 * erfc(-x * 0.7071067811865476))
     # Continued fraction of the Mills ratio, bottom up.
     f = 0.0
     for k in range(40, 0, -1):
@@ -159,6 +160,8 @@ def log_cell(low, high, mean, sd):  # type: ignore[no-untyped-def]
     a, b = (low - mean) / sd, (high - mean) / sd
     if a + b > 0:
         a, b = -b, -a
+    if b > -8.0:
+        return math.log(0.5 * (erfc(-b * 0.7071067811865476) - erfc(-a * 0.7071067811865476)))
     lower, upper = log_ndtr(a), log_ndtr(b)
     return upper + math.log1p(-math.exp(lower - upper))
 
