@@ -21,7 +21,7 @@ STUDY = "study.toml"
 
 def add(commands: Commands) -> None:
     """Its options."""
-    about = "compare six releases of the shipped data, and leave a report"
+    about = "compare eight releases of the shipped data, and leave a report"
     p = command(commands, "demo", about, "  confide demo --out confide-demo")
     p.add_argument("--out", type=Path, default=Path("confide-demo"), metavar="DIR", help="default: confide-demo")
     p.add_argument("--force", action="store_true", help="replace files of an earlier run")
@@ -36,7 +36,7 @@ def heads_study(**changes: Any) -> Study:
     """The shipped study; `changes` replace keys of its file.
 
     >>> heads_study(repeats=2)
-    Study: 51,016 rows; 6 plans, 2 intruders, 3 measures of utility, 2 repeats
+    Study: 51,016 rows; 8 plans, 2 intruders, 3 measures of utility, 2 repeats
     """
     from confide.study.statement.study import Study
 

@@ -75,7 +75,7 @@ def test_without_scripts_there_are_pictures(browser: Any, reports: Path) -> None
         pictures = seen.page.locator("section > figure noscript img, section > figure .drawing img")
         assert pictures.count() >= 5
         drawn = "[...document.querySelectorAll('.drawn svg')].filter((s) => s.checkVisibility()).length"
-        assert seen.page.evaluate(drawn) >= 6
+        assert seen.page.evaluate(drawn) >= 5
         assert seen.outside == []
 
 
@@ -107,6 +107,8 @@ def test_the_checks_see_what_is_broken(browser: Any, reports: Path, tmp_path: Pa
         for what, (right, wrong) in BROKEN.items():
             assert right in text, what
             file.write_text(text.replace(right, wrong), encoding="utf-8")
+            # On narrow pages tables stack, so that none scrolls.
+            seen.page.set_viewport_size({"width": 700 if what.startswith("scrolls") else 400, "height": 800})
             seen.page.goto(file.as_uri())
             seen.page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
             assert any(what in fault for fault in page_faults(seen.page)), what

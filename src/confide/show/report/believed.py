@@ -134,7 +134,7 @@ def believed_drawing(view: View) -> Drawing | None:
         "Bars: two standard errors. Below the line the intruder is too sure, above it the risk would be understated."
     )
     return Drawing(
-        "believed", f"The intruder {found.who} and “{found.plan}”", caption, made[0], made[1], Table(head, table)
+        "calibration", f"The intruder {found.who} and “{found.plan}”", caption, made[0], made[1], Table(head, table)
     )
 
 
