@@ -109,7 +109,7 @@ def test_one_plan_alone_and_many_plans(tmp_path: Path) -> None:
 
 
 def test_names_are_whole_and_no_line_leads_to_them(tmp_path: Path) -> None:
-    """Where points crowd, or a name is long, a number stands for it, and the subtitle says for which."""
+    """Where points crowd, or a name is long, a letter stands for it, and the subtitle says for which."""
     long = "recode age in fives, swap race and marital status, perturb and topcode the value of the home"
     crowd = {f"plan number {k} of a crowd": as_plan(50.0 + k / 9, 0.5 + k / 900) for k in range(14)}
     chart = map_chart(study_frame({OTHER: as_plan(100.0, 1.0), long: as_plan(20.0, 0.4)} | crowd), MATCHES, OVERLAP)

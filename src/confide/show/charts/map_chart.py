@@ -69,9 +69,9 @@ def map_chart(
         at = axes[0].at(limit)
         lines.append([(at, -PAD), (at, 1 + PAD)])
         names.append((f"limit {number(limit)}", at, -PAD * 0.6, QUIET, True))
-    text, numbered = label_layer(names, lines, WIDTH, HEIGHT, _spots(points, chosen))
+    text, lettered = label_layer(names, lines, WIDTH, HEIGHT, _spots(points, chosen))
     chart = alt.layer(alt.layer(*parts), text).resolve_scale(x="independent", y="independent", color="independent")
-    said = [*_subtitle(found, frame, intruder, axes[0], points.height), *_numbers(numbered)]
+    said = [*_subtitle(found, frame, intruder, axes[0], points.height), *_letters(lettered)]
     head = chart_title(title or "Risk and utility of candidate releases", said, frame="bounds")
     return styled(chart.properties(width=WIDTH, height=HEIGHT, title=head))
 
@@ -210,8 +210,8 @@ def _point_layers(place: _Places, points: pl.DataFrame, chosen: str | None) -> l
     return out
 
 
-def _numbers(names: Sequence[str]) -> list[str]:
-    """What numbers beside points stand for, in lines."""
+def _letters(names: Sequence[str]) -> list[str]:
+    """What letters beside points stand for, in lines."""
     return wrapped("; ".join(names), LETTERS) if names else []
 
 

@@ -68,25 +68,34 @@ def label_layer(
     names: Sequence[Name], lines: Sequence[Sequence[tuple[float, float]]], width: float,
     height: float, points: Sequence[tuple[float, float, float]] = (),
 ) -> tuple[Any, list[str]]:  # fmt: skip
-    """The names as a layer in pixels, and what numbers stand for, as "3: swap both".
+    """The names as a layer in pixels, and what letters stand for, as "A: swap both".
 
     `lines`: what names keep off, in places of the axes, as are `points` with their sizes in pixels. No line leads to a
-    name: it stands beside its point, or where there is no room its number does. One that is not needed is left out.
+    name: it stands beside its point, or where there is no room a letter does. One that is not needed is left out.
     """
     names = sorted(names, key=lambda name: not name[-1])
     size = {pixels(x, y, width, height): max(s, RING) for x, y, s in points}
     at = [pixels(x, y, width, height) for _, x, y, *_ in names]
-    labels = [Label(p, name[0], str(k) if name[-1] else "", size=size.get(p, RING) / 2)
-              for k, (p, name) in enumerate(zip(at, names, strict=True), 1)]  # fmt: skip
+    labels = [Label(p, name[0], "A" if name[-1] else "", size=size.get(p, RING) / 2)
+              for p, name in zip(at, names, strict=True)]  # fmt: skip
     hard = [_box(p, s / 2) for p, s in size.items() if p not in at]
     soft = [_box(pixel, 3.0) for line in lines for pixel in dense([pixels(x, y, width, height) for x, y in line])[::2]]
     found = place_labels(labels, (-EDGE, 0.0, width + EDGE, height), hard, soft, LETTERS)
-    there = [(one, WORDS.get(name[3], name[3])) for one, name in zip(found, names, strict=True) if one is not None]
-    rows = [(words, x, y - 4.5, one.anchor, ink) for one, ink in there for words, x, y in one.spots]
-    told = [
-        f"{one.short}: {one.words}" for one, f in zip(labels, found, strict=True) if one.short and not (f and f.named)
-    ]
+    lost = [k for k, (one, f) in enumerate(zip(labels, found, strict=True)) if one.short and not (f and f.named)]
+    letters = {k: letter(place) for place, k in enumerate(lost)}
+    rows = [(letters.get(k, words), x, y - 4.5, one.anchor, WORDS.get(names[k][3], names[k][3]))
+            for k, one in enumerate(found) if one is not None for words, x, y in one.spots]  # fmt: skip
+    told = [f"{mark}: {labels[k].words}" for k, mark in letters.items()]
     return _drawn(rows, width, height), told
+
+
+def letter(place: int) -> str:
+    """A, B and so on to Z, then AA. Numbers could be taken for settings of a sweep.
+
+    >>> letter(0), letter(25), letter(26)
+    ('A', 'Z', 'AA')
+    """
+    return (letter(place // 26 - 1) if place >= 26 else "") + chr(ord("A") + place % 26)
 
 
 def _box(at: Spot, half: float) -> tuple[float, float, float, float]:

@@ -12,6 +12,8 @@ Box = tuple[float, float, float, float]
 
 AWAY = 10.0
 """Pixels from the middle of a dot to its name."""
+BOLD = 1.12
+"""How much wider bold letters are."""
 REACH = (0.0, 5.0, 10.0, 16.0)
 """How much farther a name may stand and still be read as that dot's."""
 
@@ -60,8 +62,8 @@ def place_labels(
     out: list[Placed | None] = []
     for one in labels:
         tries = ([*taken, *soft, *one.avoid], [*taken, *one.avoid], [*taken, *soft], taken)
-        words = [w for w in (one.words, one.short) if w]
-        ways = [(wrapped(w, letters), walls, w == one.words) for w in words for walls in tries]
+        ways = [(wrapped(one.words, letters), walls, True) for walls in tries if one.words]
+        ways += [([one.short], taken, False)] if one.short else []  # as near as can be
         found = next((f for lines, walls, own in ways if (f := _free(one, lines, room, walls, own)) is not None), None)
         taken += [found.box] if found else []
         out.append(found)
@@ -82,7 +84,7 @@ def _around(at: Spot, size: float) -> Box:
 
 def _free(one: Label, lines: Sequence[str], room: Box, taken: Sequence[Box], named: bool) -> Placed | None:
     """The first place beside a dot that nothing covers."""
-    w, h = max(map(len, lines)) * LETTER, len(lines) * LINE
+    w, h = max(map(len, lines)) * LETTER * (BOLD if "t-b" in one.classes else 1.0), len(lines) * LINE
     (x, y), off = one.at, one.size + AWAY - 6.0
     own = _around(one.at, one.size + 2)
     for far in REACH:
