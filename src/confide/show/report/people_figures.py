@@ -47,7 +47,9 @@ def distribution_figure(view: View) -> Figure | None:
         f"Intruder {view.worst}. For each person the largest probability that the intruder gives to any released "
         "record; cells count people, darker means more."
     ) + view.left_out(plans)
-    table = Table(["plan", *bins], [[p, *(cells.get((p, b), "0") for b in bins)] for p in plans])
+    rated = {(p, b): t.rated(n, n, n, view.targets(p, view.worst)) for p, b, n in
+             frame.select("plan", "bin", "targets").rows()}  # fmt: skip
+    table = Table(["plan", *bins], [[p, *(rated.get((p, b), "0") for b in bins)] for p in plans])
     return Figure("distribution", title, caption, alt, made[0], made[1], table)
 
 
