@@ -36,12 +36,8 @@ def _by_intruders(path: Path) -> Check:
 
 
 def _by_study(folder: Path, plan: Path) -> Check:
-    from confide.study.drawn import drawn
-
     result, wanted = cf.StudyResult.load(folder), cf.Plan.load(plan)
     name = next((n for n, p in result.plans.items() if p == wanted), None)
     if name is None:
         raise InputError("--study: none of its plans is the one in --plan, so that its means say nothing of this file.")
-    return lambda release: drawn(
-        release, result.intruders, result.measures, threshold=result.info.threshold, study=result, plan=name
-    )
+    return lambda release: result.check(release, name)

@@ -23,6 +23,9 @@ from confide.study.statement.checks import EVERYTHING, RISKS
 from confide.study.statement.rule import Rule
 
 if TYPE_CHECKING:
+    from confide.protect.copies import Copies
+    from confide.protect.release import Release
+    from confide.study.drawn import Drawn
     from confide.study.tradeoff.choice import Choice
 
 __all__ = ["EVERYTHING", "RISKS", "Info", "StudyResult"]
@@ -149,6 +152,20 @@ class StudyResult(Result):
     def cautions(self) -> list[str]:
         """Sentences about plans and intruders for whom claims and truth differ: which way risk is misjudged."""
         return cautions(self.claims)
+
+    def check(self, release: Release | Copies, plan: str) -> Drawn:
+        """What this study's intruders find in one release of a plan, and what is lost by it, beside the means over draws.
+
+        >>> import confide as cf
+        >>> heads, plan = cf.demo("heads").head(300), cf.Plan([cf.Swap("race", rate=0.3)], identifiers=["id"])
+        >>> who = {"near": cf.Intruder(knows=["sex", "race"])}
+        >>> result = cf.Study(heads, {"swap": plan}, who, ["hellinger"], repeats=2, seed=1).run()
+        >>> result.check(plan.protect(heads, seed=7), "swap").frame.columns
+        ['measure', 'kind', 'intruder', 'level', 'value', 'mean', 'low', 'high']
+        """
+        from confide.study.drawn import drawn
+
+        return drawn(release, self.intruders, self.measures, threshold=self.info.threshold, study=self, plan=plan)
 
     def map(self, risk: str = RISKS[0], utility: str | None = None, intruder: str | None = None, **options: Any) -> Any:
         """The R-U map: risk against utility, between "release nothing" and "release everything"."""
