@@ -154,7 +154,7 @@ class StudyResult(Result):
         return cautions(self.claims)
 
     def check(self, release: Release | Copies, plan: str) -> Drawn:
-        """What this study's intruders find in one release of a plan, and what is lost by it, beside the means over draws.
+        """What this study finds in one release of a plan, and what is lost by it, beside the means over draws.
 
         >>> import confide as cf
         >>> heads, plan = cf.demo("heads").head(300), cf.Plan([cf.Swap("race", rate=0.3)], identifiers=["id"])
