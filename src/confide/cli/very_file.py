@@ -13,7 +13,7 @@ from confide.core.errors import InputError
 if TYPE_CHECKING:
     from confide.study.drawn import Drawn
 
-Check = Callable[[cf.Release], "Drawn"]
+    Check = Callable[[cf.Release], Drawn]
 
 
 def very_file(options: argparse.Namespace) -> Check | None:

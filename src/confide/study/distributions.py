@@ -24,7 +24,7 @@ def distributions(release: Release) -> list[list[Any]]:
     >>> plan = cf.Plan([cf.Recode("age", breaks=[40])], identifiers=["id"], drop=["sex"])
     >>> rows = distributions(plan.protect(cf.demo("heads").head(300), seed=1))
     >>> [(v, level, after) for v, level, before, after in rows if v == "sex"]
-    [('sex', 'female', 0.0), ('sex', 'male', 0.0), ('sex', '(not released)', 1.0)]
+    [('sex', 'male', 0.0), ('sex', 'female', 0.0), ('sex', '(not released)', 1.0)]
     """
     plan = release.plan
     assert plan is not None  # a study makes its releases itself

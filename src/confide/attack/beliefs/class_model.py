@@ -195,7 +195,7 @@ def _coefficients(
     np.minimum.at(name, codes, held.digest)
     rows, categories = np.argsort(key, kind="stable"), np.argsort(name, kind="stable")
     designs = [sp.csr_matrix((n, 0)), *designs]  # perhaps nothing says anything
-    columns = [np.arange(design.shape[1]) if n * k >= LARGE else _by_keys(design, key) for design in designs]
+    columns = [np.arange(design.shape[1]) if n >= LARGE else _by_keys(design, key) for design in designs]
     ordered = [design[rows][:, column] for design, column in zip(designs, columns, strict=True)]
     both = (a[rows][:, categories] for a in (counts, np.rint(counted(held.rows))))
     found = remembered(_fitted, *both, held.copies, *ordered)

@@ -94,9 +94,9 @@ def optimise(
     >>> space = cf.Sweep(lambda rate: cf.Plan([cf.Swap("race", rate=rate)], identifiers=["id"]),
     ...                  rate=cf.Range(0.0, 1.0, steps=3))
     >>> found = cf.optimise(cf.demo("heads").head(300), space, intruders={"a": cf.Intruder(knows=["sex", "race"])},
-    ...                     utility=["hellinger"], max_risk={"expected_matches": 6}, repeats=2, rounds=1, seed=1)
+    ...                     utility=["hellinger"], max_risk={"found": 9}, repeats=2, rounds=1, seed=1)
     >>> found.searched.columns
-    ['rate', 'round', 'expected_matches', 'hellinger', 'meets']
+    ['rate', 'round', 'found', 'hellinger', 'meets']
     """
     if isinstance(data, Sweep):
         warnings.warn("data come first: optimise(data, space, ...)", DeprecationWarning, stacklevel=3)
