@@ -115,7 +115,8 @@ def cheap() -> None:
     chart = SimpleNamespace(save=lambda path, **_: Path(path).write_bytes(b"\x89PNG\r\n\x1a\n" + picture))
     figures = [SimpleNamespace(name=name, wide=chart) for name in ("map-one",)]
     run.evaluate = evaluate
-    page.figure_sections = lambda view: [SimpleNamespace(figures=figures, view=view)]
+    page.figure_sections = lambda view: [SimpleNamespace(figures=figures, drawings=[], view=view)]
+    page.board_sections = lambda _: {"maps": [], "people": [], "shares": [], "calibration": []}
     page.report_html = lambda view, _: f"{view.outside} {view.result.frame.write_json()} {view.result.info}"
     time.perf_counter = lambda: 0.0
 
