@@ -41,6 +41,10 @@ def test_what_this_file_breaks_of_the_rule_is_said(result: cf.StudyResult) -> No
     one = drawn(PLAN.protect(HEADS, seed=9), WHO, result.measures, study=result, plan="swap")
     assert any("found_share of this file is" in b and 'above 1% for "near"' in b for b in one.broken)
     assert not any('"far"' in b for b in one.broken)
+    assert not any("is asked" in b for b in one.broken)  # a swap keeps every margin
+    coarse = cf.Plan([cf.Recode("age", width=10)], identifiers=["id"]).protect(HEADS, seed=9)
+    lossy = drawn(coarse, WHO, result.measures, study=result, plan="swap")
+    assert [b.split()[3] for b in lossy.broken if "is asked" in b] == ["hellinger"]
     with pytest.raises(InputError, match="no plan of that name"):
         drawn(PLAN.protect(HEADS, seed=9), WHO, result.measures, study=result, plan="swop")
 

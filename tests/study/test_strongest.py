@@ -71,6 +71,8 @@ def test_sampling_protects_people_of_whom_it_is_not_known_that_they_are_in_the_f
     assert first["found"].item() == pytest.approx(customary)
     assert first["found_share"].item() == pytest.approx(customary / release.frame.height)
     assert means["unsure"] < 0.5 * means["sure"]
+    by_sex = result.groups.filter(plan="a tenth", intruder="unsure", variable="sex")
+    assert by_sex["found"].sum() == pytest.approx(means["unsure"])
     assert not result.cautions()
     certain = result.frame.filter(intruder="sure")
     assert np.allclose(certain["found"], certain["expected_matches"])

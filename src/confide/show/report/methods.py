@@ -39,9 +39,20 @@ def _many(view: View) -> str:
     )  # fmt: skip
     return (
         f"{many} of utility, on a file of {t.people(float(info.rows))} records and {info.variables} variables{file}. "
-        f"{repeats}, and each release was attacked by every intruder. “{EVERYTHING}” stands for the file without "
+        f"{repeats}, and each release was attacked by every intruder{_levels(view)}. "
+        f"“{EVERYTHING}” stands for the file without "
         "identifiers and otherwise unaltered."
     )
+
+
+def _levels(view: View) -> str:
+    """That intruders were tried at several levels, where another one than that which is stated below was booked."""
+    frame = view.result.frame
+    booked = frame["level"].drop_nulls().unique(maintain_order=True).to_list() if "level" in frame.columns else []
+    if len(booked) < 2:
+        return ""
+    said = ", at each level that could find more; its numbers are those of the level that is right most often"
+    return f"{said} ({', '.join(booked)})"
 
 
 def plans_said(view: View) -> Iterator[dict[str, Any]]:
