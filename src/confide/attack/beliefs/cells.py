@@ -90,11 +90,3 @@ def _repeated(reference: I64, weight: F64) -> I64:
 
 def _binned(codes: I64, cuts: F64 | None) -> I64:
     return codes if cuts is None else np.where(codes < 0, -1, np.searchsorted(cuts, codes, side="right"))
-
-
-def with_classes(design: sp.csr_matrix, k: int) -> sp.csr_matrix:
-    """Cells times classes as rows: the cell's indicators beside the class's."""
-    n = design.shape[0]
-    if k == 1:
-        return design
-    return sp.hstack([sp.kron(design, np.ones((k, 1))), sp.kron(np.ones((n, 1)), sp.eye(k))]).tocsr()

@@ -56,10 +56,12 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class Prefix:
-    """The variables before, given as `codes` (variables, U) of so many `sizes`."""
+    """The variables before, given as `codes` (variables, U) of so many `sizes`; `crosses`: designs in which they are
+    crossed with what is certain are tried too."""
 
     codes: I64
     sizes: tuple[int, ...]
+    crosses: bool = True
 
     @property
     def alone(self) -> sp.csr_matrix:
@@ -123,6 +125,22 @@ def log_class_probabilities(
     return _log_next(Cell(design, design), nothing, cell, nowhere, classes, k, weight, asked, held)
 
 
+def log_given_classes(
+    design: sp.csr_matrix, cell: I64, classes: I64, k: int, codes: I64, size: int, held: Held | float,
+    weight: F64 | None = None,
+) -> F64:  # fmt: skip
+    """log Pr(code given cell and class), shape (cells, K, size): indicators of both, side by side.
+
+    `cell`, `classes`, `codes`: of the reference's rows, of K classes and so many codes.
+    """
+    one = k == 1
+    before = Prefix(np.zeros((0, 1), dtype=np.int64), ()) if one else Prefix(np.arange(k)[None, :], (k,), False)
+    asked = np.repeat(np.arange(k), size), np.tile(np.arange(size), k)
+    prefix = np.zeros(len(cell), dtype=np.int64) if one else classes
+    found = _log_next(Cell(design, design), before, cell, prefix, codes, size, weight, asked, held)
+    return found.reshape(design.shape[0], k, size)
+
+
 def log_joint_probabilities(
     design: sp.csr_matrix, patterns: I64, cell: I64, own: I64, classes: I64, sizes: Sequence[int],
     held: Held, weight: F64 | None = None,
@@ -167,7 +185,7 @@ def _factor(
     c, u = cell[at.first], prefix[at.first]
     alone, prefixes = certain.alone[c], before.alone[u]
     designs = [sp.hstack([alone, prefixes]).tocsr()]
-    crosses = 0 < sum(before.sizes) * alone.shape[1] * k <= MOST_COEFFICIENTS
+    crosses = before.crosses and 0 < sum(before.sizes) * alone.shape[1] * k <= MOST_COEFFICIENTS
     if crosses:
         designs.append(sp.hstack([designs[0], before.crossed(alone, u)]).tocsr())
     if certain.paired is not certain.alone:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from confide.attack.beliefs.cells import Cells, with_classes
-from confide.attack.beliefs.class_model import log_class_probabilities
+from confide.attack.beliefs.cells import Cells
+from confide.attack.beliefs.class_model import log_given_classes
 from confide.attack.beliefs.classes import Classes
 from confide.attack.beliefs.held_out import Held
 from confide.attack.beliefs.points import Merging
@@ -151,9 +151,8 @@ def _log_there(about: Reference, i: int, v: str, like: Likelihood) -> F64 | None
     if "inside" in like.record or not like.altered(like.target(about.met[i]))[missing].any():
         return None
     k = about.classes.size
-    each, own = with_classes(about.cells.design, k), about.cell * k + about.of
-    found = log_class_probabilities(each, own, missing.astype(np.int64), 2, about.held, about.weight)
-    return np.ascontiguousarray(found.T.reshape(2, len(about.cells), k))
+    own = about.cells.design, about.cell, about.of, k, missing.astype(np.int64)
+    return np.ascontiguousarray(np.moveaxis(log_given_classes(*own, 2, about.held, about.weight), 2, 0))
 
 
 def _regions(about: Reference, u: Uncertain, i: int, v: str, like: Likelihood) -> tuple[Bools | None, F64 | None]:

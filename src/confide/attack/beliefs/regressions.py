@@ -20,8 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from confide.attack.beliefs.cells import with_classes
-from confide.attack.beliefs.class_model import log_class_probabilities
+from confide.attack.beliefs.class_model import log_given_classes
 from confide.attack.beliefs.held_out import Held
 from confide.attack.beliefs.points import Merging, Points, every, merged, score_edges
 from confide.attack.beliefs.score_fit import Rows, interval_fit, plain_fit
@@ -178,7 +177,7 @@ def _law(
     """Probabilities of spikes, and the interval regression of what is none; `of`: each row's value."""
     design, cell, classes, k, weight = about
     n_cells, rest = design.shape[0], np.flatnonzero(whole.spike[of] < 0)
-    log_spike = _log_spikes(design, cell * k + classes, k, whole.spike[of], weight, None if each.alone else held)
+    log_spike = _log_spikes(design, cell, classes, k, whole.spike[of], weight, None if each.alone else held)
     if each.alone or not len(rest):
         return Law(log_spike, np.zeros((n_cells, k)), 1.0)
     if len(rest) < len(of):
@@ -194,7 +193,9 @@ def _spikes(count: F64) -> I64:
     return np.where(common, np.cumsum(common) - 1, -1)
 
 
-def _log_spikes(design: sp.csr_matrix, pair: I64, k: int, spike: I64, weight: F64 | None, held: Held | None) -> F64:
+def _log_spikes(
+    design: sp.csr_matrix, cell: I64, classes: I64, k: int, spike: I64, weight: F64 | None, held: Held | None
+) -> F64:
     """log Pr(spike given cell, class), and of none, which comes last; shape (cells, K, S+1).
 
     `held`: None where all rows are of one cell and class, so that shares are their own.
@@ -207,7 +208,7 @@ def _log_spikes(design: sp.csr_matrix, pair: I64, k: int, spike: I64, weight: F6
         count = np.bincount(code, weights=weight, minlength=size + 1)
         with np.errstate(divide="ignore"):
             return np.tile(np.log(count / count.sum()), (n_cells, k, 1))
-    return log_class_probabilities(with_classes(design, k), pair, code, size + 1, held, weight).reshape(n_cells, k, -1)
+    return log_given_classes(design, cell, classes, k, code, size + 1, held, weight)
 
 
 def _by_cell(design: sp.csr_matrix, beta: F64) -> F64:

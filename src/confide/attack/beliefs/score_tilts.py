@@ -19,8 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from confide.attack.beliefs.cells import with_classes
-from confide.attack.beliefs.class_model import log_class_probabilities
+from confide.attack.beliefs.class_model import indicators, log_given_classes
 from confide.attack.beliefs.held_out import Held
 from confide.attack.beliefs.regressions import FEWEST, SPIKE
 from confide.attack.beliefs.score_fit import PENALTY
@@ -45,9 +44,16 @@ class Predictors:
     k: int
     held: Held
 
-    def pair(self, rows: I64) -> I64:
-        """Cell times class of rows."""
-        return np.asarray(self.cell[rows] * self.k + self.classes[rows])
+    def of(self, rows: I64) -> sp.csr_matrix:
+        """Indicators of the cells and classes of rows."""
+        cells = self.design[self.cell[rows]]
+        return cells if self.k == 1 else sp.hstack([cells, indicators(self.classes[rows], self.k)]).tocsr()
+
+    def by_cell(self, beta: F64) -> F64:
+        """Predictions of several numbers for every cell and class, shape (numbers, cells, K)."""
+        split = self.design.shape[1]
+        of_class = beta[split:] if self.k > 1 else np.zeros((1, beta.shape[1]))
+        return np.asarray((self.design @ beta[:split]).T[:, :, None] + of_class.T[:, None, :])
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,10 +75,8 @@ class Tilts:
         d, n = values.shape
         spikes = [_spikes(y) for y in values]
         patterns = Distinct.rows(spikes, n)
-        every, pair = with_classes(about.design, about.k), about.pair(rows)
-        each = every[pair]
-        cells, many = about.design.shape[0], len(patterns)
-        mu = np.zeros((many, d, cells * about.k))
+        each, many = about.of(rows), len(patterns)
+        mu = np.zeros((many, d, about.design.shape[0], about.k))
         precision, own_precision, mean = np.zeros((many, d, d)), np.zeros((many, d, d)), np.zeros((many, d))
         for p, first in enumerate(patterns.first):
             mine = np.flatnonzero(patterns.of == p)
@@ -84,12 +88,10 @@ class Tilts:
             left = s - (each[mine] @ beta).T
             at = np.ix_(free, free)
             precision[p][at], own_precision[p][at] = _inverse(left @ left.T / len(mine)), _inverse(np.cov(s))
-            mean[p, free], mu[p, free] = s.mean(axis=1), (every @ beta).T
-        shape = (cells, about.k)
-        log_share = log_class_probabilities(every, pair, patterns.of, many, about.held.take(rows)).T.reshape(
-            many, *shape
-        )
-        return cls(patterns.of, log_share, mu.reshape(many, d, *shape), precision, mean, own_precision)
+            mean[p, free], mu[p, free] = s.mean(axis=1), about.by_cell(beta)
+        own = about.design, about.cell[rows], about.classes[rows], about.k, patterns.of
+        log_share = np.moveaxis(log_given_classes(*own, many, about.held.take(rows)), 2, 0)
+        return cls(patterns.of, log_share, mu, precision, mean, own_precision)
 
     def log_own(self, scores: F64, of: I64) -> F64:
         """log of the density that the scores of combinations have anyway, but for a constant, shape (G,)."""

@@ -20,8 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import ndtri
 
-from confide.attack.beliefs.cells import with_classes
-from confide.attack.beliefs.class_model import log_class_probabilities
+from confide.attack.beliefs.class_model import log_given_classes
 from confide.frames.columns import F64, I64
 
 BINS = 24
@@ -47,8 +46,7 @@ class BinnedBelief:
         """Fit on the reference rows given, whose values are y; and those rows with their scores."""
         cuts = _cuts(y)
         bins = np.searchsorted(cuts, y, side="right")
-        each, own = with_classes(design, k), cell[rows] * k + classes[rows]
-        log_p = log_class_probabilities(each, own, bins, len(cuts) + 1, PENALTY).reshape(design.shape[0], k, -1)
+        log_p = log_given_classes(design, cell[rows], classes[rows], k, bins, len(cuts) + 1, PENALTY)
         p = np.exp(log_p)
         u = ndtri(np.clip(np.cumsum(p, axis=2) - 0.5 * p, 1e-6, 1 - 1e-6))
         return cls(cuts, log_p, u), (rows, u[cell[rows], classes[rows], bins])

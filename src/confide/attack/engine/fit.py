@@ -135,7 +135,7 @@ def _believe(case: Case, knowledge: Knowledge, numeric: Sequence[bool], targets:
     sizes, lengths = [c.size for c in certain], [reference.n, len(rows), targets.n]
 
     def believed(files: list[list[I64]], sizes: list[int]) -> tuple[Any, ...]:
-        cells, (cell, *_) = Cells.fit(files, sizes, lengths, weight)
+        cells, (cell, *_) = Cells.fit(files, sizes, lengths[: len(files)], weight)
         log_pi = _class_log(case, cells, cell, of, classes, held, weight)
         about = Reference(case, reference, met, cells, cell, classes, of, weight, held, knowledge.limits)
         predictors = Predictors(cells.design, cell, of, classes.size, held)
@@ -145,9 +145,11 @@ def _believe(case: Case, knowledge: Knowledge, numeric: Sequence[bool], targets:
     cells_r, log_pi_r, numbers, scores = cells, log_pi, numbers_t, scores_t
     if knowledge.helpers:
         ref, rec, size = zip(*(_helper(case, v, reference) for v in knowledge.helpers), strict=True)
-        nobody = [np.full(targets.n, -1, dtype=np.int64)] * len(size)
-        more = [[*files[0], *ref], [*files[1], *(z[rows] for z in rec)], [*files[2], *nobody]]
-        about, cells_r, log_pi_r, numbers, fitted, scores = believed(more, [*sizes, *size])
+        more = [[*files[0], *ref], [*files[1], *(z[rows] for z in rec)]]
+        order = by_name(knowledge)
+        about, cells_r, log_pi_r, numbers, fitted, scores = believed(
+            [[codes[i] for i in order] for codes in more], [[*sizes, *size][i] for i in order]
+        )
     joint = {} if case.intruder.as_printed else _joint(case, steps, numbers, fitted, rows, about)
     r, r_t = correlation(scores), correlation(scores_t)
     return Believed(classes, cells, cells_r, log_pi, log_pi_r, numbers, numbers_t, joint, r, r_t)
@@ -185,6 +187,13 @@ def _helper(case: Case, v: str, reference: Records) -> tuple[I64, I64, int]:
     ref = reference[v] if case.intruder.beliefs == "released" else chain.image(reference[v])
     size = len(z.levels) if z.kind == "categorical" else len(z)
     return codes_in(ref, z), codes_in(case.released[v], z), size
+
+
+def by_name(knowledge: Knowledge) -> list[int]:
+    """The order in which certain variables, then helpers, predict what records hold: whoever knows what of them, the
+    same predictors give the same fit."""
+    names = [*(c.name for c in knowledge.certain), *knowledge.helpers]
+    return sorted(range(len(names)), key=names.__getitem__)
 
 
 def helper_codes(case: Case, helpers: Sequence[str]) -> list[I64]:

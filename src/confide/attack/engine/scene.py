@@ -13,7 +13,7 @@ from confide.attack.beliefs.numbers import NumberFit
 from confide.attack.beliefs.regressions import NumberBelief
 from confide.attack.beliefs.synthetic import BinnedBelief
 from confide.attack.engine.blocks import blocks, starts
-from confide.attack.engine.fit import Fit, helper_codes
+from confide.attack.engine.fit import Fit, by_name, helper_codes
 from confide.attack.engine.record_side import log_m
 from confide.attack.evidence.case import Case
 from confide.attack.evidence.gather import Knowledge, Uncertain
@@ -120,8 +120,9 @@ class Scene:
         labels = [c.released[rows] for c in knowledge.certain]
         cell_r = np.zeros(len(rows), dtype=np.int64)
         if fit.needs_belief:
-            helpers = [z[rows] for z in helper_codes(case, knowledge.helpers)]
-            cell_r = fit.believed.cells_r.place([*labels, *helpers], len(rows))
+            given = [*labels, *(z[rows] for z in helper_codes(case, knowledge.helpers))]
+            order = by_name(knowledge) if knowledge.helpers else range(len(given))
+            cell_r = fit.believed.cells_r.place([given[i] for i in order], len(rows))
         scene = cls(
             case, knowledge, fit, side, {v: p for v, p in fit.between.items() if v not in knowledge.limits},
             rows, case.released.take(rows), tuple(take(u.like.record, rows) for u in knowledge.uncertain),
