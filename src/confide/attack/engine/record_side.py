@@ -8,12 +8,9 @@ import numpy as np
 from scipy.special import logsumexp
 
 from confide.attack.beliefs.joint_numbers import known_together
-from confide.attack.engine import kernels
 from confide.attack.engine.joint_sums import log_joint
-from confide.attack.engine.kernels.arguments import Nodes
 from confide.attack.engine.node_sums import log_sums
-from confide.attack.engine.room import node_room
-from confide.core.run.threads import run_pieces, thread_count
+from confide.attack.engine.noise_sums import log_noise
 from confide.frames.columns import F64, I64, Records
 from confide.frames.distinct import Distinct
 from confide.protect.likelihoods.match import Match
@@ -23,8 +20,6 @@ from confide.protect.seam.likelihood import take
 if TYPE_CHECKING:
     from confide.attack.engine.scene import Number, Scene
 
-PIECE = 2_000
-"""Records whose integrals are one piece of work."""
 CHUNK = 400_000
 """Numbers in the largest temporary of a chunk of records times classes."""
 ROOM = 20_000_000
@@ -72,38 +67,9 @@ def log_number(scene: Scene, number: Number, rows: I64, for_a: bool, limit: tupl
     assert like is not None
     belief = number.belief
     assert belief is not None
-    cell, k = scene.cell_r[rows], scene.classes.size
-    out = np.zeros((len(rows), k))
+    cell = scene.cell_r[rows]
     if isinstance(like, Normal):
-        inside = like.inside[scene.rows][rows]
-        picked = np.flatnonzero(inside)
-        order = picked[np.argsort(cell[picked], kind="stable")]
-        points, law = belief.nodes, belief.law
-        asked = slice(None) if number.noisy is None else np.flatnonzero(number.noisy)
-        nodes = points.values
-        allowed = like.log_allowed(nodes)
-        if limit is not None:
-            allowed = np.where(points.inside(*limit), allowed, np.inf)
-        mu = np.ascontiguousarray(law.mu[:, asked])
-        part = np.empty((len(order), mu.shape[1]))
-        low, high = like.low[scene.rows][rows], like.high[scene.rows][rows]
-        believed = Nodes(
-            like.on(nodes),
-            like.sd_at(nodes),
-            allowed,
-            points.edges,
-            points.spike,
-            np.exp(law.log_spike[:, asked]),
-            mu,
-            law.tau,
-        )
-
-        def work(a: int, b: int) -> None:
-            kernels.log_node_sums(order[a:b], low, high, cell, believed, *node_room(len(nodes), mu.shape[1]), part[a:b])
-
-        pieces = [(a, min(a + PIECE, len(order))) for a in range(0, len(order), PIECE)]
-        run_pieces(work, pieces, thread_count(None), lambda _: None)
-        out[order[:, None], np.arange(k)[asked]] = part
+        out = log_noise(scene, number, like, belief, rows, limit)
     elif isinstance(like, Match):
         z = scene.released[number.variable].values[rows]
         point = belief.log_point(z, cell) + number.fit.log_state(cell, np.zeros(len(cell), dtype=bool))
@@ -118,6 +84,7 @@ def log_number(scene: Scene, number: Number, rows: I64, for_a: bool, limit: tupl
             rest = np.log(np.maximum(np.exp(total) - np.exp(point), 0.0))
             out = np.logaddexp(same + point, diff + rest)
     else:
+        out = np.zeros((len(rows), scene.classes.size))
         picked = np.flatnonzero(like.moved(scene.rows[rows]))
         out[picked] = log_sums(scene, number, like, rows[picked], limit)
     if number.noisy is not None:  # only classes in which the number is a noisy one

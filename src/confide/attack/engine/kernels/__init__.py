@@ -2,7 +2,7 @@
 
 from confide.attack.engine.kernels.common import finish, finish_each
 from confide.attack.engine.kernels.helped import attack_helped
-from confide.attack.engine.kernels.integrals import log_joint_sums, log_node_sums
+from confide.attack.engine.kernels.integrals import log_joint_sums, log_node_sums, log_node_sums_between
 from confide.attack.engine.kernels.pairs import attack_mixture, attack_nearest, attack_noisy, attack_plain
 from confide.attack.engine.kernels.unknown_errors import attack_spread
 
@@ -17,4 +17,5 @@ __all__ = [
     "finish_each",
     "log_joint_sums",
     "log_node_sums",
+    "log_node_sums_between",
 ]

@@ -179,3 +179,13 @@ class Nodes(NamedTuple):
     p_spike: F64
     mu: F64
     tau: float
+
+
+class Grid(NamedTuple):
+    """Values of mu at even steps from `first` on, M of them: `mass`: (G, M) Pr(node given mu) of what is no spike;
+    `lagrange`: weights of the polynomial through neighbouring ones."""
+
+    mass: F64
+    first: float
+    step: float
+    lagrange: F64

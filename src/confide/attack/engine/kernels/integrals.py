@@ -29,6 +29,32 @@ def fill_masses(a, e, cell, k, believed, mass):  # type: ignore[no-untyped-def]
         mass[g, k] = rest * (0.5 * (below - shared if flip else shared - below))
 
 
+@compiled(inner=True)
+def node_weights(low, high, nodes, sd, log_allowed, widest, weight):  # type: ignore[no-untyped-def]
+    """log Pr(z_j given y_g) into `weight`, of the nodes a..e-1 that a record can have come from, and the largest."""
+    big = len(nodes)
+    mid = 0.5 * (low + high)
+    if math.isinf(mid):
+        near = big - 1 if low > -np.inf else 0
+        gap = np.inf
+    else:
+        near, _ = window(nodes, 0, big, mid, 0.0)
+        gap = np.inf
+        for g in range(near - 1 if near > 0 else 0, near + 1 if near < big else big):
+            away = abs(nodes[g] - mid)
+            gap = away if away < gap else gap
+    half = 0.5 * (high - low)
+    a, e = window(nodes, 0, big, mid, gap + 9.0 * widest + half) if gap < np.inf else (0, big)
+    top = -np.inf
+    for g in range(a, e):
+        if sd[g] < widest and gap < np.inf and abs(nodes[g] - mid) > gap + 9.0 * sd[g] + half:
+            weight[g] = -np.inf
+            continue
+        weight[g] = log_cell(low, high, nodes[g], sd[g]) - log_allowed[g]
+        top = weight[g] if weight[g] > top else top
+    return a, e, top
+
+
 @compiled
 def log_node_sums(rows, low, high, cell, believed, mass, weight, total, out):  # type: ignore[no-untyped-def]
     """log of sum over belief nodes g of Pr(g given cell, k) Pr(z_j given y_g), for each k; rows sorted by cell.
@@ -36,30 +62,12 @@ def log_node_sums(rows, low, high, cell, believed, mass, weight, total, out):  #
     `out`: (len(rows), K). To work in: `mass` (G, K), `weight` (G,), `total` (K,).
     """
     nodes, sd, log_allowed, _, _, _, mu, _ = believed
-    big, classes = len(nodes), mu.shape[1]
+    classes = mu.shape[1]
     widest = largest(sd)
     current, start, stop = -1, 0, 0
     for i in range(len(rows)):
         j = rows[i]
-        mid = 0.5 * (low[j] + high[j])
-        if math.isinf(mid):
-            near = big - 1 if low[j] > -np.inf else 0
-            gap = np.inf
-        else:
-            near, _ = window(nodes, 0, big, mid, 0.0)
-            gap = np.inf
-            for g in range(near - 1 if near > 0 else 0, near + 1 if near < big else big):
-                away = abs(nodes[g] - mid)
-                gap = away if away < gap else gap
-        half = 0.5 * (high[j] - low[j])
-        a, e = window(nodes, 0, big, mid, gap + 9.0 * widest + half) if gap < np.inf else (0, big)
-        top = -np.inf
-        for g in range(a, e):
-            if sd[g] < widest and gap < np.inf and abs(nodes[g] - mid) > gap + 9.0 * sd[g] + half:
-                weight[g] = -np.inf
-                continue
-            weight[g] = log_cell(low[j], high[j], nodes[g], sd[g]) - log_allowed[g]
-            top = weight[g] if weight[g] > top else top
+        a, e, top = node_weights(low[j], high[j], nodes, sd, log_allowed, widest, weight)
         if cell[j] != current or start == stop:  # masses of nodes start..stop-1 are there
             current, start, stop = cell[j], a, a
         for k in range(classes):
@@ -74,6 +82,70 @@ def log_node_sums(rows, low, high, cell, believed, mass, weight, total, out):  #
                 total[k] += f * mass[g, k]
         for k in range(classes):
             out[i, k] = top + math.log(total[k]) if total[k] > 0.0 else -np.inf
+
+
+@compiled
+def log_node_sums_between(rows, low, high, cell, believed, grid, weight, ratio, out):  # type: ignore[no-untyped-def]
+    """The same where nearly every record has a cell of its own: sums at a few values of mu, and between them a
+    polynomial. As a function of mu a sum is a mixture of exponentials; divided by the one of its middle it is flat.
+
+    To work in: `weight` (G,), `ratio` (M,).
+    """
+    nodes, sd, log_allowed, _, spike, p_spike, mu, _ = believed
+    mass, first, step, lagrange = grid
+    classes, points = mu.shape[1], len(lagrange)
+    widest = largest(sd)
+    for i in range(len(rows)):
+        j, c = rows[i], cell[rows[i]]
+        a, e, top = node_weights(low[j], high[j], nodes, sd, log_allowed, widest, weight)
+        least, most = mu[c, 0], mu[c, 0]
+        for k in range(1, classes):
+            least, most = min(least, mu[c, k]), max(most, mu[c, k])
+        lo = int((least - first) / step) - points // 2 + 1
+        hi = int((most - first) / step) + points // 2 + 1
+        for m in range(lo, hi):
+            ratio[m] = 0.0
+        for g in range(a, e):
+            weight[g] = math.exp(weight[g] - top)
+            if spike[g] < 0:
+                f, own = weight[g], mass[g]
+                for m in range(lo, hi):
+                    ratio[m] += f * own[m]
+        mid = (lo + hi) // 2
+        there = ratio[lo] > 0.0
+        for m in range(lo, hi):
+            there = there and ratio[m] > 0.0
+        base, slope = 0.0, 0.0
+        if there:
+            base, slope = math.log(ratio[mid]), 0.5 * math.log(ratio[mid + 1] / ratio[mid - 1])
+            for m in range(lo, hi):
+                ratio[m] *= math.exp(-base - slope * (m - mid))
+        for k in range(classes):
+            total = 0.0
+            if there:
+                at = (mu[c, k] - first) / step
+                total = between(at, ratio, lagrange) * math.exp(base + slope * (at - mid))
+            total *= p_spike[c, k, p_spike.shape[2] - 1]
+            for g in range(a, e):
+                if spike[g] >= 0:
+                    total += weight[g] * p_spike[c, k, spike[g]]
+            out[i, k] = top + math.log(total) if total > 0.0 else -np.inf
+
+
+@compiled(inner=True)
+def between(at, values, lagrange):  # type: ignore[no-untyped-def]
+    """The polynomial through the values around a place that is counted in steps (barycentric formula)."""
+    points = len(lagrange)
+    start = int(at) - points // 2 + 1
+    above, below = 0.0, 0.0
+    for p in range(points):
+        gap = at - (start + p)
+        if gap == 0.0:
+            return values[start + p]
+        share = lagrange[p] / gap
+        above += share * values[start + p]
+        below += share
+    return above / below
 
 
 @compiled
