@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from confide.core.errors import InputError, raise_all
 from confide.core.random.seeds import checked_seed, fresh_seed
-from confide.core.run.threads import calm, progress_bar, thread_count
+from confide.core.run.threads import beside, calm, progress_bar, thread_count
 from confide.core.version import __version__
 from confide.study.collect import collected
 from confide.study.evaluate import Evaluated, evaluate
@@ -88,8 +88,8 @@ def _missing(pieces: Sequence[Piece], found: Mapping[str, Evaluated]) -> list[Pi
 
 def _worker(
     study: Study, groups: Groups, store: Store | None, ways: Callable[[Piece], Ways]
-) -> Callable[[Piece, int], Evaluated]:
-    def work(piece: Piece, threads: int) -> Evaluated:
+) -> Callable[[Piece, int | None], Evaluated]:
+    def work(piece: Piece, threads: int | None) -> Evaluated:
         c = piece.candidate
         try:
             made = evaluate(
@@ -117,7 +117,7 @@ def hopeless(anchor: Evaluated) -> Iterator[str]:
 
 
 def _worked(
-    work: Callable[[Piece, int], Evaluated], todo: Sequence[Piece], cores: int, rows: int
+    work: Callable[[Piece, int | None], Evaluated], todo: Sequence[Piece], cores: int, rows: int
 ) -> Iterator[tuple[Piece, Evaluated]]:
     """Pieces as they are done: the file as it is first and alone, since it shows most mistakes, others side by side."""
     alone = [p for p in todo[:1] if p.candidate.name == EVERYTHING]
@@ -126,8 +126,13 @@ def _worked(
         yield piece, work(piece, cores)
     if side_by_side == 1:
         return
+
+    def shared(piece: Piece) -> Evaluated:
+        with beside():
+            return work(piece, None)
+
     with ThreadPoolExecutor(side_by_side) as pool:
-        running: dict[Future[Evaluated], Piece] = {pool.submit(work, p, 1): p for p in todo[len(alone) :]}
+        running: dict[Future[Evaluated], Piece] = {pool.submit(shared, p): p for p in todo[len(alone) :]}
         try:
             for future in as_completed(running):
                 yield running[future], future.result()

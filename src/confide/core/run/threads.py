@@ -14,14 +14,30 @@ from typing import Any
 
 from confide.core.errors import InputError
 
+_BESIDE: set[int] = set()
+"""Threads that work side by side now, by their numbers: they share the cores."""
+
 
 def thread_count(threads: int | None) -> int:
-    """The number of threads to use: what was asked for, else the cores this process may use."""
+    """The number of threads to use: what was asked for, else the cores this process may use, shared with those who
+    work beside."""
     if threads is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+        return max(cores // max(len(_BESIDE), 1), 1)
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
         raise InputError("threads must be a whole number from 1 upwards.")
     return threads
+
+
+@contextmanager
+def beside() -> Iterator[None]:
+    """Within it, this thread is one of several that work side by side."""
+    own = threading.get_ident()
+    _BESIDE.add(own)
+    try:
+        yield
+    finally:
+        _BESIDE.discard(own)
 
 
 def run_pieces(
