@@ -74,7 +74,9 @@ def _parts(
         return
     yield first, lambda _: every
     win = {p.candidate.name: only(contenders(found[p.key].met)) for p in first}
-    yield [p for p in pieces if p.repeat], lambda piece: win[piece.candidate.name]
+    order = {name: i for i, name in enumerate(win)}  # repeats of one plan share what is believed
+    later = sorted((p for p in pieces if p.repeat), key=lambda p: order[p.candidate.name])
+    yield later, lambda piece: win[piece.candidate.name]
 
 
 def _missing(pieces: Sequence[Piece], found: Mapping[str, Evaluated]) -> list[Piece]:

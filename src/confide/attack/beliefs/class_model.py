@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -133,6 +134,15 @@ def log_given_classes(
 
     `cell`, `classes`, `codes`: of the reference's rows, of K classes and so many codes.
     """
+    given = design, cell, classes, k, codes, size, held, weight
+    by = [design.shape, design.indices, design.indptr, *given[1:6], *_of(held), weight]
+    return remembered(_log_given, *given, by=by)
+
+
+def _log_given(
+    design: sp.csr_matrix, cell: I64, classes: I64, k: int, codes: I64, size: int, held: Held | float,
+    weight: F64 | None,
+) -> F64:  # fmt: skip
     one = k == 1
     before = Prefix(np.zeros((0, 1), dtype=np.int64), ()) if one else Prefix(np.arange(k)[None, :], (k,), False)
     asked = np.repeat(np.arange(k), size), np.tile(np.arange(size), k)
@@ -150,6 +160,19 @@ def log_joint_probabilities(
     `design`, `patterns`: of the cells; `cell`, `own`: each reference row's cell and joint category; `classes`:
     (variables, K), the joint categories as codes of their variables, which have so many `sizes`.
     """
+    given = design, patterns, cell, own, classes, tuple(sizes), held, weight
+    return remembered(_log_joint, *given, by=[*given[1:6], *_of(held), weight])
+
+
+def _of(held: Held | float) -> list[Any]:
+    """Held-out records as what a result is remembered by."""
+    return [held.rows, held.digest, held.copies] if isinstance(held, Held) else [held]
+
+
+def _log_joint(
+    design: sp.csr_matrix, patterns: I64, cell: I64, own: I64, classes: I64, sizes: Sequence[int],
+    held: Held, weight: F64 | None,
+) -> F64:  # fmt: skip
     out = np.zeros((design.shape[0], 1))
     of = np.zeros(classes.shape[1], dtype=np.int64)  # the prefix of each class
     before = Prefix(np.zeros((0, 1), dtype=np.int64), ())

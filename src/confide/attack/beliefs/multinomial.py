@@ -17,7 +17,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 
 from confide.attack.beliefs.newton import EXACT, Patterns, minimised
@@ -29,11 +28,13 @@ PENALTIES = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0)
 """Penalties that are tried, the smoothest first."""
 WORSE = 2.0
 """Nats below the best at which less smoothing is not tried any more."""
-TRIED, FEWEST = 150_000, 4_000
+TRIED, FEWEST = 60_000, 4_000
 """Penalties are judged on the first patterns: so many times categories, and no fewer patterns than that."""
 FITTED = 4_000_000
 """Patterns times categories up to which the last fit has them all. Else it has the first of them, and its constants are
 then set so that all categories have their shares in the file."""
+CHUNK = 5_000
+"""Patterns whose leverages are computed at once."""
 COLUMNS = 1_000
 """Up to so many, what a record adds to its own category takes into account how columns overlap."""
 ROUGH, PRECISE = 1e-6, 1e-8
@@ -114,8 +115,14 @@ def _leverages(x: sp.csr_matrix, curvature: F64, penalty: float, seen: I64) -> F
     h = (x.T @ x.multiply(curvature[:, None]).tocsr()).toarray()
     h[np.diag_indices_from(h)] += ridge
     with one_blas_thread():
-        half = solve_triangular(np.linalg.cholesky(h), x[seen].toarray().T, lower=True)
-    return np.asarray((half**2).sum(axis=0))
+        inverse, some = np.linalg.inv(h), x[seen]
+    return np.concatenate([_products(some[a : a + CHUNK], inverse) for a in range(0, len(seen), CHUNK)])
+
+
+def _products(x: sp.csr_matrix, inverse: F64) -> F64:
+    """x' H^-1 x of every row of indicators: sums of a few numbers of H^-1."""
+    at = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
+    return np.bincount(at, weights=x.data * (x @ inverse)[at, x.indices], minlength=x.shape[0]).astype(float)
 
 
 def fit_coefficients(

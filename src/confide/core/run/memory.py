@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,25 +18,33 @@ from numpy.typing import NDArray
 KEPT = 1000
 """Results that are kept."""
 LARGEST = 200_000_000
-"""Bytes of one result, and of all of them together, that are kept."""
+"""Bytes of one result, and of all small ones and all bulky ones together, that are kept."""
+
+BULKY = 4_000_000
+"""Bytes from which on a result makes room among others like it: none of them takes the place of a few coefficients
+that were dear to fit."""
 
 _LOCK = threading.Lock()
-_KEPT: OrderedDict[bytes, NDArray[Any]] = OrderedDict()
+_SMALL: OrderedDict[bytes, NDArray[Any]] = OrderedDict()
+_LARGE: OrderedDict[bytes, NDArray[Any]] = OrderedDict()
 
 
-def remembered(function: Callable[..., NDArray[Any]], *given: Any) -> NDArray[Any]:
-    """What a pure function makes of arrays, sparse matrices and plain values."""
-    key = _digest(function.__qualname__, *given)
+def remembered(function: Callable[..., NDArray[Any]], *given: Any, by: Sequence[Any] | None = None) -> NDArray[Any]:
+    """What a pure function makes of arrays, sparse matrices and plain values; `by`: those that all of it follows from,
+    where they are fewer."""
+    key = _digest(function.__qualname__, *(given if by is None else by))
     with _LOCK:
-        if key in _KEPT:
-            _KEPT.move_to_end(key)
-            return _KEPT[key]
+        for kept in (_SMALL, _LARGE):
+            if key in kept:
+                kept.move_to_end(key)
+                return kept[key]
     found = function(*given)
     found.flags.writeable = False
     with _LOCK:
-        _KEPT[key] = found
-        while len(_KEPT) > KEPT or sum(a.nbytes for a in _KEPT.values()) > LARGEST:
-            _KEPT.popitem(last=False)
+        kept = _SMALL if found.nbytes < BULKY else _LARGE
+        kept[key] = found
+        while len(kept) > KEPT or sum(a.nbytes for a in kept.values()) > LARGEST:
+            kept.popitem(last=False)
     return found
 
 
