@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide.attack.engine import helped_loops, kernel_plan, record_side
+from confide.attack.engine import helped_loops, kernel_plan, noise_sums
 
 KEYS = ["sex", "race", "marital"]
 COLUMNS = ["p_true", "p_max", "n_max", "hit", "as_likely", "rank", "p_absent"]
@@ -20,6 +20,7 @@ PLANS = {
     "a noisy one": (NOISY, [*KEYS, VALUE]),
     "two noisy ones": ([*NOISY, cf.Noise(INCOME, relative=0.1)], [*KEYS, INCOME, VALUE]),
     "noisy and synthetic": ([*NOISY, *SYNTHETIC[:1]], [*KEYS, INCOME, VALUE]),
+    "narrow and wide cells in large blocks": ([cf.Noise(VALUE, relative=0.1)], ["sex", VALUE]),
     "classes that nobody knows": ([*NOISY, cf.Swap("tenure", rate=0.3), *SYNTHETIC[:1]], ["sex", INCOME, VALUE]),
 }
 
@@ -74,7 +75,7 @@ def test_missing_values_and_unsure_membership(monkeypatch: pytest.MonkeyPatch) -
 def test_ranges_of_blocks_and_threads_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = attack(heads(), "noisy and synthetic")
     monkeypatch.setattr(helped_loops, "ENTRIES", 5_000)
-    monkeypatch.setattr(record_side, "PIECE", 50)
+    monkeypatch.setattr(noise_sums, "PIECE", 50)
     same(attack(heads(), "noisy and synthetic", threads=3), whole, 1e-12)
 
 

@@ -28,7 +28,7 @@ PENALTIES = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0)
 """Penalties that are tried, the smoothest first."""
 WORSE = 2.0
 """Nats below the best at which less smoothing is not tried any more."""
-TRIED, FEWEST = 60_000, 4_000
+TRIED, FEWEST = 30_000, 4_000
 """Penalties are judged on the first patterns: so many times categories, and no fewer patterns than that."""
 FITTED = 4_000_000
 """Patterns times categories up to which the last fit has them all. Else it has the first of them, and its constants are

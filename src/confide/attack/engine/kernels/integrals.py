@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from confide.attack.engine.kernels.arithmetic import largest, log_cell, window
+from confide.attack.engine.kernels.arithmetic import fast_exp, largest, log_cell, window
 from confide.attack.engine.kernels.tails import erfc
 from confide.core.run.compile import compiled
 
@@ -85,11 +85,9 @@ def log_node_sums(rows, low, high, cell, believed, mass, weight, total, out):  #
 
 
 @compiled
-def log_node_sums_between(rows, low, high, cell, believed, grid, weight, ratio, out):  # type: ignore[no-untyped-def]
+def log_node_sums_between(rows, low, high, cell, believed, grid, weight, log_sum, out):  # type: ignore[no-untyped-def]
     """The same where nearly every record has a cell of its own: sums at a few values of mu, and between them a
-    polynomial. As a function of mu a sum is a mixture of exponentials; divided by the one of its middle it is flat.
-
-    To work in: `weight` (G,), `ratio` (M,).
+    polynomial. To work in: `weight` (G,), `log_sum` (M,).
     """
     nodes, sd, log_allowed, _, spike, p_spike, mu, _ = believed
     mass, first, step, lagrange = grid
@@ -104,28 +102,17 @@ def log_node_sums_between(rows, low, high, cell, believed, grid, weight, ratio, 
         lo = int((least - first) / step) - points // 2 + 1
         hi = int((most - first) / step) + points // 2 + 1
         for m in range(lo, hi):
-            ratio[m] = 0.0
+            log_sum[m] = 0.0
         for g in range(a, e):
             weight[g] = math.exp(weight[g] - top)
             if spike[g] < 0:
                 f, own = weight[g], mass[g]
                 for m in range(lo, hi):
-                    ratio[m] += f * own[m]
-        mid = (lo + hi) // 2
-        there = ratio[lo] > 0.0
+                    log_sum[m] += f * own[m]
         for m in range(lo, hi):
-            there = there and ratio[m] > 0.0
-        base, slope = 0.0, 0.0
-        if there:
-            base, slope = math.log(ratio[mid]), 0.5 * math.log(ratio[mid + 1] / ratio[mid - 1])
-            for m in range(lo, hi):
-                ratio[m] *= math.exp(-base - slope * (m - mid))
+            log_sum[m] = math.log(log_sum[m]) if log_sum[m] > 0.0 else -np.inf
         for k in range(classes):
-            total = 0.0
-            if there:
-                at = (mu[c, k] - first) / step
-                total = between(at, ratio, lagrange) * math.exp(base + slope * (at - mid))
-            total *= p_spike[c, k, p_spike.shape[2] - 1]
+            total = p_spike[c, k, p_spike.shape[2] - 1] * between((mu[c, k] - first) / step, log_sum, lagrange)
             for g in range(a, e):
                 if spike[g] >= 0:
                     total += weight[g] * p_spike[c, k, spike[g]]
@@ -133,19 +120,26 @@ def log_node_sums_between(rows, low, high, cell, believed, grid, weight, ratio, 
 
 
 @compiled(inner=True)
-def between(at, values, lagrange):  # type: ignore[no-untyped-def]
-    """The polynomial through the values around a place that is counted in steps (barycentric formula)."""
-    points = len(lagrange)
-    start = int(at) - points // 2 + 1
+def between(at, log_values, lagrange):  # type: ignore[no-untyped-def]
+    """A positive function at a place that is counted in steps, from logarithms of its values around it.
+
+    A sum over nodes is a mixture of exponentials of mu: divided by the one that it follows here, it is nearly flat, and
+    the polynomial through its values (barycentric formula) has about ten digits; fewer where it is below 1e-17.
+    """
+    points, mid = len(lagrange), int(at)
+    start = mid - points // 2 + 1
+    base, slope = log_values[mid], 0.5 * (log_values[mid + 1] - log_values[mid - 1])
+    if not (base > -np.inf and abs(slope) < np.inf):
+        return math.exp(base)
     above, below = 0.0, 0.0
     for p in range(points):
         gap = at - (start + p)
         if gap == 0.0:
-            return values[start + p]
+            return math.exp(log_values[start + p])
         share = lagrange[p] / gap
-        above += share * values[start + p]
+        above += share * fast_exp(log_values[start + p] - base - slope * (start + p - mid))
         below += share
-    return above / below
+    return above / below * math.exp(base + slope * (at - mid))
 
 
 @compiled
