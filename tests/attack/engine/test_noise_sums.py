@@ -42,7 +42,7 @@ def test_sums_between_even_values_are_the_sums_themselves(tau: float, apart: flo
     possible = plain > -40.0
     np.testing.assert_allclose(fast[possible], plain[possible], rtol=0, atol=2e-9)
     np.testing.assert_allclose(fast, plain, rtol=1e-5, atol=2e-9)
-    assert np.median(np.abs(fast - plain)) < 1e-12
+    assert np.median(np.abs(fast[possible] - plain[possible])) < 1e-12
 
 
 def test_values_of_mu_too_far_apart_have_no_grid() -> None:
