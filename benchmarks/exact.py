@@ -66,7 +66,7 @@ def table(name: str, data: pl.DataFrame, heads: bool) -> None:
         for level in LEVELS:
             cf.Intruder.at(level, knows=knows).attack(small, progress=False)
         release = made.protect(data, seed=1)
-        memory._KEPT.clear()
+        memory.forget()
         print(f"{name:<14} {plan:<26}" + "".join(seconds(release, level, knows) for level in LEVELS), flush=True)
 
 

@@ -48,6 +48,13 @@ def remembered(function: Callable[..., NDArray[Any]], *given: Any, by: Sequence[
     return found
 
 
+def forget() -> None:
+    """Drop all that is kept."""
+    with _LOCK:
+        _SMALL.clear()
+        _LARGE.clear()
+
+
 def _digest(*given: Any) -> bytes:
     out = hashlib.blake2b(digest_size=16)
     for part in given:
