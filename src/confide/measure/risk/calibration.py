@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from confide.attack.results.units import all_released
 from confide.core.errors import InputError
 from confide.core.result import Result
 from confide.core.shares import percent
@@ -66,12 +67,12 @@ def calibrate(units: pl.DataFrame | list[pl.DataFrame], bins: int = 10) -> Calib
         raise InputError("units must be the units of an attack (attack.units), or a list of such.")
     if frame["hit"].null_count():
         raise InputError("Calibration needs the truth: for some targets it is not known which record is theirs.")
-    frame = frame.filter(pl.col("n_max") > 0)
+    frame = frame.with_columns(counts=_weight(frame)).filter(pl.col("n_max") > 0)
     if not frame.height:
         raise InputError("No target has a candidate, so there is nothing to calibrate.")
     p = frame["p_max"].to_numpy()
     ties = frame["n_max"].to_numpy().astype(float)
-    weight = _weight(frame)
+    weight = frame["counts"].to_numpy()
     right = frame["hit"].cast(pl.Float64).to_numpy() / ties * weight
     variance = np.maximum(p * weight / ties - p * p, 0.0)
     variance[variance < 1e-12] = 0.0  # certain up to rounding
@@ -92,11 +93,11 @@ def calibrate(units: pl.DataFrame | list[pl.DataFrame], bins: int = 10) -> Calib
     return Calibration(float(p.sum()), float(right.sum()), z, pl.DataFrame(rows))
 
 
-def _weight(frame: pl.DataFrame) -> F64:
-    """What a right match counts for: less than 1 where the target is in the file and the intruder does not know it."""
-    if "p_absent" not in frame.columns or frame["p_true"].null_count():
-        return np.ones(frame.height)
-    return np.asarray(1 - frame["p_absent"].fill_null(0.0).to_numpy())
+def _weight(frame: pl.DataFrame) -> pl.Series:
+    """What a right match counts: less than 1 where all targets are in the file and the intruder does not know it."""
+    if "p_absent" not in frame.columns or not all_released(frame):
+        return pl.repeat(1.0, frame.height, eager=True)
+    return 1 - frame["p_absent"].fill_null(0.0)
 
 
 def _stacked(units: list[pl.DataFrame]) -> pl.DataFrame:
