@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from confide.attack.engine.membership import weight_scale
 from confide.attack.intruder import Unsure
 from confide.core.visible import visible
 
@@ -31,14 +32,23 @@ def _source(attack: Attack) -> str:
         return "counted in the population that is given."
     if attack.people:
         more = f" The first of {len(attack.people)} patterns of knowledge." if len(attack.people) > 1 else ""
-        return _model(attack.people[0]) + more
+        return _model(attack.people[0]) + more + _raised(who, attack)
     if who.model == "loglinear":
         return "everybody, since nothing that is known is certain."
     if who.weights is not None:
         return (
             f'the weights "{visible(who.weights)}" of the records that agree, added up, in proportion to the release.'
+            + _raised(who, attack)
         )
     return f"{who.total:,.0f} times the share of records that agree, in proportion to the release."
+
+
+def _raised(who: Unsure, attack: Attack) -> str:
+    """What was done with weights of a file of which a part is released."""
+    scale = weight_scale(who, attack.release)
+    return (
+        "" if scale == 1 else f" Released weights times {scale:,.4g}, so that they add up to those of the whole file."
+    )
 
 
 def _model(model: PeopleModel) -> str:
