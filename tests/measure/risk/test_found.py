@@ -111,3 +111,14 @@ def test_unknown_truth_stays_unknown() -> None:
 
 def _absent() -> list[int]:
     return sorted(set(range(HEADS.height)) - {int(k) for k in np.asarray(SAMPLED.link)})
+
+
+def test_a_grid_and_a_rule_of_declaring_count_as_the_summary_does() -> None:
+    attack = cf.Intruder(knows=KEYS, membership=cf.Unsure(total=20_000)).attack(SWAPPED)
+    found = attack.summary()
+    assert found.found is not None
+    assert attack.declare(0.0)["found"].item() == pytest.approx(found.found_share)
+    drawn = attack.grid().chart().to_dict()
+    (data,) = drawn["datasets"].values()
+    informed = [r for r in data if {r["available"], r["unavailable"], r["others"]} == {"informed"}]
+    assert informed[0]["found"] == pytest.approx(found.found)

@@ -80,6 +80,33 @@ def test_where_claims_and_truth_differ_the_verdict_begins_with_it(z: float, word
     assert page_words(View.of(doubted(0.5)))["believed"][0].startswith("Yes. ")
 
 
+@pytest.fixture(scope="module")
+def unsure() -> StudyResult:
+    """A study by one intruder who does not know who is in the file."""
+    heads = cf.demo("heads").head(600)
+    plan = cf.Plan([cf.Swap("race", rate=0.3)], identifiers=["id"])
+    who = {"stranger": cf.Intruder(knows=["sex", "race", "age"], membership=cf.Unsure(total=9_000))}
+    return cf.Study(heads, {"swap": plan}, who, ["hellinger"], 2, seed=1).run()
+
+
+def test_outside_claims_are_held_against_what_is_found(unsure: StudyResult) -> None:
+    """Right matches of somebody who knows that the target is there are no answer to what a stranger claims."""
+    rows = unsure.frame.filter(plan="swap")
+    claimed, found, matches = (rows[c].mean() for c in ("claimed_matches", "found", "expected_matches"))
+    assert matches > 5 * found  # type: ignore[operator]
+    trusted = trust(View.of(unsure, True, "swap"), "swap")
+    assert trusted is not None
+    assert abs(trusted.true - found) <= 5  # type: ignore[operator]
+    assert abs(trusted.claimed - claimed) <= 5  # type: ignore[operator]
+
+
+def test_where_no_plan_is_chosen_outside_is_told_so() -> None:
+    strict = ruled(cf.Rule({"found": 0}, by="hellinger"))
+    for seen in (View.of(strict, True), View.of(ruled(None), True)):
+        assert seen.chosen is None
+        assert page_words(seen)["believed"] == ["No plan is chosen, so there is none whose risk is to be believed."]
+
+
 def test_outside_has_no_ranges_distributions_or_levels() -> None:
     seen = published(ruled())
     for table in ("levels", "calibration", "claims", "distributions", "kinds", "details", "timings", "audit"):

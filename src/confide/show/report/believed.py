@@ -67,7 +67,7 @@ def _kept(view: View, table: str, plan: str, who: str) -> pl.DataFrame:
 
 def _told_outside(view: View, plan: str, who: str) -> Trust | None:
     """Totals as they are published as risks; of the difference only whether and in which way it is beyond chance."""
-    claimed, true = (view.number(plan, r, who)["mean"] for r in ("claimed_matches", "expected_matches"))
+    claimed, true = (view.number(plan, r, who)["mean"] for r in ("claimed_matches", "found"))
     if view.doubt is None or plan != view.focus or claimed is None or true is None:
         return None
     return Trust(plan, who, claimed, true, view.doubt * math.inf if view.doubt else 0.0)
@@ -89,9 +89,7 @@ def believed_words(view: View) -> list[str]:
     """The answer to "can the risk be believed?" and what is doubtful of other plans."""
     found = trust(view, view.focus)
     if found is None:
-        return ["What intruders claim was not kept with this result; run the study again to see it."] * (
-            not view.outside
-        )
+        return [_not_known(view)]
     t, whole = view.treat, view.targets(view.focus)
     claimed, true = (t.rated(v, v, v, whole) for v in (found.claimed, found.true))
     z = "" if view.outside else f" (z = {found.z:+.1f})"
@@ -99,6 +97,13 @@ def believed_words(view: View) -> list[str]:
     first = "No. " + found.direction(view) if found.off else f"Yes. {told}"
     others = [] if view.outside else [c for c in _cautions(view) if not c.startswith(f'"{visible(view.focus)}"')]
     return [first, *([told] if found.off else []), *others]
+
+
+def _not_known(view: View) -> str:
+    if view.outside and view.chosen is None:
+        return "No plan is chosen, so there is none whose risk is to be believed."
+    kept = "What intruders claim was not kept with this result"
+    return f"{kept}." if view.outside else f"{kept}; run the study again to see it."
 
 
 def _cautions(view: View) -> list[str]:
