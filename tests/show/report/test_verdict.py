@@ -100,6 +100,15 @@ def test_outside_claims_are_held_against_what_is_found(unsure: StudyResult) -> N
     assert abs(trusted.claimed - claimed) <= 5  # type: ignore[operator]
 
 
+def test_the_belief_about_membership_is_said_not_to_be_checked(unsure: StudyResult) -> None:
+    for outside, stated in ((False, "a population of 9,000"), (True, "the size of a population")):
+        first, second, *_ = page_words(View.of(unsure, outside, "swap"))["believed"]
+        assert first.startswith("Yes, but for membership. ")
+        assert "does not check how many people could be the target" in second
+        assert f"rests on what was stated, {stated} and a log-linear model" in second
+    assert '"stranger": Comparing claims with the truth does not check how many people' in " ".join(str(unsure).split())
+
+
 def test_where_no_plan_is_chosen_outside_is_told_so() -> None:
     strict = ruled(cf.Rule({"found": 0}, by="hellinger"))
     for seen in (View.of(strict, True), View.of(ruled(None), True)):

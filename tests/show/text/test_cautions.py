@@ -100,3 +100,30 @@ def test_sampling_shows_where_membership_is_unsure() -> None:
     assert "if known to be in the file; found allows for not knowing" in str(unsure)
     assert (unsure.given_presence, unsure.released, unsure.targets) == (True, 900, 900)
     assert f"({unsure.p_absent:.1%})" in str(unsure)
+
+
+@pytest.mark.parametrize(
+    ("membership", "stated"),
+    [
+        (cf.Unsure(total=90_000), "a population of 90,000 and a log-linear model"),
+        (cf.Unsure(total=900), "a population of 900 and a log-linear model"),
+        (cf.Unsure(weights="age", model="proportional"), 'the weights "age" and proportion to the release'),
+        (cf.Unsure(population=HEADS), "the population that is given"),
+    ],
+)
+def test_what_claims_and_truth_do_not_check_is_said(membership: cf.Unsure, stated: str) -> None:
+    attack = cf.Intruder(knows=KEYS, membership=membership).attack(SWAPPED)
+    said = "does not check how many people could be the target, since all targets are released: that rests on what "
+    assert f"{said}was stated, {stated}, and counts on both sides" in printed(attack)
+    assert stated in attack._repr_html_().replace("&quot;", '"')
+
+
+def test_belief_that_is_checked_is_not_said_to_be_open() -> None:
+    half = cf.Plan([cf.Sample(0.5)], identifiers="id").protect(HEADS, seed=1)
+    from_outside = cf.Intruder(knows=KEYS, membership=cf.Unsure(total=900)).attack(half, HEADS)
+    in_file = cf.Intruder(knows=KEYS, membership="in_file").attack(half)
+    for attack in (from_outside, in_file, cf.Intruder(knows=KEYS).attack(SWAPPED)):
+        assert "does not check" not in printed(attack)
+        assert "not checked" not in repr(attack.calibration())
+    unsure = cf.Intruder(knows=KEYS, membership=cf.Unsure(total=90_000)).attack(SWAPPED)
+    assert repr(unsure.calibration()).endswith("is not checked: it counts on both sides, as stated.")

@@ -22,12 +22,15 @@ class Calibration(Result):
 
     `frame` has one row per bin of p_max: low, high, targets, claimed, true (means), error (of true), z. An intruder
     whose claims exceed the truth is overconfident (z < 0); one who could do better than it claims has z > 0.
+    `weighed`: all targets are in the release, which the intruder does not know, so that the truth counts by its own
+    belief about membership; that belief is then not checked.
     """
 
     claimed: float
     true: float
     z: float
     frame: pl.DataFrame
+    weighed: bool = False
 
     def summary(self) -> pl.DataFrame:
         """All bins together, in one row: targets, claimed, true, z."""
@@ -47,6 +50,8 @@ class Calibration(Result):
         for r in self.frame.iter_rows(named=True):
             span = f"{r['low']:.3g} to {r['high']:.3g}"
             lines.append(f"{span:>18}  {r['targets']:>9,}  {r['claimed']:>8.4f}  {r['true']:>8.4f}  {r['z']:>+6.1f}")
+        if self.weighed:
+            lines.append("How many people could be the target is not checked: it counts on both sides, as stated.")
         return "\n".join(lines)
 
 
@@ -90,7 +95,7 @@ def calibrate(units: pl.DataFrame | list[pl.DataFrame], bins: int = 10) -> Calib
         })  # fmt: skip
     total = _error(variance, right - p, cluster, np.ones(len(p), dtype=bool))
     z = in_errors(float((right - p).sum()), total)
-    return Calibration(float(p.sum()), float(right.sum()), z, pl.DataFrame(rows))
+    return Calibration(float(p.sum()), float(right.sum()), z, pl.DataFrame(rows), bool((weight < 1).any()))
 
 
 def _weight(frame: pl.DataFrame) -> pl.Series:

@@ -11,6 +11,7 @@ from confide.core.visible import visible
 from confide.show.charts.board_charts import calibration_picture, percent
 from confide.show.report.figures import Drawing, Table
 from confide.show.report.view import View
+from confide.show.text.people import unchecked
 from confide.study.outside import Published
 
 FAR = 3.0
@@ -94,9 +95,11 @@ def believed_words(view: View) -> list[str]:
     claimed, true = (t.rated(v, v, v, whole) for v in (found.claimed, found.true))
     z = "" if view.outside else f" (z = {found.z:+.1f})"
     told = f"With “{found.plan}” the intruder {found.who} claims {claimed}, and is right for {true}{z}, per release."
-    first = "No. " + found.direction(view) if found.off else f"Yes. {told}"
+    open_ = unchecked(view.result.intruders[found.who].membership, view.outside)
+    yes = "Yes, but for membership. " if open_ else "Yes. "
+    first = "No. " + found.direction(view) if found.off else f"{yes}{told}"
     others = [] if view.outside else [c for c in _cautions(view) if not c.startswith(f'"{visible(view.focus)}"')]
-    return [first, *([told] if found.off else []), *others]
+    return [first, *([told] if found.off else []), *([open_] if open_ else []), *others]
 
 
 def _not_known(view: View) -> str:

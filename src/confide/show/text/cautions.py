@@ -11,9 +11,11 @@ from confide.attack.evidence.grouping import grouping
 from confide.attack.evidence.twins import why_twins
 from confide.attack.results.intervals import missed
 from confide.attack.results.tried import variants
+from confide.attack.results.units import all_released
 from confide.core.shares import percent
 from confide.core.visible import visible
 from confide.measure.risk.claims import claims_of
+from confide.show.text.people import unchecked
 
 if TYPE_CHECKING:
     from confide.attack.results.attack import Attack
@@ -26,14 +28,24 @@ HUGE = 50
 
 
 def caution_lines(attack: Attack) -> list[str]:
-    """Every caution of the printout, one sentence or more each, without breaks."""
-    return [f"Caution: {said}" for said in (*_of_units(attack), *_of_intervals(attack), *_of_claims(attack))]
+    """Every caution of the printout, one sentence or more each, without breaks; then what claims do not check."""
+    said = [f"Caution: {said}" for said in (*_of_units(attack), *_of_intervals(attack), *_of_claims(attack))]
+    return [*said, *_unchecked(attack)]
 
 
 def claim_lines(attack: Attack) -> list[str]:
     """Claimed against true, and what follows where they differ; then levels that find more."""
     claims = claims_of(attack.units)
-    return [] if claims is None or not attack.units.height else ["", str(claims), *_wrapped(_of_claims(attack))]
+    if claims is None or not attack.units.height:
+        return []
+    more = [line for said in _unchecked(attack) for line in textwrap.wrap(said, WIDTH, break_on_hyphens=False)]
+    return ["", str(claims), *more, *_wrapped(_of_claims(attack))]
+
+
+def _unchecked(attack: Attack) -> list[str]:
+    """What the comparison leaves open, where absent people are not among the targets."""
+    said = unchecked(attack.intruder.membership)
+    return [said] if said and attack.units.height and all_released(attack.units) else []
 
 
 def _of_claims(attack: Attack) -> list[str]:

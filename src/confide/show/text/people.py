@@ -24,6 +24,29 @@ def people_lines(attack: Attack) -> list[str]:
     return ["", *textwrap.wrap(text, WIDTH, break_on_hyphens=False)]
 
 
+def unchecked(membership: str | Unsure, outside: bool = False) -> str:
+    """What a comparison of claims with the truth does not check: the belief about membership, on both sides of it.
+
+    Targets who are all released say nothing of how many others could be meant. Nothing where membership is not unsure.
+
+    >>> unchecked(Unsure(total=60_000)).partition(":")[2]
+    ' that rests on what was stated, a population of 60,000 and a log-linear model, and counts on both sides.'
+    """
+    if not isinstance(membership, Unsure):
+        return ""
+    how = "a log-linear model" if membership.model == "loglinear" else "proportion to the release"
+    if membership.population is not None:
+        stated = "the population that is given"
+    elif membership.weights is not None:
+        stated = f'the weights "{visible(membership.weights)}" and {how}'
+    else:
+        stated = f"{'the size of a population' if outside else f'a population of {membership.total:,.0f}'} and {how}"
+    return (
+        "Comparing claims with the truth does not check how many people could be the target, since all targets are "
+        f"released: that rests on what was stated, {stated}, and counts on both sides."
+    )
+
+
 def _source(attack: Attack) -> str:
     who = attack.intruder.membership
     if not isinstance(who, Unsure):

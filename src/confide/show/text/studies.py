@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from confide.core.visible import visible
+from confide.show.text.people import unchecked
 from confide.study.statement.checks import EVERYTHING, RISKS
 from confide.study.tradeoff.asked import PEOPLE
 
@@ -63,7 +64,9 @@ def study_text(result: StudyResult, risk: str = RISKS[0]) -> str:
     spread = " +- half the width of the 95 percent interval" if any("+-" in line for line in (*first, *second)) else ""
     star = f"*: no other plan is better in both {risk} and {said[0]}."
     legend = [*_legend(result, risk), f"Means over repeats{spread}.", star]
-    return "\n".join([*first, *more, "", *second, *more, "", *legend, *_kinds(result), *_cautions(result)])
+    return "\n".join(
+        [*first, *more, "", *second, *more, "", *legend, *_kinds(result), *_unchecked(result), *_cautions(result)]
+    )
 
 
 def _risk_cells(result: StudyResult, mine: pl.DataFrame, risk: str, who: str | None) -> list[str]:
@@ -103,6 +106,15 @@ def _kinds(result: StudyResult) -> list[str]:
     asked = [visible(d) for d in result.kinds["doubt"] if d] if parts else []
     said = [f"Kinds, as read or named: {'; '.join(parts)}."] if parts else []
     return [line for text in (*said, *asked) for line in textwrap.wrap(text, WIDTH)]
+
+
+def _unchecked(result: StudyResult) -> list[str]:
+    """Whose belief about membership the comparison of claims with the truth leaves open, and what it rests on."""
+    by: dict[str, list[str]] = {}
+    for name, who in result.intruders.items():
+        if said := unchecked(who.membership):
+            by.setdefault(said, []).append(f'"{_short(visible(name))}"')
+    return [line for said, names in by.items() for line in textwrap.wrap(f"{', '.join(names)}: {said}", WIDTH)]
 
 
 def _cautions(result: StudyResult) -> list[str]:
