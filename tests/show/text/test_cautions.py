@@ -127,3 +127,19 @@ def test_belief_that_is_checked_is_not_said_to_be_open() -> None:
         assert "not checked" not in repr(attack.calibration())
     unsure = cf.Intruder(knows=KEYS, membership=cf.Unsure(total=90_000)).attack(SWAPPED)
     assert repr(unsure.calibration()).endswith("is not checked: it counts on both sides, as stated.")
+
+
+def test_targets_whom_nothing_fits_are_unknown_and_not_safe() -> None:
+    wrong = HEADS.with_columns(pl.col("age").cast(pl.Int64) + 200)
+    every = cf.Intruder(knows=KEYS).attack(SWAPPED, wrong)
+    assert (every.summary().found, every.summary().unevaluated) == (None, 900)
+    said = "no record can be that of 900 of 900 targets (100.0%), though they should be there"
+    assert said in printed(every)
+    assert said in every._repr_html_()
+    assert "z +" not in printed(every)
+    assert "found unknown" in printed(every)
+    right = cf.Intruder(knows=KEYS).attack(SWAPPED, HEADS.head(300)).summary()
+    some = cf.Intruder(knows=KEYS).attack(SWAPPED, pl.concat([HEADS.head(300), wrong.tail(100)]))
+    assert some.summary().found == pytest.approx(right.found)
+    assert f"not small; of the other 300, {right.found_share:.1%} are found" in printed(some)
+    assert "no record can be that of" not in printed(cf.Intruder(knows=KEYS).attack(SWAPPED))

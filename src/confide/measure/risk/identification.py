@@ -34,7 +34,8 @@ class Summary(Result):
     their own; `unique_declared`: targets with a single likeliest record. `false_match_rate`: share of the latter
     that are wrong (None where none is declared); `unique_wrong`: how many of these wrong ones are of people who are in
     the release, which takes values that were altered, or known wrongly. `unevaluated`: targets whose risk is unknown
-    because no record can be theirs; they lower no number. `p_absent`: the mean probability of not being in the file;
+    because no record can be theirs: they add nothing to the other numbers, and where all are, these are None.
+    `p_absent`: the mean probability of not being in the file;
     `released`: targets who are in it. Numbers that need the truth are None where it is not known."""
 
     targets: int
@@ -137,7 +138,7 @@ def summarise(units: pl.DataFrame, threshold: float = 0.2) -> Summary:
     declared, n_over = int(unique.sum()), int(over.sum())
     bad = int(units["status"].is_in(["contradiction"]).sum())
     claimed, absent = float(units["p_max"].sum()), _mean(units["p_absent"])
-    if units["hit"].null_count():
+    if units["hit"].null_count() or (bad and bad == units.height):
         return Summary(units.height, threshold, n_over, None, None, declared, None, claimed, bad, None, None, absent)
     right = right_matches(units)
     matches = int((unique & units["hit"]).sum())

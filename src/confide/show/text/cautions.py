@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 WIDTH = 118
 PRINTED = 2_000_000
 """Values of the release up to which a printout tries other levels; beyond, they are tried when asked for."""
+NOTHING = "claimed against true: nothing to compare, since no target has a candidate"
 HUGE = 50
 """Rows per unit above which the column that states them is doubted."""
 
@@ -37,7 +38,9 @@ def claim_lines(attack: Attack) -> list[str]:
     """Claimed against true, and what follows where they differ; then levels that find more."""
     claims = claims_of(attack.units)
     if claims is None or not attack.units.height:
-        return []
+        return _wrapped(_of_unknown(attack))
+    if not (attack.units["n_max"] > 0).any():
+        return ["", NOTHING, *_wrapped(_of_claims(attack))]
     more = [line for said in _unchecked(attack) for line in textwrap.wrap(said, WIDTH, break_on_hyphens=False)]
     return ["", str(claims), *more, *_wrapped(_of_claims(attack))]
 
@@ -49,10 +52,28 @@ def _unchecked(attack: Attack) -> list[str]:
 
 
 def _of_claims(attack: Attack) -> list[str]:
-    claims = claims_of(attack.units)
+    claims, unknown = claims_of(attack.units), _of_unknown(attack)
     if claims is None or not attack.units.height:
+        return unknown
+    return [*unknown, *(said for said in (claims.caution(), _level_caution(attack)) if said)]
+
+
+def _of_unknown(attack: Attack) -> list[str]:
+    """Targets of whom nothing can be said: they are no evidence of safety."""
+    n, bad = attack.units.height, int((attack.units["status"] == "contradiction").sum())
+    if not bad:
         return []
-    return [said for said in (claims.caution(), _level_caution(attack)) if said]
+    return [
+        f"no record can be that of {bad:,} of {n:,} targets ({percent(bad, n)}), though they should be there: what the "
+        "intruder knows or supposes does not fit the release. Their risk is unknown, not "
+        f"small{_others(attack, n - bad)}."
+    ]
+
+
+def _others(attack: Attack, many: int) -> str:
+    """What is found of the targets whose risk is known."""
+    found = attack.summary().found
+    return "" if found is None or not many else f"; of the other {many:,}, {percent(found, many)} are found"
 
 
 def _level_caution(attack: Attack) -> str:
