@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -26,7 +27,8 @@ CAUTIONS = 5
 
 
 def study_text(result: StudyResult, risk: str = RISKS[0]) -> str:
-    """Means over repeats, with half the width of the 95 percent interval; a star marks the frontier.
+    """Means over repeats, with half the width of the 95 percent interval, or its ends where it is cut off; a star
+    marks the frontier.
 
     >>> import confide as cf
     >>> plans = {"coarse": cf.Plan([cf.Recode("age", width=10)], identifiers=["id"])}
@@ -61,7 +63,7 @@ def study_text(result: StudyResult, risk: str = RISKS[0]) -> str:
     more = [f"... and {left} more plans"] if left > 0 else []
     first = _aligned([["plan", risk.replace("_", " "), "by", "claimed", "declared", "wrong", ""], *risks])
     second = _aligned([["plan", *said, ""], *utilities])
-    spread = " +- half the width of the 95 percent interval" if any("+-" in line for line in (*first, *second)) else ""
+    spread = _spread_words("\n".join((*first, *second)))
     star = f"*: no other plan is better in both {risk} and {said[0]}."
     legend = [*_legend(result, risk), f"Means over repeats{spread}.", star]
     return "\n".join(
@@ -129,7 +131,18 @@ def _cell(row: pl.DataFrame, form: str) -> str:
         return "unknown"
     mean, low, high = row["mean"][0], row["low"][0], row["high"][0]
     text = format(mean, form)
-    return text if low is None or low == high else f"{text} +- {format((high - low) / 2, '.2g')}"
+    if low is None or low == high:
+        return text
+    if abs((high - mean) - (mean - low)) > 1e-3 * (high - low):  # an end is that of all values possible
+        return f"{text} [{format(low, form)} to {format(high, form)}]"
+    return f"{text} +- {format((high - low) / 2, '.2g')}"
+
+
+def _spread_words(table: str) -> str:
+    """How the intervals in a table are to be read."""
+    half = " +- half the width of the 95 percent interval" if "+-" in table else ""
+    cut = " [ends of the 95 percent interval], where one is the least or the largest value possible"
+    return half + ("," * bool(half) + cut if re.search(r"\[[-+\d.,e]+ to ", table) else "")
 
 
 def _short(name: str) -> str:

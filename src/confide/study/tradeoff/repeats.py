@@ -44,6 +44,8 @@ def interval(
     >>> found = interval([1.0, 2.0, 3.0])
     >>> found.mean, round(found.low, 3), round(found.high, 3)
     (2.0, -0.484, 4.484)
+    >>> interval([0.1 + 0.2, 0.3]).sd
+    0.0
     >>> interval([5.0]).low is None, interval([5.0], random=False).low
     (True, 5.0)
     """
@@ -58,6 +60,8 @@ def interval(
     if not random or len(x) == 1:
         known = None if random else mean
         return Interval(mean, known, known, None if random else 0.0, len(x))
+    if np.ptp(x) <= SAME * np.abs(x).max():  # the same number, but for the order of additions
+        return Interval(mean, mean, mean, 0.0, len(x))
     sd = float(x.std(ddof=1))
     half = float(stdtrit(len(x) - 1, (1 + LEVEL) / 2)) * sd / math.sqrt(len(x))
     return Interval(mean, min(max(mean - half, ends[0]), mean), max(min(mean + half, ends[1]), mean), sd, len(x))
