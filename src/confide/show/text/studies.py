@@ -65,7 +65,7 @@ def study_text(result: StudyResult, risk: str = RISKS[0]) -> str:
     second = _aligned([["plan", *said, ""], *utilities])
     spread = _spread_words("\n".join((*first, *second)))
     star = f"*: no other plan is better in both {risk} and {said[0]}."
-    legend = [*_legend(result, risk), f"Means over repeats{spread}.", star]
+    legend = [*_legend(result, risk), *textwrap.wrap(f"Means over repeats{spread}.", WIDTH), star]
     return "\n".join(
         [*first, *more, "", *second, *more, "", *legend, *_kinds(result), *_unchecked(result), *_cautions(result)]
     )
@@ -89,10 +89,12 @@ def _risk_cells(result: StudyResult, mine: pl.DataFrame, risk: str, who: str | N
 
 
 def _legend(result: StudyResult, risk: str) -> list[str]:
-    many, most = len(result.intruders), float(result.frame.select(pl.max("targets")).item() or 0)
+    many = len(result.intruders)
+    low, high = (float(result.frame.select(end).item() or 0) for end in (pl.min("targets"), pl.max("targets")))
+    whole = f"{high:,.0f} targets" if low == high else f"the plan's own targets ({low:,.0f} to {high:,.0f})"
     what = "right matches" if risk == RISKS[0] else risk.replace("_", " ")
     text = (
-        f"{risk}: {what} of the worst of {many} intruder{'s' * (many != 1)}, and their share of {most:,.0f} targets; "
+        f"{risk}: {what} of the worst of {many} intruder{'s' * (many != 1)}, and their share of {whole}; "
         "by: who, at which level; claimed: matches as it reckons them itself; declared: targets whose likeliest record "
         f"has a probability above {result.info.threshold:g}, and wrong: those of them who are somebody else."
     )
