@@ -54,6 +54,27 @@ def test_a_level_far_behind_in_the_first_repeat_is_not_tried_again() -> None:
     assert booked([{}]) is None
 
 
+@pytest.mark.parametrize(
+    ("naive", "informed", "books"),
+    [
+        ([1536.0, 1540.0, 1532.6], [1533.0, 1529.0, 1536.7], "informed"),  # a tie over draws
+        ([1536.0, 1540.0, 1544.0], [1533.0, 1537.1, 1540.9], "naive"),  # a little, and in every draw
+        ([1536.0, 1300.0, 1700.0], [1200.0, 1400.0, 1500.0], "naive"),  # a tenth is no tie, however draws differ
+        ([103.0], [100.0], "informed"),  # one draw: within what a count can differ by
+        ([40_300.0], [39_000.0], "naive"),
+        ([10.0, 11.0], [12.0, 12.0], "informed"),
+    ],
+)
+def test_a_naive_intruder_is_booked_where_it_is_ahead_beyond_chance(
+    naive: list[float], informed: list[float], books: str
+) -> None:
+    repeats = [{"naive": met(a), "informed": met(b), "exact": met(b - 5)} for a, b in zip(naive, informed, strict=True)]
+    assert booked(repeats) == books
+    assert booked([{"naive": m["naive"]} for m in repeats]) == "naive"
+    exact = [{"informed": met(b), "exact": met(b + 1)} for b in informed]
+    assert booked(exact) == "exact"  # of two whose claims can be believed, the one that finds more
+
+
 def test_sampling_protects_people_of_whom_it_is_not_known_that_they_are_in_the_file() -> None:
     """For a file that nothing was done to, what is found is the sum of 1 / N_t."""
     people = cf.demo("heads").head(4000)

@@ -41,7 +41,8 @@ class Unsure:
 
     How many people in the population could be the target, N_t, comes from one of: `population`, a frame of the
     population with the known variables (one row per person, or a `count` column): counted; `total`, the population's
-    size, or `weights`, the released survey weight: estimated, by a `model`.
+    size, or `weights`, the released survey weight: estimated, by a `model`. Where fewer records are released than the
+    file has, their weights are raised to the sum of all the file's weights: they stand for the same people.
 
     - "loglinear": a Poisson log-linear model of the released records' certain labels, with main effects and the pairs
       that Skinner and Shlomo's criterion asks for. Rare combinations of common values are common in the population. For

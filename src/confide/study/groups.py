@@ -11,6 +11,7 @@ import polars as pl
 
 from confide.attack.intruder import Intruder
 from confide.attack.results.attack import Attack
+from confide.attack.results.units import found_matches, right_matches
 from confide.frames.columns import I64
 from confide.measure.risk.identification import MARGIN
 from confide.study.cut import Cut
@@ -53,8 +54,7 @@ def _per_target(attack: Attack, threshold: float) -> tuple[I64, tuple[Any, ...]]
     """The original row of each target that has one, and what is summed over them."""
     units, rows = attack.units, attack.truth
     over = (units["p_max"] > threshold * (1 + MARGIN)).to_numpy()
-    right = (units["hit"].cast(pl.Float64) / units["n_max"].clip(lower_bound=1)).fill_null(0.0).to_numpy()
-    found = right * (1 - units["p_absent"].fill_null(1.0).to_numpy())
+    right, found = (each(units).fill_null(0.0).to_numpy() for each in (right_matches, found_matches))
     own = rows >= 0
     return rows[own], (np.ones(int(own.sum())), over[own].astype(float), right[own], found[own])
 

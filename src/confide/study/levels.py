@@ -5,15 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
+
 from confide.attack.intruder import Intruder
-from confide.attack.results.stronger import level_of, levels_of
+from confide.attack.results.stronger import NAMES, level_of, levels_of
+from confide.frames.columns import F64
 from confide.protect.copies import Copies
 from confide.protect.release import Release
 from confide.study.meeting import Met
+from confide.study.tradeoff.repeats import interval
 
 Ways = Callable[[str, Intruder, "Release | Copies"], Mapping[str, Intruder]]
 """From an intruder's name, the intruder and the release: the levels at which it attacks, by name."""
 
+NAIVE = NAMES[-1]
+SHARE = 0.05
+"""Of what is found; a level that is further ahead is not ahead by chance."""
 ERRORS = 3.0
 """Standard errors of a difference by which a level may be behind in the first repeat and still come out ahead."""
 
@@ -54,7 +61,26 @@ def _near_best(met: Mapping[str, Met]) -> list[str]:
 def booked(repeats: Sequence[Mapping[str, Met]]) -> str | None:
     """The level with the largest mean of `found` among those tried in every repeat; None where there is none.
 
-    Of two that find the same, the one that was stated, or tried, first.
+    Of two that find the same, the one that was stated, or tried, first. A naive intruder claims too much whatever it
+    finds; where it is ahead by no more than chance, the best of the others is booked, whose claims can be believed.
     """
     shared = [level for level in repeats[0] if all(level in met for met in repeats)]
-    return max(shared, key=lambda level: sum(met[level].risks["found"] or 0.0 for met in repeats), default=None)
+    found = {level: np.array([met[level].risks["found"] or 0.0 for met in repeats]) for level in shared}
+    best = max(shared, key=lambda level: float(found[level].sum()), default=None)
+    others = [level for level in shared if level != NAIVE]
+    if best != NAIVE or not others:
+        return best
+    rival = max(others, key=lambda level: float(found[level].sum()))
+    return rival if _by_chance(found[best], found[rival]) else best
+
+
+def _by_chance(more: F64, less: F64) -> bool:
+    """Whether one level is ahead of another by at most 5 percent, and no further than repeats of the same draws differ:
+    the 95 percent interval of the difference reaches 0. With one repeat, by the bound of `contenders`."""
+    gap = float((more - less).mean())
+    if gap > SHARE * float(more.mean()):
+        return False
+    ends = interval(more - less)
+    if ends is None or ends.low is None:
+        return gap <= ERRORS * math.sqrt(float(more.mean() + less.mean()))
+    return ends.low <= 0

@@ -35,8 +35,8 @@ def claimed(release: cf.Release, membership: cf.Unsure) -> float:
 def test_claims_and_the_order_of_plans_are_those_of_the_true_population() -> None:
     heads, population = cf.demo("heads"), cf.demo("heads_population")
     found = []
-    for name, steps in PLANS.items():
-        per = PEOPLE / heads.height / (0.5 if name.startswith("sample") else 1)
+    for steps in PLANS.values():
+        per = PEOPLE / heads.height
         release = cf.Plan(steps, identifiers=["id"]).protect(heads.with_columns(weight=pl.lit(per)), seed=1)
         found.append([
             claimed(release, cf.Unsure(population=population, count="n_pop")),
@@ -133,6 +133,32 @@ def test_weights_that_differ_are_people_per_record() -> None:
     attack = attacked(cf.Unsure(weights="weight"))
     assert attack.people[0].fraction == pytest.approx(4_000 / SMALL["weight"].sum())
     assert attack.units["p_absent"].is_between(0.5, 1).all()
+
+
+@pytest.mark.parametrize("model", ["loglinear", "proportional"])
+def test_a_sample_stands_for_the_same_people(model: str) -> None:
+    """The weights that are left no longer add up to the population, so they are raised; sampling is no exposure."""
+    even = SMALL.with_columns(weight=pl.lit(20.5))
+    total = 20.5 * even.height
+    for steps in ([], [cf.Sample(0.5)], [cf.Sample(0.5), cf.Sample(0.2)]):
+        release = cf.Plan(steps, identifiers=["id"]).protect(even, seed=1)
+        attack = attacked(cf.Unsure(weights="weight", model=model), release)
+        equal = attacked(cf.Unsure(total=total, model=model), release)
+        assert attack.summary().found_share == pytest.approx(equal.summary().found_share, rel=1e-9)
+        assert ("so that they add up to those of the whole file" in " ".join(repr(attack).split())) == bool(steps)
+        if model == "loglinear":
+            assert attack.people[0].fraction == pytest.approx(release.frame.height / total, rel=1e-9)
+
+
+def test_weights_that_were_raised_elsewhere_are_left_alone() -> None:
+    made = cf.Plan([cf.Sample(0.25)], identifiers=["id"]).protect(SMALL, seed=1)
+    raised = made.frame.with_columns(pl.col("weight") * (SMALL["weight"].sum() / made.frame["weight"].sum()))
+    found = []
+    for frame in (made.frame, raised):
+        adopted = cf.Release.adopt(SMALL.drop("id"), frame, None, link=made.link)
+        who = cf.Intruder.at("naive", knows=KNOWN, membership=cf.Unsure(weights="weight"))
+        found.append(who.attack(adopted, threads=1).units["p_max"])
+    np.testing.assert_allclose(*found, rtol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def test_a_sample_of_targets_has_the_results_of_all(monkeypatch: pytest.MonkeyPa
     for targets in (None, HEADS.sample(fraction=1, shuffle=True, seed=3)):
         attack = cf.Intruder(knows=KNOWS).attack(SYNTHETIC, targets)
         exact = cf.Intruder.at("exact", knows=KNOWS)
-        some, every = module._again(attack, exact, rows), exact.attack(SYNTHETIC, targets).units
+        some, every = module._again(attack, exact, rows, True), exact.attack(SYNTHETIC, targets).units
         assert_frame_equal(some.drop("target"), every[rows].drop("target"), rel_tol=1e-9)
         assert attack.stronger().frame["targets"].to_list() == [200] * 3
 

@@ -80,6 +80,77 @@ def test_where_claims_and_truth_differ_the_verdict_begins_with_it(z: float, word
     assert page_words(View.of(doubted(0.5)))["believed"][0].startswith("Yes. ")
 
 
+@pytest.fixture(scope="module")
+def unsure() -> StudyResult:
+    """A study by one intruder who does not know who is in the file."""
+    heads = cf.demo("heads").head(600)
+    plan = cf.Plan([cf.Swap("race", rate=0.3)], identifiers=["id"])
+    who = {"stranger": cf.Intruder(knows=["sex", "race", "age"], membership=cf.Unsure(total=9_000))}
+    return cf.Study(heads, {"swap": plan}, who, ["hellinger"], 2, seed=1).run()
+
+
+def test_outside_claims_are_held_against_what_is_found(unsure: StudyResult) -> None:
+    """Right matches of somebody who knows that the target is there are no answer to what a stranger claims."""
+    rows = unsure.frame.filter(plan="swap")
+    claimed, found, matches = (rows[c].mean() for c in ("claimed_matches", "found", "expected_matches"))
+    assert matches > 5 * found  # type: ignore[operator]
+    trusted = trust(View.of(unsure, True, "swap"), "swap")
+    assert trusted is not None
+    assert abs(trusted.true - found) <= 5  # type: ignore[operator]
+    assert abs(trusted.claimed - claimed) <= 5  # type: ignore[operator]
+
+
+def test_the_belief_about_membership_is_said_not_to_be_checked(unsure: StudyResult) -> None:
+    for outside, stated in ((False, "a population of 9,000"), (True, "the size of a population")):
+        first, second, *_ = page_words(View.of(unsure, outside, "swap"))["believed"]
+        assert first.startswith("Yes, but for membership. ")
+        assert "does not check how many people could be the target" in second
+        assert f"rests on what was stated, {stated} and a log-linear model" in second
+    assert '"stranger": Comparing claims with the truth does not check how many people' in " ".join(str(unsure).split())
+
+
+def test_where_no_plan_is_chosen_outside_is_told_so() -> None:
+    strict = ruled(cf.Rule({"found": 0}, by="hellinger"))
+    for seen in (View.of(strict, True), View.of(ruled(None), True)):
+        assert seen.chosen is None
+        assert page_words(seen)["believed"] == ["No plan is chosen, so there is none whose risk is to be believed."]
+
+
+@pytest.fixture(scope="module")
+def sampled() -> StudyResult:
+    """Plans that release different numbers of people: most of the few in the sample are found."""
+    heads, out = cf.demo("heads").head(1500), {"identifiers": ["id"]}
+    plans = {"sample": cf.Plan([cf.Sample(0.1)], **out), "swap": cf.Plan([cf.Swap("age", rate=0.5)], **out)}
+    who = {"near": cf.Intruder(knows=["sex", "race", "marital", "age"])}
+    return cf.Study(heads, plans, who, ["hellinger"], 2, seed=1).run()
+
+
+def test_counts_and_shares_are_not_said_to_be_the_same_where_plans_differ_in_targets(sampled: StudyResult) -> None:
+    rows = dict(sampled.frame.group_by("plan").agg(pl.col("found").mean()).iter_rows())
+    shares = {"sample": rows["sample"] / 150, "swap": rows["swap"] / 1500}
+    assert shares["sample"] > 0.5 > shares["swap"]
+    assert "share of the plan's own targets (150 to 1,500)" in " ".join(str(sampled).split())
+    by_count = sampled.choose({"found": rows["sample"] + 1}, by="hellinger")
+    by_share = sampled.choose({"found_share": shares["swap"] + 0.01}, by="hellinger")
+    assert (by_count.plan, by_share.plan) == ("sample", "swap")
+    for choice, marks in ((by_count, "%"), (by_share, ",")):
+        view = View.of(sampled, choice=choice)
+        assert not page_words(view)["numbers"][1].beyond
+        assert "Shares are of each plan's own targets, 150 to 1,500 people" in " ".join(page_words(view)["rule"])
+        drawing = map_drawings(view, "hellinger")[0]
+        ticks = [w for w in drawing.wide.words() if w[:1].isdigit() and not w.startswith("0.")]
+        assert ticks
+        assert not any(marks in w for w in ticks)  # counts alone, or shares alone
+        limit = next(w for w in drawing.wide.words() if w.startswith("limit"))
+        assert "(" not in limit
+        table = page_words(view)["choice_table"]
+        cell = next(r for r in table.rows if r[0] == "sample")[1]
+        assert "90%" in cell or "89.7%" in cell
+    assert any("share of own targets" in w for w in drawing.wide.words())
+    outside = map_drawings(View.of(sampled, True, "swap"), "hellinger")[0].wide.words()
+    assert not any(w.endswith("%") for w in outside)
+
+
 def test_outside_has_no_ranges_distributions_or_levels() -> None:
     seen = published(ruled())
     for table in ("levels", "calibration", "claims", "distributions", "kinds", "details", "timings", "audit"):

@@ -100,3 +100,46 @@ def test_sampling_shows_where_membership_is_unsure() -> None:
     assert "if known to be in the file; found allows for not knowing" in str(unsure)
     assert (unsure.given_presence, unsure.released, unsure.targets) == (True, 900, 900)
     assert f"({unsure.p_absent:.1%})" in str(unsure)
+
+
+@pytest.mark.parametrize(
+    ("membership", "stated"),
+    [
+        (cf.Unsure(total=90_000), "a population of 90,000 and a log-linear model"),
+        (cf.Unsure(total=900), "a population of 900 and a log-linear model"),
+        (cf.Unsure(weights="age", model="proportional"), 'the weights "age" and proportion to the release'),
+        (cf.Unsure(population=HEADS), "the population that is given"),
+    ],
+)
+def test_what_claims_and_truth_do_not_check_is_said(membership: cf.Unsure, stated: str) -> None:
+    attack = cf.Intruder(knows=KEYS, membership=membership).attack(SWAPPED)
+    said = "does not check how many people could be the target, since all targets are released: that rests on what "
+    assert f"{said}was stated, {stated}, and counts on both sides" in printed(attack)
+    assert stated in attack._repr_html_().replace("&quot;", '"')
+
+
+def test_belief_that_is_checked_is_not_said_to_be_open() -> None:
+    half = cf.Plan([cf.Sample(0.5)], identifiers="id").protect(HEADS, seed=1)
+    from_outside = cf.Intruder(knows=KEYS, membership=cf.Unsure(total=900)).attack(half, HEADS)
+    in_file = cf.Intruder(knows=KEYS, membership="in_file").attack(half)
+    for attack in (from_outside, in_file, cf.Intruder(knows=KEYS).attack(SWAPPED)):
+        assert "does not check" not in printed(attack)
+        assert "not checked" not in repr(attack.calibration())
+    unsure = cf.Intruder(knows=KEYS, membership=cf.Unsure(total=90_000)).attack(SWAPPED)
+    assert repr(unsure.calibration()).endswith("is not checked: it counts on both sides, as stated.")
+
+
+def test_targets_whom_nothing_fits_are_unknown_and_not_safe() -> None:
+    wrong = HEADS.with_columns(pl.col("age").cast(pl.Int64) + 200)
+    every = cf.Intruder(knows=KEYS).attack(SWAPPED, wrong)
+    assert (every.summary().found, every.summary().unevaluated) == (None, 900)
+    said = "no record can be that of 900 of 900 targets (100.0%), though they should be there"
+    assert said in printed(every)
+    assert said in every._repr_html_()
+    assert "z +" not in printed(every)
+    assert "found unknown" in printed(every)
+    right = cf.Intruder(knows=KEYS).attack(SWAPPED, HEADS.head(300)).summary()
+    some = cf.Intruder(knows=KEYS).attack(SWAPPED, pl.concat([HEADS.head(300), wrong.tail(100)]))
+    assert some.summary().found == pytest.approx(right.found)
+    assert f"not small; of the other 300, {right.found_share:.1%} are found" in printed(some)
+    assert "no record can be that of" not in printed(cf.Intruder(knows=KEYS).attack(SWAPPED))

@@ -27,7 +27,7 @@ def test_the_best_within_the_limit_is_taken_and_explained() -> None:
     half = stats.t.ppf(0.975, 2) * 0.02 / math.sqrt(3)
     assert choice.interval == (pytest.approx(0.74 - half), pytest.approx(0.74 + half))
     assert '"swap both" has expected_matches 380' in choice.reason
-    assert "3 of 6 plans meet the limits" in choice.reason
+    assert "3 of 5 plans meet the limits" in choice.reason
     assert 'Next comes "swap 30" with 0.72' in choice.reason
     assert "0.02 worse in every repeat" in choice.reason
     assert str(choice) == choice.reason
@@ -48,7 +48,7 @@ def test_caution_holds_the_upper_end_against_the_limit() -> None:
     assert "Warning: the upper end of the interval of expected_matches, 404.8, is above the limit" in bold.reason
     careful = choose(FRAME, [OVERLAP], {MATCHES: 381}, cautious=True)
     assert (careful.plan, "Warning" in careful.reason) == ("all", False)
-    assert "It is the only one of 6 plans that meets the limits" in careful.reason
+    assert "It is the only one of 5 plans that meets the limits" in careful.reason
     with pytest.raises(InputError, match=r"the upper end of expected_matches is 113.9, above 105.*more repeats"):
         choose(FRAME, [OVERLAP], {MATCHES: 105}, cautious=True)
 
@@ -190,3 +190,54 @@ def test_the_choice_equals_a_search_by_hand_and_a_beaten_candidate_does_not_move
     r, u = points[data.draw(st.integers(0, len(points) - 1))]
     more = {"extra": as_plan(r + data.draw(numbers), u - 0.25), **plans}
     assert choose(study_frame(more), [OVERLAP], {MATCHES: limit}).plan == found.plan
+
+
+def sampled() -> pl.DataFrame:
+    """A tiny sample in which nearly all are found beside a plan of all people."""
+    whole = study_frame({OTHER: as_plan(200.0, 1.0), "swap": as_plan(105.0, 0.4), "sample": as_plan(14.0, 0.9)})
+    own = pl.when(plan="sample").then(15.0).otherwise(1500.0)
+    return whole.with_columns(targets=own).with_columns(found_share=pl.col("found") / pl.col("targets"))
+
+
+def test_a_share_is_of_the_plans_own_targets_and_no_number_of_people_is_the_same() -> None:
+    count = choose(sampled(), [OVERLAP], {"found": 75})
+    assert count.plan == "sample"
+    assert "has found 14 (93.3% of 15), within 75" in count.reason
+    assert "Asked: found at most 75 people (plans have 15 to 1,500 targets) by the intruder" in count.reason
+    share = choose(sampled(), [OVERLAP], {"found": "10%"})
+    assert share.plan == "swap"
+    assert "found_share 7% (105 of 1,500), within 10%" in share.reason
+    assert "Asked: found_share at most 10% of each plan's own targets (15 to 1,500)" in share.reason
+    assert "150" not in share.asked.replace("1,500", "")
+    for risk in ("unique_matches", "found"):  # one that is a column of the table, and one that is worked out
+        table = choose(sampled(), [OVERLAP], {risk: "10%"}).table
+        assert table[f"{risk}_share"].to_list() == pytest.approx([200 / 1500, 105 / 1500, 14 / 15])
+
+
+def test_where_all_plans_have_as_many_targets_both_are_said() -> None:
+    assert "found at most 500 (0.98% of 51,016)" in choose(FRAME, [OVERLAP], {"found": 500}).asked
+
+
+def test_no_interval_ends_beyond_a_plans_own_targets() -> None:
+    frame = study_frame({OTHER: as_plan(200.0, 1.0, 2), "sample": {"risk": [14.0, 11.0], "u": [0.9, 0.8]}})
+    frame = frame.with_columns(targets=pl.when(plan="sample").then(15.0).otherwise(1500.0))
+    with pytest.raises(InputError, match="the upper end of found is 15, above 14"):
+        choose(frame.filter(plan="sample"), [OVERLAP], {"found": 14}, cautious=True)
+    careful = choose(frame, [OVERLAP], {"found": 15}, cautious=True)
+    assert careful.plan == "sample"
+
+
+def test_plans_are_counted_without_the_file_as_it_is() -> None:
+    most = choose(FRAME, [DISTANCE], {MATCHES: 3000}, by="hellinger")
+    assert (most.plan, "6 of 6 plans meet the limits" in most.reason) == (OTHER, True)
+    frame = study_frame({OTHER: as_plan(1.0, 0.5), "a": as_plan(1.0, 0.9), "b": as_plan(9.0, 0.95)})
+    reason = choose(frame, [OVERLAP], {MATCHES: 5}).reason
+    assert "It is the only one of 2 plans that meets the limits. The file as it is meets them too. Next comes" in reason
+
+
+def test_the_intruder_who_was_named_is_said() -> None:
+    frame = study_frame({"p": as_plan(1.0, 0.5)}, ["a", "b"])
+    assert (
+        'at most 5 (0.0098% of 51,016) by the intruder "b"'
+        in choose(frame, [OVERLAP], {"found": 5}, intruder="b").asked
+    )

@@ -106,12 +106,28 @@ def _modelled(scene: Scene, n_t: F64, stood_for: F64, behind: bool) -> tuple[F64
 
 
 def released_weights(intruder: Intruder, release: Release, of: I64 | None) -> F64 | None:
-    """The released survey weight of each (distinct) released row, where the intruder counts people by it."""
+    """People for whom each (distinct) released row stands by its survey weight, where the intruder counts by that."""
     who = intruder.membership
     if not isinstance(who, Unsure) or who.weights is None:
         return None
-    weights = encode_column(release.frame.get_column(who.weights), "numeric").values
+    weights = encode_column(release.frame.get_column(who.weights), "numeric").values * weight_scale(who, release)
     return np.asarray(weights if of is None else np.bincount(of, weights=weights), dtype=float)
+
+
+def weight_scale(who: Unsure, release: Release) -> float:
+    """Where fewer records are released than there were: the sum of all records' weights over that of the released ones.
+
+    s = sum_i w_i / sum_j z_j, i over the original, j over the release; else 1. The weights of a file say for how many
+    people its records stand. Those that are left stand for all of them, whoever left the others out and whether or not
+    the weights were raised for it (then s is about 1).
+    """
+    if who.weights is None or release.frame.height >= release.original.height:
+        return 1.0
+    sums = []
+    for frame in (release.original, release.frame):
+        weights = encode_column(frame.get_column(who.weights), "numeric").values
+        sums.append(float(weights[weights > 0].sum()))
+    return sums[0] / sums[1]
 
 
 def _counted(scene: Scene, people: Records, count: F64 | None) -> F64:

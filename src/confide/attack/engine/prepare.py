@@ -20,7 +20,7 @@ from confide.attack.evidence.gather import Knowledge, gather
 from confide.attack.evidence.grouping import Grouping, grouping
 from confide.attack.evidence.unreleased import as_shown
 from confide.attack.intruder import Intruder, Unsure
-from confide.attack.targets import Targets, gather_targets, released_row
+from confide.attack.targets import UNKNOWN, Targets, gather_targets, released_row
 from confide.core.errors import InputError
 from confide.frames.columns import F64, I64, Records
 from confide.frames.distinct import Distinct
@@ -37,7 +37,7 @@ class Prepared:
     for a target that was not released and -2 for one of whom that is unknown, `of` each target's unit (None: its own).
     `own_row`: each target's row of the release. `groups`: which rows are of one unit, None where each is by itself;
     else `own` and `units.own` are numbers of such units. `population`, `weights`: what counts people, where asked for.
-    `behind`: the targets are the people behind records, by default or since all are known to be released.
+    `behind`: the targets are the people behind records: all are released, or, where nobody knows, taken to be.
     """
 
     intruder: Intruder
@@ -99,9 +99,13 @@ class Prepared:
 
 
 def prepare(
-    intruder: Intruder, release: Release, targets: Any, truth: Any, also: Sequence[Release] = (), merge: bool = True
-) -> Prepared:
-    """Merge what is alike (with `merge=False` nothing is), and pair every target with its own record."""
+    intruder: Intruder, release: Release, targets: Any, truth: Any, also: Sequence[Release] = (), merge: bool = True,
+    behind: bool | None = None,
+) -> Prepared:  # fmt: skip
+    """Merge what is alike (with `merge=False` nothing is), and pair every target with its own record.
+
+    `behind`: whether the targets are the people behind records, where they are a part of those of whom that is asked.
+    """
     intruder = as_shown(intruder, release)
     groups = grouping(intruder, release)
     case = make_case(intruder, release)
@@ -121,8 +125,13 @@ def prepare(
         units = Units(who.of[pairs.first], np.maximum(own, -1), pairs.count)
     return Prepared(
         intruder, release, files, others, who, own_row, units, own, of, _population(intruder, files.case),
-        released_weights(intruder, release, files.released.of), targets is None or bool((own_row >= 0).all()), groups,
+        released_weights(intruder, release, files.released.of),
+        _behind(targets, own_row) if behind is None else behind, groups,
     )  # fmt: skip
+
+
+def _behind(targets: Any, own_row: I64) -> bool:
+    return bool((own_row >= 0).all()) or (targets is None and bool((own_row == UNKNOWN).all()))
 
 
 def _population(intruder: Intruder, case: Case) -> tuple[Records, F64] | None:

@@ -31,12 +31,13 @@ SUMMARIES = ("log_sum", "log_max", "n_max", "log_true", "above", "likely")
 
 def run_attack(
     intruder: Intruder, release: Release, targets: Any, truth: Any, *, threads: int | None, progress: bool | None,
-    also: Sequence[Release] = (),
+    also: Sequence[Release] = (), behind: bool | None = None,
 ) -> Attack:  # fmt: skip
-    """The posterior of every target, summarised; `also`: further copies, row by row of the same people."""
+    """The posterior of every target, summarised; `also`: further copies, row by row of the same people; `behind`: see
+    `prepare`."""
     began = time.perf_counter()
     check_attack(intruder, release, bool(also))
-    ready = prepare(intruder, release, targets, truth, also)
+    ready = prepare(intruder, release, targets, truth, also, behind=behind)
     workers = thread_count(threads)
     columns = {k: np.full(len(ready.units.target), np.nan) for k in (*SUMMARIES, "n_t", "people")}
     pairs, models = np.zeros(2), []

@@ -40,7 +40,7 @@ class Grid(Result):
         return self.frame.filter("coherent")
 
     def plot(self) -> Any:
-        """A heat map: expected matches by combination, beside what is claimed. The same as `chart`."""
+        """A heat map: what is found by combination, beside what is claimed. The same as `chart`."""
         return self.chart()
 
     def __repr__(self) -> str:

@@ -124,7 +124,8 @@ class Question:
         from confide.attack.engine.run import run_attack
 
         file, truth = self.person
-        found = run_attack(who, release, file, truth, threads=None, progress=False, also=also).units
+        behind = prepared(self.attack).behind
+        found = run_attack(who, release, file, truth, threads=None, progress=False, also=also, behind=behind).units
         return int(found["candidates"][0]), float(found["p_max"][0])
 
     def _counted(self, who: Intruder, release: Release) -> Answer | None:

@@ -11,7 +11,7 @@ import polars as pl
 
 from confide.attack.intruder import Intruder
 from confide.attack.results.stronger import level_of, levels_of
-from confide.attack.results.units import found_matches
+from confide.attack.results.units import all_released, found_matches
 from confide.core.errors import InputError
 from confide.core.result import Result
 from confide.frames import to_polars
@@ -77,17 +77,17 @@ def try_levels(attack: Attack) -> Tried:
     if attack.units["hit"].null_count():
         raise InputError("Levels are compared by the truth: give link= to Release.adopt, or truth= to attack.")
     rows = _sample(attack.units.height)
-    own = attack.units[rows]
-    base = _found(own)
+    own, behind = attack.units[rows], all_released(attack.units)
+    base = _found(own, behind)
     out = [{"level": level_of(attack.intruder), **_row(base, own), "error": 0.0, "note": ""}]
     intruders = variants(attack)
     for level, who in list(intruders.items())[1:]:
         try:
-            units = _again(attack, who, rows)
+            units = _again(attack, who, rows, behind)
         except InputError as refused:
             out.append({"level": level, "targets": len(rows), "note": f"refused: {refused}"})
             continue
-        gap = _found(units) - base
+        gap = _found(units, behind) - base
         out.append({"level": level, **_row(base + gap, units), "error": _error(gap, own), "note": ""})
     kinds = {"targets": pl.Int64, **dict.fromkeys(("found", "share", "claimed", "error"), pl.Float64)}
     order = ["level", "targets", "found", "share", "claimed", "error", "note"]
@@ -106,20 +106,20 @@ def _sample(n: int) -> I64:
     return np.arange(n) if n <= MOST else np.sort(np.random.default_rng(n).choice(n, MOST, replace=False))
 
 
-def _again(attack: Attack, who: Intruder, rows: I64) -> pl.DataFrame:
-    """The same targets attacked by another intruder."""
+def _again(attack: Attack, who: Intruder, rows: I64, behind: bool) -> pl.DataFrame:
+    """The same targets attacked by another intruder, as the part of all that they are."""
     from confide.attack.engine.run import run_attack
 
     targets, truth, also = attack.given
     if len(rows) < attack.units.height:
         truth = attack.truth[rows]
         targets = attack.release.original[truth] if targets is None else to_polars(targets, "targets")[rows]
-    found = run_attack(who, attack.release, targets, truth, threads=None, progress=False, also=also)
+    found = run_attack(who, attack.release, targets, truth, threads=None, progress=False, also=also, behind=behind)
     return found.units
 
 
-def _found(units: pl.DataFrame) -> F64:
-    return np.asarray(found_matches(units).fill_null(0.0).to_numpy(), dtype=float)
+def _found(units: pl.DataFrame, behind: bool) -> F64:
+    return np.asarray(found_matches(units, behind).fill_null(0.0).to_numpy(), dtype=float)
 
 
 def _row(found: F64, units: pl.DataFrame) -> dict[str, Any]:

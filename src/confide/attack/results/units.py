@@ -53,9 +53,27 @@ def right_matches(units: pl.DataFrame) -> pl.Series:
     return units["hit"].cast(pl.Float64) / units["n_max"].clip(lower_bound=1)
 
 
-def found_matches(units: pl.DataFrame) -> pl.Series:
-    """The same as far as the intruder takes the target to be in the file: times 1 - p_absent."""
-    return right_matches(units) * (1 - units["p_absent"])
+def all_released(units: pl.DataFrame) -> bool:
+    """Whether every target is known to be in the release: the targets are the people behind records."""
+    return not units["p_true"].null_count()
+
+
+def found_matches(units: pl.DataFrame, behind: bool | None = None) -> pl.Series:
+    """Right matches that count: r_t = hit / n_max, times 1 - p_absent where the targets are the people behind records.
+
+    Then the intruder's doubt stands for people who could be meant and are not among the targets. Where absent people
+    are among them, these score 0 themselves, and doubt would be counted twice. `behind`: which of the two holds for all
+    targets, where `units` has only some of them; by default it is asked of `units`.
+
+    >>> both = {"hit": [True, False], "n_max": [2, 1], "p_absent": [0.2, 0.9]}
+    >>> found_matches(pl.DataFrame({**both, "p_true": [0.4, 0.1]})).to_list()
+    [0.4, 0.0]
+    >>> found_matches(pl.DataFrame({**both, "p_true": [0.4, None]})).to_list()
+    [0.5, 0.0]
+    """
+    right = right_matches(units)
+    weighed = all_released(units) if behind is None else behind
+    return right * (1 - units["p_absent"].fill_null(0.0)) if weighed else right
 
 
 def spread_out(units: pl.DataFrame, of: I64 | None) -> pl.DataFrame:

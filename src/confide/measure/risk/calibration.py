@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from confide.attack.results.units import all_released
 from confide.core.errors import InputError
 from confide.core.result import Result
 from confide.core.shares import percent
@@ -21,12 +22,15 @@ class Calibration(Result):
 
     `frame` has one row per bin of p_max: low, high, targets, claimed, true (means), error (of true), z. An intruder
     whose claims exceed the truth is overconfident (z < 0); one who could do better than it claims has z > 0.
+    `weighed`: all targets are in the release, which the intruder does not know, so that the truth counts by its own
+    belief about membership; that belief is then not checked.
     """
 
     claimed: float
     true: float
     z: float
     frame: pl.DataFrame
+    weighed: bool = False
 
     def summary(self) -> pl.DataFrame:
         """All bins together, in one row: targets, claimed, true, z."""
@@ -46,6 +50,8 @@ class Calibration(Result):
         for r in self.frame.iter_rows(named=True):
             span = f"{r['low']:.3g} to {r['high']:.3g}"
             lines.append(f"{span:>18}  {r['targets']:>9,}  {r['claimed']:>8.4f}  {r['true']:>8.4f}  {r['z']:>+6.1f}")
+        if self.weighed:
+            lines.append("How many people could be the target is not checked: it counts on both sides, as stated.")
         return "\n".join(lines)
 
 
@@ -66,12 +72,12 @@ def calibrate(units: pl.DataFrame | list[pl.DataFrame], bins: int = 10) -> Calib
         raise InputError("units must be the units of an attack (attack.units), or a list of such.")
     if frame["hit"].null_count():
         raise InputError("Calibration needs the truth: for some targets it is not known which record is theirs.")
-    frame = frame.filter(pl.col("n_max") > 0)
+    frame = frame.with_columns(counts=_weight(frame)).filter(pl.col("n_max") > 0)
     if not frame.height:
         raise InputError("No target has a candidate, so there is nothing to calibrate.")
     p = frame["p_max"].to_numpy()
     ties = frame["n_max"].to_numpy().astype(float)
-    weight = _weight(frame)
+    weight = frame["counts"].to_numpy()
     right = frame["hit"].cast(pl.Float64).to_numpy() / ties * weight
     variance = np.maximum(p * weight / ties - p * p, 0.0)
     variance[variance < 1e-12] = 0.0  # certain up to rounding
@@ -89,14 +95,14 @@ def calibrate(units: pl.DataFrame | list[pl.DataFrame], bins: int = 10) -> Calib
         })  # fmt: skip
     total = _error(variance, right - p, cluster, np.ones(len(p), dtype=bool))
     z = in_errors(float((right - p).sum()), total)
-    return Calibration(float(p.sum()), float(right.sum()), z, pl.DataFrame(rows))
+    return Calibration(float(p.sum()), float(right.sum()), z, pl.DataFrame(rows), bool((weight < 1).any()))
 
 
-def _weight(frame: pl.DataFrame) -> F64:
-    """What a right match counts for: less than 1 where the target is in the file and the intruder does not know it."""
-    if "p_absent" not in frame.columns or frame["p_true"].null_count():
-        return np.ones(frame.height)
-    return np.asarray(1 - frame["p_absent"].fill_null(0.0).to_numpy())
+def _weight(frame: pl.DataFrame) -> pl.Series:
+    """What a right match counts: less than 1 where all targets are in the file and the intruder does not know it."""
+    if "p_absent" not in frame.columns or not all_released(frame):
+        return pl.repeat(1.0, frame.height, eager=True)
+    return 1 - frame["p_absent"].fill_null(0.0)
 
 
 def _stacked(units: list[pl.DataFrame]) -> pl.DataFrame:

@@ -17,21 +17,26 @@ from confide.core.shares import percent
 MARGIN = 1e-9
 """In log space the probability of one record in five comes out a hair above 0.2; this much is not "above"."""
 WEIGHED = "each right match counts 1 - p_absent"
+ABSENT = "{:,} of the targets are not in the release and count 0"
 PRESENT = "if known to be in the file; found allows for not knowing"
 TIES = "altered values break ties: may rise with protection"
 
 
 @dataclass(frozen=True)
 class Summary(Result):
-    """`found`: right matches that count, the sum over targets of hit x (1 - p_absent): `expected_matches` where it is
-    certain who is in the file, and fewer where it is not (for a file that nothing was done to, the sum of 1 / N_t).
+    """`found`: right matches that count. Where all targets are in the release, the sum of hit / n_max x (1 - p_absent):
+    `expected_matches` where that is certain, and fewer where the intruder does not know it (for a file that nothing was
+    done to, the sum of 1 / N_t). Where absent people are among the targets, they count 0, and `found` is
+    `expected_matches`.
     `over_threshold`: targets whose largest probability exceeds `threshold`, and `wrong`: how many of
     these an intruder who declares all of them gets wrong. `expected_matches`: right matches of
     an intruder who always picks (one of) the likeliest. `unique_matches`: targets whose single likeliest record is
     their own; `unique_declared`: targets with a single likeliest record. `false_match_rate`: share of the latter
-    that are wrong (None where none is declared). `unevaluated`: targets whose risk is unknown because no record
-    can be theirs; they lower no number. `p_absent`: the mean probability of not being in the file; `released`: targets
-    who are in it. Numbers that need the truth are None where it is not known."""
+    that are wrong (None where none is declared); `unique_wrong`: how many of these wrong ones are of people who are in
+    the release, which takes values that were altered, or known wrongly. `unevaluated`: targets whose risk is unknown
+    because no record can be theirs: they add nothing to the other numbers, and where all are, these are None.
+    `p_absent`: the mean probability of not being in the file;
+    `released`: targets who are in it. Numbers that need the truth are None where it is not known."""
 
     targets: int
     threshold: float
@@ -46,6 +51,7 @@ class Summary(Result):
     wrong: float | None
     p_absent: float = 0.0
     released: int | None = None
+    unique_wrong: int | None = None
 
     @property
     def given_presence(self) -> bool:
@@ -74,13 +80,13 @@ class Summary(Result):
     def __str__(self) -> str:
         shown = [
             ("targets", f"{self.targets:,}", "", ""),
-            ("found", *self._counted(self.found, ",.1f"), WEIGHED * bool(self.p_absent)),
+            ("found", *self._counted(self.found, ",.1f"), self._weighed()),
             ("claimed", *self._counted(self.claimed_matches, ",.1f"), ""),
             *self._absence(),
             (f"declared above {self.threshold:g}", *self._counted(self.over_threshold, ","), self._wrong()),
             ("expected matches", *self._counted(self.expected_matches, ",.1f"), PRESENT * self.given_presence),
             ("unique matches", *self._counted(self.unique_matches, ","), ""),
-            ("unique declared", *self._counted(self.unique_declared, ","), TIES * bool(self.false_match_rate)),
+            ("unique declared", *self._counted(self.unique_declared, ","), TIES * bool(self.unique_wrong)),
             self._false(),
         ]
         if self.unevaluated:
@@ -92,6 +98,12 @@ class Summary(Result):
         if value is None:
             return "unknown", ""
         return format(value, form), f"({percent(value, self.targets)})"
+
+    def _weighed(self) -> str:
+        """How membership enters `found`; nothing where it is certain, or the truth is not known."""
+        if not self.p_absent or self.released is None:
+            return ""
+        return WEIGHED if self.given_presence else ABSENT.format(self.targets - self.released)
 
     def _absence(self) -> list[tuple[str, str, str, str]]:
         if not self.p_absent:
@@ -126,7 +138,7 @@ def summarise(units: pl.DataFrame, threshold: float = 0.2) -> Summary:
     declared, n_over = int(unique.sum()), int(over.sum())
     bad = int(units["status"].is_in(["contradiction"]).sum())
     claimed, absent = float(units["p_max"].sum()), _mean(units["p_absent"])
-    if units["hit"].null_count():
+    if units["hit"].null_count() or (bad and bad == units.height):
         return Summary(units.height, threshold, n_over, None, None, declared, None, claimed, bad, None, None, absent)
     right = right_matches(units)
     matches = int((unique & units["hit"]).sum())
@@ -134,6 +146,7 @@ def summarise(units: pl.DataFrame, threshold: float = 0.2) -> Summary:
         units.height, threshold, n_over, float(right.sum()), matches, declared,
         None if declared == 0 else 1 - matches / declared, claimed, bad, float(found_matches(units).sum()),
         n_over - float(right.filter(over).sum()), absent, units.height - units["p_true"].null_count(),
+        int((unique & ~units["hit"] & units["p_true"].is_not_null()).sum()),
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from confide.attack.engine.kernel_plan import KernelPlan
 from confide.attack.engine.loops import carry_out
 from confide.attack.engine.unit_sums import carry_out_units
 from confide.attack.results.again import prepared
+from confide.attack.results.units import found_matches, right_matches
 from confide.core.checks import fraction
 from confide.core.errors import InputError
 from confide.core.run.threads import thread_count
@@ -73,23 +74,25 @@ def declare_table(units: pl.DataFrame, thresholds: float | Sequence[float]) -> p
 
     `declared`: targets for whom a match is declared; `claimed`: how many of those the intruder expects to be right;
     `right`, `wrong`: how many are (one of several equally likely records is picked at random); `share_right`: of those
-    declared, None where there are none; `found`: right ones as a share of all targets; `share_declared`: of targets.
+    declared, None where there are none; `found`: right ones that count (as in `summary()`) as a share of all targets;
+    `share_declared`: of targets.
     """
     given: list[Any] = [thresholds] if np.ndim(thresholds) == 0 else list(np.ravel(thresholds))
     if not given:
         raise InputError("threshold is a probability, or a list of them.")
     known = not units["hit"].null_count()
-    right = units["hit"].cast(pl.Float64).fill_null(0.0) / units["n_max"].clip(lower_bound=1)
+    right, count = (each(units).fill_null(0.0) for each in (right_matches, found_matches))
     rows = []
     for threshold in given:
         limit = fraction(threshold, "threshold")
         over = units["p_max"] > limit * (1 + MARGIN)
         declared, hits = int(over.sum()), float(right.filter(over).sum())
+        found = float(count.filter(over).sum()) / max(units.height, 1)
         rows.append({
             "threshold": limit, "declared": declared, "claimed": float(units["p_max"].filter(over).sum()),
             "right": hits if known else None, "wrong": declared - hits if known else None,
             "share_right": hits / declared if known and declared else None,
-            "found": hits / max(units.height, 1) if known else None, "share_declared": declared / max(units.height, 1),
+            "found": found if known else None, "share_declared": declared / max(units.height, 1),
         })  # fmt: skip
     real = dict.fromkeys(("threshold", "claimed", "right", "wrong", "share_right", "found"), pl.Float64)
     return pl.DataFrame(rows, schema_overrides=real)

@@ -12,7 +12,7 @@ WORDS = {"sdl": "informed", "average": "average", "naive": "naive", "ignore": "l
 
 
 def grid_chart(frame: pl.DataFrame) -> Any:
-    """Expected right matches by the levels of C (columns), B (across) and A (down), beside what is claimed.
+    """What is found by the levels of C (columns), B (across) and A (down), beside what is claimed.
 
     Pale cells with a cross are combinations that do not fit together: a part is left out that another one needs, or
     two parts reason about different plans.
@@ -25,18 +25,18 @@ def grid_chart(frame: pl.DataFrame) -> Any:
     """
     import altair as alt
 
-    columns = ["available", "unavailable", "others", "coherent", "claimed", "right"]
+    columns = ["available", "unavailable", "others", "coherent", "claimed", "found"]
     data = aggregated(frame, columns).with_columns(
         pl.col("available", "unavailable", "others").replace_strict(WORDS),
-        shown=pl.when(pl.col("right").is_null()).then(pl.lit("refused")).otherwise(_number("right")),
-        beside=pl.when(pl.col("right").is_null()).then(pl.lit("")).otherwise(pl.lit("claims ") + _number("claimed")),
+        shown=pl.when(pl.col("found").is_null()).then(pl.lit("refused")).otherwise(_number("found")),
+        beside=pl.when(pl.col("found").is_null()).then(pl.lit("")).otherwise(pl.lit("claims ") + _number("claimed")),
     )
     order = [w for w in WORDS.values() if w in set(data["available"])]
-    top = float(data["right"].max() or 1.0)  # type: ignore[arg-type]
+    top = float(data["found"].max() or 1.0)  # type: ignore[arg-type]
     x = alt.X("unavailable:N", sort=order, title="B: unknown variables", axis=alt.Axis(labelAngle=0, orient="bottom"))
     y = alt.Y("others:N", sort=order, title="A: how common the record is")
     colour = alt.Color(
-        "right:Q", title="right", legend=None, scale=alt.Scale(domain=[0, top], range=["#f2f6fa", "#5b9bd0"])
+        "found:Q", title="found", legend=None, scale=alt.Scale(domain=[0, top], range=["#f2f6fa", "#5b9bd0"])
     )
     fits = alt.condition(alt.datum.coherent, alt.value(1.0), alt.value(0.25))
     base = alt.Chart(data).encode(x=x, y=y)
@@ -55,7 +55,7 @@ def grid_chart(frame: pl.DataFrame) -> Any:
     head = alt.Header(title="C: known variables", labelFontSize=12, titleFontSize=12, titleFontWeight="normal")
     facets = layers.facet(column=alt.Column("available:N", sort=order, header=head), spacing=14)
     subtitle = [
-        "Large: targets whose own record is found, as expected; small: matches that the intruder claims.",
+        "Large: right matches that count (found); small: matches that the intruder claims.",
         "Pale, with a cross: parts that do not fit together. A naive choice for C leaves B and A out.",
         "Informed: knows the plan, not the draws.",
     ]

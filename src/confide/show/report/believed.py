@@ -11,6 +11,7 @@ from confide.core.visible import visible
 from confide.show.charts.board_charts import calibration_picture, percent
 from confide.show.report.figures import Drawing, Table
 from confide.show.report.view import View
+from confide.show.text.people import unchecked
 from confide.study.outside import Published
 
 FAR = 3.0
@@ -67,7 +68,7 @@ def _kept(view: View, table: str, plan: str, who: str) -> pl.DataFrame:
 
 def _told_outside(view: View, plan: str, who: str) -> Trust | None:
     """Totals as they are published as risks; of the difference only whether and in which way it is beyond chance."""
-    claimed, true = (view.number(plan, r, who)["mean"] for r in ("claimed_matches", "expected_matches"))
+    claimed, true = (view.number(plan, r, who)["mean"] for r in ("claimed_matches", "found"))
     if view.doubt is None or plan != view.focus or claimed is None or true is None:
         return None
     return Trust(plan, who, claimed, true, view.doubt * math.inf if view.doubt else 0.0)
@@ -89,16 +90,23 @@ def believed_words(view: View) -> list[str]:
     """The answer to "can the risk be believed?" and what is doubtful of other plans."""
     found = trust(view, view.focus)
     if found is None:
-        return ["What intruders claim was not kept with this result; run the study again to see it."] * (
-            not view.outside
-        )
+        return [_not_known(view)]
     t, whole = view.treat, view.targets(view.focus)
     claimed, true = (t.rated(v, v, v, whole) for v in (found.claimed, found.true))
     z = "" if view.outside else f" (z = {found.z:+.1f})"
     told = f"With “{found.plan}” the intruder {found.who} claims {claimed}, and is right for {true}{z}, per release."
-    first = "No. " + found.direction(view) if found.off else f"Yes. {told}"
+    open_ = unchecked(view.result.intruders[found.who].membership, view.outside)
+    yes = "Yes, but for membership. " if open_ else "Yes. "
+    first = "No. " + found.direction(view) if found.off else f"{yes}{told}"
     others = [] if view.outside else [c for c in _cautions(view) if not c.startswith(f'"{visible(view.focus)}"')]
-    return [first, *([told] if found.off else []), *others]
+    return [first, *([told] if found.off else []), *([open_] if open_ else []), *others]
+
+
+def _not_known(view: View) -> str:
+    if view.outside and view.chosen is None:
+        return "No plan is chosen, so there is none whose risk is to be believed."
+    kept = "What intruders claim was not kept with this result"
+    return f"{kept}." if view.outside else f"{kept}; run the study again to see it."
 
 
 def _cautions(view: View) -> list[str]:

@@ -16,7 +16,9 @@ from confide.study.tradeoff.question import number
 
 def rule_words(view: View) -> Iterator[str]:
     """The rule as it was stated, and what came of it."""
-    yield from view.asked.sentences(view.people)
+    yield from view.asked.sentences(view.alike)
+    if view.of_whom and view.asked.limits:
+        yield view.of_whom
     if view.nobody and not view.outside:
         yield worded(view.nobody)
     elif view.nobody:
@@ -32,17 +34,17 @@ def choice_table(view: View) -> Table | None:
     frame = getattr(view.choice, "table", None)
     if view.outside or frame is None:
         return None
-    rows = [[_cell(view, c, v) for c, v in zip(frame.columns, row, strict=True)] for row in frame.rows()]
+    rows = [[_cell(view, row[0], c, v) for c, v in zip(frame.columns, row, strict=True)] for row in frame.rows()]
     return Table([said(c).replace("_", " ") for c in frame.columns], rows)
 
 
-def _cell(view: View, name: str, value: Any) -> str:
+def _cell(view: View, plan: str, name: str, value: Any) -> str:
     if value is None:
         return ""
     if name.endswith("_share"):
         return percent(value)
     if name in RISK_WORDS and isinstance(value, float):
-        return view.treat.rated(value, value, value, view.people)
+        return view.treat.rated(value, value, value, view.targets(plan))
     if name == "why_not":
         return worded(str(value))
     if isinstance(value, bool):

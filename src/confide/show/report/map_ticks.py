@@ -9,16 +9,23 @@ from confide.show.charts.decision_map import Tick
 from confide.show.charts.map_scales import UtilityAxis
 
 
-def risk_ticks(low: float, high: float, at: Callable[[float], float], people: float | None, gap: float) -> list[Tick]:
-    """Places of round shares of all people, with the counts below; at least `gap` apart.
+def risk_ticks(
+    low: float, high: float, at: Callable[[float], float], people: float | None, told: tuple[bool, bool], gap: float
+) -> list[Tick]:
+    """Places of round shares of all people, with the counts below; at least `gap` apart. `told`: whether shares, and
+    whether counts are; of counts alone the numbers are round.
 
-    >>> [words for _, words in risk_ticks(0, 200, lambda v: v / 200, 1_000, 0.2)]
+    >>> [words for _, words in risk_ticks(0, 200, lambda v: v / 200, 1_000, (True, True), 0.2)]
     [['0%', '0'], ['5%', '50'], ['10%', '100'], ['15%', '150'], ['20%', '200']]
+    >>> [words for _, words in risk_ticks(0, 200, lambda v: v / 200, 3_000, (False, True), 0.3)]
+    [['0'], ['100'], ['200']]
     """
-    whole = people or 1.0
+    whole = people if people and told[0] else 1.0
     step = steps((low / whole, high / whole), lambda s: at(s * whole), gap)
-    return [(at(s * whole), [f"{float(f'{100 * s:.6g}'):g}%", f"{s * whole:,.0f}"] if people else [f"{s:g}"])
-            for s in step]  # fmt: skip
+    if not people or not told[0]:
+        return [(at(s), [f"{s:,.10g}"]) for s in step]
+    words = [[f"{float(f'{100 * s:.6g}'):g}%", *([f"{s * whole:,.0f}"] if told[1] else [])] for s in step]
+    return [(at(s * whole), said) for s, said in zip(step, words, strict=True)]
 
 
 def steps(ends: tuple[float, float], at: Callable[[float], float], gap: float) -> list[float]:

@@ -110,7 +110,7 @@ def _named(found: _Map) -> set[str]:
 
 def _full(found: _Map) -> Scene:
     """Both axes from end to end."""
-    shares = risk_ticks(0.0, found.across.top, found.across.at, found.view.people, 0.11)
+    shares = risk_ticks(0.0, found.across.top, found.across.at, *_scale(found), 0.11)
     heights: list[Tick] = [(at, [words]) for at, words in thinned(found.up.ticks(), 0.07)]
     return _scene(found, (-PAD, 1 + PAD), (-PAD, 1 + PAD), shares, heights)
 
@@ -141,9 +141,23 @@ def _near(found: _Map, dots: Sequence[Dot]) -> Scene | None:
     if across[1] - across[0] > 0.8 or len(inside) == len(dots):
         return None
     spread = max(found.across.at(high) - found.across.at(low), 0.01)
-    ticks = risk_ticks(max(low - gap, 0.0), min(high + gap, found.across.top), found.across.at, found.view.people,
+    ticks = risk_ticks(max(low - gap, 0.0), min(high + gap, found.across.top), found.across.at, *_scale(found),
                        0.11 * max(across[1] - across[0], spread))  # fmt: skip
     return _scene(found, across, up, ticks, utility_ticks(found.up, *up))
+
+
+def _scale(found: _Map) -> tuple[float | None, tuple[bool, bool]]:
+    """How many people are all, and whether ticks say shares and counts: both only where plans have the same targets."""
+    view = found.view
+    if view.alike is not None or view.people is None:
+        return view.people, (True, True)
+    return view.people, (view.by_share, not view.by_share)
+
+
+def _axis_words(view: View) -> str:
+    if view.alike is None and view.by_share:
+        return f"{said(view.risk)}, share of own targets"
+    return f"{said(view.risk)}, worst intruder"
 
 
 def _scene(found: _Map, across: tuple[float, float], up: tuple[float, float], x: list[Tick], y: list[Tick]) -> Scene:
@@ -152,8 +166,8 @@ def _scene(found: _Map, across: tuple[float, float], up: tuple[float, float], x:
     floor = view.asked.floors.get(found.name)
     m = view.measure(found.name)
     return Scene(
-        across, up, x, y, f"{said(view.risk)}, worst intruder", f"{said(found.name)} ({m.direction} is better)",
-        place, "" if limit is None else f"limit: {view.asked.short(view.risk, view.people)}",
+        across, up, x, y, _axis_words(view), f"{said(found.name)} ({m.direction} is better)",
+        place, "" if limit is None else f"limit: {view.asked.short(view.risk, view.alike)}",
         None if floor is None else found.up.at(floor), "" if floor is None else f"asked: {floor:g}",
     )  # fmt: skip
 
@@ -194,8 +208,9 @@ def _key(dots: Sequence[Dot], scene: Scene) -> tuple[tuple[str, str], ...]:
 
 def _alt(found: _Map, kind: str, scene: Scene, dots: Sequence[Dot]) -> str:
     view, name = found.view, found.name
-    front = found.points.filter("on_frontier").sort("risk").select("plan", "risk").rows()
-    ends = [f"{p}: {view.treat.people(r)} {said(view.risk)}, {said(name)} {view.said(p, name)}" for p, r in front]
+    front = found.points.filter("on_frontier").sort("risk")["plan"].to_list()
+    risks = [view.treat.people(view.number(p, view.risk, view.worst_of(p))["mean"]) for p in front]
+    ends = [f"{p}: {r} {said(view.risk)}, {said(name)} {view.said(p, name)}" for p, r in zip(front, risks, strict=True)]
     seen = sum(scene.holds(d) for d in dots)
     what = f"Map of {found.points.height} releases" if kind == "all" else f"Part of the map, with {seen} points"
     limit = f" The limit is {scene.limit_words.removeprefix('limit: ')}." if scene.limit_words else ""

@@ -87,9 +87,10 @@ def terms(view: View) -> Iterator[tuple[str, str]]:
     yield "Target", "A person whom an intruder looks for; every person whose record is released is taken in turn."
     told = {
         "found": "How many targets an intruder would find on average who always picks the likeliest record, or one of "
-        "the likeliest at random, and counts each by the probability that the target is in the file at all. Lower is "
-        "safer; it reaches from 0 to the number of targets.",
-        "expected_matches": "The same for an intruder who is certain that every target is in the file.",
+        "the likeliest at random. Where all targets are released and the intruder does not know it, each counts by "
+        "the probability that the target is in the file at all. Lower is safer; it reaches from 0 to the number of "
+        "targets.",
+        "expected_matches": "The same without that weight: as if the intruder knew that every target is in the file.",
         "over_threshold": f"Targets for whom the intruder gives some record a probability above {threshold:g}, rightly "
         "or wrongly. Lower is safer.",
         "wrong": "Of the targets over the threshold, how many are not found by an intruder who declares all of them.",

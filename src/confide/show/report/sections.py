@@ -101,6 +101,7 @@ def _map_words(view: View) -> str:
     parts += ["What lies in the shaded part is beyond the limit."] * drawn
     parts.append(f"“{EVERYTHING.capitalize()}” is the file as it is.")
     parts.append("Risk is that of the intruder who is worst for each plan.")
+    parts += [view.of_whom] * bool(view.of_whom)
     parts += [f"Numbers of people below {base} are drawn at {base / 2:g}."] * view.outside
     return " ".join(parts)
 

@@ -191,8 +191,13 @@ def _at_risk(view: View, plan: str) -> Number:
     limit, beyond = view.asked.limit(view.risk, view.people), False
     words = f"{of}{level}."
     if limit is not None:
-        words += f" Limit: {view.asked.short(view.risk, view.people)}."
-        beyond = mean / whole > limit / (view.people or whole) * (1 + 1e-9)
+        words += f" Limit: {view.asked.short(view.risk, view.alike)}."
+        stated = view.asked.limits.get(view.risk)
+        beyond = (
+            mean > stated * (1 + 1e-9)
+            if stated is not None
+            else (mean / whole > limit / (view.people or whole) * (1 + 1e-9))
+        )
     name = f"{what} with “{plan}”"
     return Number("<" + str(t.base) if low else share[:-1], "" if low else "%", name, words, beyond)
 

@@ -134,12 +134,11 @@ class View:
     @cached_property
     def points(self) -> dict[str, pl.DataFrame]:
         """By measure of utility, every plan's place on the map and whether it is on the frontier. Where the limit is a
-        share, risks are shares of all people, as a number of them."""
+        share, risks are shares of each plan's own targets, times the people of the file as it is."""
         # How sure the frontier is takes many draws; only the study's own map shows it, and draws them itself.
         frame, random = self.result.frame, self.result.random
-        share = f"{self.risk}_share"
-        if share in self.asked.limits and share in frame and not self.outside:
-            frame = frame.with_columns(pl.col(share).alias(self.risk) * (self.people or 1.0))
+        if self.by_share:
+            frame = frame.with_columns(pl.col(f"{self.risk}_share").alias(self.risk) * (self.people or 1.0))
         found = {m.name: frontier(frame, self.risk, m, draws=1, random=random) for m in self.result.measures}
         return {name: self._with_ends(name, points) for name, points in found.items()} if self.outside else found
 
@@ -147,6 +146,30 @@ class View:
     def people(self) -> float | None:
         """How many people an intruder looks for in the file as it is."""
         return self.targets(EVERYTHING, next(iter(self.result.intruders)))
+
+    @cached_property
+    def alike(self) -> float | None:
+        """The same where all intruders look for so many people in every release; None where numbers of targets differ,
+        so that no number of people is a share of all plans."""
+        each = {self.targets(plan, who) for plan in self.plans for who in self.result.intruders} - {None}
+        return self.people if len(each) == 1 else None
+
+    @property
+    def of_whom(self) -> str:
+        """Of what shares are, where plans differ in their numbers of targets; nothing where they do not."""
+        each = [n for p in self.plans for who in self.result.intruders if (n := self.targets(p, who)) is not None]
+        if self.alike is not None or not each:
+            return ""
+        low, high = self.treat.people(min(each)), self.treat.people(max(each))
+        return (
+            f"Shares are of each plan's own targets, {low} to {high} people: no number of people is one share of all."
+        )
+
+    @property
+    def by_share(self) -> bool:
+        """Whether the map goes by shares of each plan's own targets, since the limit is one."""
+        share = f"{self.risk}_share"
+        return share in self.asked.limits and share in self.result.frame and not self.outside
 
     def targets(self, plan: str, who: str | None = None) -> float | None:
         """How many people an intruder looks for in a release; the worst one where none is named."""

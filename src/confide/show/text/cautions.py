@@ -11,9 +11,11 @@ from confide.attack.evidence.grouping import grouping
 from confide.attack.evidence.twins import why_twins
 from confide.attack.results.intervals import missed
 from confide.attack.results.tried import variants
+from confide.attack.results.units import all_released
 from confide.core.shares import percent
 from confide.core.visible import visible
 from confide.measure.risk.claims import claims_of
+from confide.show.text.people import unchecked
 
 if TYPE_CHECKING:
     from confide.attack.results.attack import Attack
@@ -21,26 +23,57 @@ if TYPE_CHECKING:
 WIDTH = 118
 PRINTED = 2_000_000
 """Values of the release up to which a printout tries other levels; beyond, they are tried when asked for."""
+NOTHING = "claimed against true: nothing to compare, since no target has a candidate"
 HUGE = 50
 """Rows per unit above which the column that states them is doubted."""
 
 
 def caution_lines(attack: Attack) -> list[str]:
-    """Every caution of the printout, one sentence or more each, without breaks."""
-    return [f"Caution: {said}" for said in (*_of_units(attack), *_of_intervals(attack), *_of_claims(attack))]
+    """Every caution of the printout, one sentence or more each, without breaks; then what claims do not check."""
+    said = [f"Caution: {said}" for said in (*_of_units(attack), *_of_intervals(attack), *_of_claims(attack))]
+    return [*said, *_unchecked(attack)]
 
 
 def claim_lines(attack: Attack) -> list[str]:
     """Claimed against true, and what follows where they differ; then levels that find more."""
     claims = claims_of(attack.units)
-    return [] if claims is None or not attack.units.height else ["", str(claims), *_wrapped(_of_claims(attack))]
+    if claims is None or not attack.units.height:
+        return _wrapped(_of_unknown(attack))
+    if not (attack.units["n_max"] > 0).any():
+        return ["", NOTHING, *_wrapped(_of_claims(attack))]
+    more = [line for said in _unchecked(attack) for line in textwrap.wrap(said, WIDTH, break_on_hyphens=False)]
+    return ["", str(claims), *more, *_wrapped(_of_claims(attack))]
+
+
+def _unchecked(attack: Attack) -> list[str]:
+    """What the comparison leaves open, where absent people are not among the targets."""
+    said = unchecked(attack.intruder.membership)
+    return [said] if said and attack.units.height and all_released(attack.units) else []
 
 
 def _of_claims(attack: Attack) -> list[str]:
-    claims = claims_of(attack.units)
+    claims, unknown = claims_of(attack.units), _of_unknown(attack)
     if claims is None or not attack.units.height:
+        return unknown
+    return [*unknown, *(said for said in (claims.caution(), _level_caution(attack)) if said)]
+
+
+def _of_unknown(attack: Attack) -> list[str]:
+    """Targets of whom nothing can be said: they are no evidence of safety."""
+    n, bad = attack.units.height, int((attack.units["status"] == "contradiction").sum())
+    if not bad:
         return []
-    return [said for said in (claims.caution(), _level_caution(attack)) if said]
+    return [
+        f"no record can be that of {bad:,} of {n:,} targets ({percent(bad, n)}), though they should be there: what the "
+        "intruder knows or supposes does not fit the release. Their risk is unknown, not "
+        f"small{_others(attack, n - bad)}."
+    ]
+
+
+def _others(attack: Attack, many: int) -> str:
+    """What is found of the targets whose risk is known."""
+    found = attack.summary().found
+    return "" if found is None or not many else f"; of the other {many:,}, {percent(found, many)} are found"
 
 
 def _level_caution(attack: Attack) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from confide.attack.engine.membership import weight_scale
 from confide.attack.intruder import Unsure
 from confide.core.visible import visible
 
@@ -23,6 +24,29 @@ def people_lines(attack: Attack) -> list[str]:
     return ["", *textwrap.wrap(text, WIDTH, break_on_hyphens=False)]
 
 
+def unchecked(membership: str | Unsure, outside: bool = False) -> str:
+    """What a comparison of claims with the truth does not check: the belief about membership, on both sides of it.
+
+    Targets who are all released say nothing of how many others could be meant. Nothing where membership is not unsure.
+
+    >>> unchecked(Unsure(total=60_000)).partition(":")[2]
+    ' that rests on what was stated, a population of 60,000 and a log-linear model, and counts on both sides.'
+    """
+    if not isinstance(membership, Unsure):
+        return ""
+    how = "a log-linear model" if membership.model == "loglinear" else "proportion to the release"
+    if membership.population is not None:
+        stated = "the population that is given"
+    elif membership.weights is not None:
+        stated = f'the weights "{visible(membership.weights)}" and {how}'
+    else:
+        stated = f"{'the size of a population' if outside else f'a population of {membership.total:,.0f}'} and {how}"
+    return (
+        "Comparing claims with the truth does not check how many people could be the target, since all targets are "
+        f"released: that rests on what was stated, {stated}, and counts on both sides."
+    )
+
+
 def _source(attack: Attack) -> str:
     who = attack.intruder.membership
     if not isinstance(who, Unsure):
@@ -31,14 +55,23 @@ def _source(attack: Attack) -> str:
         return "counted in the population that is given."
     if attack.people:
         more = f" The first of {len(attack.people)} patterns of knowledge." if len(attack.people) > 1 else ""
-        return _model(attack.people[0]) + more
+        return _model(attack.people[0]) + more + _raised(who, attack)
     if who.model == "loglinear":
         return "everybody, since nothing that is known is certain."
     if who.weights is not None:
         return (
             f'the weights "{visible(who.weights)}" of the records that agree, added up, in proportion to the release.'
+            + _raised(who, attack)
         )
     return f"{who.total:,.0f} times the share of records that agree, in proportion to the release."
+
+
+def _raised(who: Unsure, attack: Attack) -> str:
+    """What was done with weights of a file of which a part is released."""
+    scale = weight_scale(who, attack.release)
+    return (
+        "" if scale == 1 else f" Released weights times {scale:,.4g}, so that they add up to those of the whole file."
+    )
 
 
 def _model(model: PeopleModel) -> str:

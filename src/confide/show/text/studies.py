@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from confide.core.visible import visible
+from confide.show.text.people import unchecked
 from confide.study.statement.checks import EVERYTHING, RISKS
 from confide.study.tradeoff.asked import PEOPLE
 
@@ -25,7 +27,8 @@ CAUTIONS = 5
 
 
 def study_text(result: StudyResult, risk: str = RISKS[0]) -> str:
-    """Means over repeats, with half the width of the 95 percent interval; a star marks the frontier.
+    """Means over repeats, with half the width of the 95 percent interval, or its ends where it is cut off; a star
+    marks the frontier.
 
     >>> import confide as cf
     >>> plans = {"coarse": cf.Plan([cf.Recode("age", width=10)], identifiers=["id"])}
@@ -60,10 +63,12 @@ def study_text(result: StudyResult, risk: str = RISKS[0]) -> str:
     more = [f"... and {left} more plans"] if left > 0 else []
     first = _aligned([["plan", risk.replace("_", " "), "by", "claimed", "declared", "wrong", ""], *risks])
     second = _aligned([["plan", *said, ""], *utilities])
-    spread = " +- half the width of the 95 percent interval" if any("+-" in line for line in (*first, *second)) else ""
+    spread = _spread_words("\n".join((*first, *second)))
     star = f"*: no other plan is better in both {risk} and {said[0]}."
-    legend = [*_legend(result, risk), f"Means over repeats{spread}.", star]
-    return "\n".join([*first, *more, "", *second, *more, "", *legend, *_kinds(result), *_cautions(result)])
+    legend = [*_legend(result, risk), *textwrap.wrap(f"Means over repeats{spread}.", WIDTH), star]
+    return "\n".join(
+        [*first, *more, "", *second, *more, "", *legend, *_kinds(result), *_unchecked(result), *_cautions(result)]
+    )
 
 
 def _risk_cells(result: StudyResult, mine: pl.DataFrame, risk: str, who: str | None) -> list[str]:
@@ -84,10 +89,12 @@ def _risk_cells(result: StudyResult, mine: pl.DataFrame, risk: str, who: str | N
 
 
 def _legend(result: StudyResult, risk: str) -> list[str]:
-    many, most = len(result.intruders), float(result.frame.select(pl.max("targets")).item() or 0)
+    many = len(result.intruders)
+    low, high = (float(result.frame.select(end).item() or 0) for end in (pl.min("targets"), pl.max("targets")))
+    whole = f"{high:,.0f} targets" if low == high else f"the plan's own targets ({low:,.0f} to {high:,.0f})"
     what = "right matches" if risk == RISKS[0] else risk.replace("_", " ")
     text = (
-        f"{risk}: {what} of the worst of {many} intruder{'s' * (many != 1)}, and their share of {most:,.0f} targets; "
+        f"{risk}: {what} of the worst of {many} intruder{'s' * (many != 1)}, and their share of {whole}; "
         "by: who, at which level; claimed: matches as it reckons them itself; declared: targets whose likeliest record "
         f"has a probability above {result.info.threshold:g}, and wrong: those of them who are somebody else."
     )
@@ -105,6 +112,15 @@ def _kinds(result: StudyResult) -> list[str]:
     return [line for text in (*said, *asked) for line in textwrap.wrap(text, WIDTH)]
 
 
+def _unchecked(result: StudyResult) -> list[str]:
+    """Whose belief about membership the comparison of claims with the truth leaves open, and what it rests on."""
+    by: dict[str, list[str]] = {}
+    for name, who in result.intruders.items():
+        if said := unchecked(who.membership):
+            by.setdefault(said, []).append(f'"{_short(visible(name))}"')
+    return [line for said, names in by.items() for line in textwrap.wrap(f"{', '.join(names)}: {said}", WIDTH)]
+
+
 def _cautions(result: StudyResult) -> list[str]:
     said = result.cautions()
     more = [f"... and {len(said) - CAUTIONS} more; see cautions()."] if len(said) > CAUTIONS else []
@@ -117,7 +133,18 @@ def _cell(row: pl.DataFrame, form: str) -> str:
         return "unknown"
     mean, low, high = row["mean"][0], row["low"][0], row["high"][0]
     text = format(mean, form)
-    return text if low is None or low == high else f"{text} +- {format((high - low) / 2, '.2g')}"
+    if low is None or low == high:
+        return text
+    if abs((high - mean) - (mean - low)) > 1e-3 * (high - low):  # an end is that of all values possible
+        return f"{text} [{format(low, form)} to {format(high, form)}]"
+    return f"{text} +- {format((high - low) / 2, '.2g')}"
+
+
+def _spread_words(table: str) -> str:
+    """How the intervals in a table are to be read."""
+    half = " +- half the width of the 95 percent interval" if "+-" in table else ""
+    cut = " [ends of the 95 percent interval], where one is the least or the largest value possible"
+    return half + ("," * bool(half) + cut if re.search(r"\[[-+\d.,e]+ to ", table) else "")
 
 
 def _short(name: str) -> str:

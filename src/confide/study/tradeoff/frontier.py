@@ -50,7 +50,7 @@ def summarise_repeats(
         drawn = bool(every.random[k])
         for who, name, values, ends in of_risk:
             better = "higher" if name in SAFER else "lower"
-            rows.append((plan, *about[plan], who, name, "risk", better, *_numbers(interval(values[k], drawn, ends))))
+            rows.append((plan, *about[plan], who, name, "risk", better, *_numbers(interval(values[k], drawn, ends[k]))))
         for m, values in of_utility:
             found = _numbers(interval(values[k], drawn, m.range))
             rows.append((plan, *about[plan], None, m.name, "utility", m.direction, *found))

@@ -20,7 +20,8 @@ class Question:
     """A question: the repeats, the limits by risk, each plan's worst risks and utility (None where not known).
 
     `risks` are of the intruder with the largest mean, `upper` of the one whose interval reaches highest. `floors`: by
-    measure, the least utility that is asked for, and `also`: each plan's utility by those measures.
+    measure, the least utility that is asked for, and `also`: each plan's utility by those measures. `who`: the
+    intruders whose risk counts.
     """
 
     every: Repeats
@@ -31,7 +32,7 @@ class Question:
     values: F64
     utility: Sequence[Interval | None]
     cautious: bool
-    single: bool
+    who: Sequence[str]
     floors: Mapping[Measure, float] = field(default_factory=dict)
     also: Mapping[str, Sequence[Interval | None]] = field(default_factory=dict)
 
@@ -47,8 +48,13 @@ class Question:
         asked = {m.name: every.intervals(every.utility(m.name), m.range) for m in floors or {}}
         return cls(
             every, limits, risks, upper, measure, values, every.intervals(values, measure.range), cautious,
-            len(who) == 1, floors or {}, asked,
+            who, floors or {}, asked,
         )  # fmt: skip
+
+    @property
+    def single(self) -> bool:
+        """Whether one intruder is asked about."""
+        return len(self.who) == 1
 
     def order(self) -> list[int]:
         """The plans within the limits, the best first."""
@@ -93,9 +99,9 @@ class Question:
         return self.within(plan) and self.useful(plan)
 
     def targets(self, plan: int, risk: str) -> float | None:
-        """How many people the intruder looks for whose number is held against a limit."""
+        """How many people the intruder looks for in this plan's release, whose number is held against a limit."""
         found = self.risks[plan][risk]
-        return None if found is None else self.every.targets(found[0])
+        return None if found is None else self.every.targets(found[0])[plan]
 
     def better(self, plan: int) -> tuple[float, float, int]:
         """Sorts the best first: utility, then the first risk, then the order of statement."""
@@ -135,10 +141,14 @@ def amount(risk: str, x: float) -> str:
 
 
 def aside(risk: str, x: float, targets: float | None) -> str:
-    """The same as a share of the targets, or as a number of people, whichever the risk is not."""
+    """The same as a share of so many targets, or as a number of them, whichever the risk is not."""
     if not targets:
         return ""
-    return f"{x * targets:,.0f} of {targets:,.0f}" if risk.endswith(SHARE) else f"{100 * x / targets:.3g}% of targets"
+    return (
+        f"{x * targets:,.0f} of {targets:,.0f}"
+        if risk.endswith(SHARE)
+        else f"{100 * x / targets:.3g}% of {targets:,.0f}"
+    )
 
 
 def shown(found: Interval | None, risk: str = "", targets: float | None = None) -> str:

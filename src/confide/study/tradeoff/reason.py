@@ -8,23 +8,30 @@ from collections.abc import Sequence
 from confide.measure.utility.measure import Measure
 from confide.study.statement.checks import EVERYTHING
 from confide.study.tradeoff.question import Question, amount, aside, number, ratio_of, shown
-from confide.study.tradeoff.repeats import same
+from confide.study.tradeoff.repeats import SHARE, same
 
 
 def asked_words(asked: Question) -> str:
     """The question as it was understood: limits as people and as shares, what is asked of utility, and whose risk."""
     limits = " and ".join(_limit_words(asked, risk, limit) for risk, limit in asked.limits.items())
     many = len(asked.every.intruders)
-    who = "the intruder" if asked.single and many == 1 else "the worst intruder" if many > 1 else "the intruder"
+    who = "the intruder" if many == 1 else f'the intruder "{asked.who[0]}"' if asked.single else "the worst intruder"
     floors = "".join(f"; {_floor_words(m, floor)}" for m, floor in asked.floors.items())
     ends = ", worse ends of intervals" if asked.cautious else ""
     return f"{limits} by {who}{ends}{floors}; then the best {asked.measure.name}"
 
 
 def _limit_words(asked: Question, risk: str, limit: float) -> str:
-    known = [n for who in asked.every.intruders if (n := asked.every.targets(who)) is not None]
-    beside = aside(risk, limit, max(known, default=None))
-    return f"{risk} at most {amount(risk, limit)}" + (f" ({beside})" if beside else "")
+    """A limit as it was stated; beside it the same as a share or a number, where all plans have as many targets."""
+    said, span = f"{risk} at most {amount(risk, limit)}", asked.every.span(asked.who)
+    if span is None:
+        return said
+    if span[0] == span[1]:
+        return f"{said} ({aside(risk, limit, span[0])})"
+    many = f"{span[0]:,.0f} to {span[1]:,.0f}"
+    if risk.endswith(SHARE):
+        return f"{said} of each plan's own targets ({many})"
+    return f"{said} people (plans have {many} targets)"
 
 
 def _floor_words(measure: Measure, floor: float) -> str:
@@ -77,7 +84,8 @@ def nobody(asked: Question) -> str:
     limits = " and ".join(f"{risk} at most {amount(risk, limit)}" for risk, limit in asked.limits.items())
     what = f"No plan has {limits}."
     if safe:
-        many = "1 plan has" if len(safe) == 1 else f"{len(safe)} plans have"
+        kept = len([k for k in safe if asked.every.plans[k] != EVERYTHING]) or len(safe)
+        many = "1 plan has" if kept == 1 else f"{kept} plans have"
         what = f"{many} {limits}, but none of them the utility that is asked for."
     return f'{what} "{asked.every.plans[nearest]}" comes nearest: {why_not(asked, nearest)}.{hint}'
 
@@ -90,12 +98,11 @@ def _missed(asked: Question, plan: int) -> float:
 
 
 def reason_of(asked: Question, order: Sequence[int]) -> str:
-    best, many = order[0], len(asked.every.plans)
+    best = order[0]
     name, measure = asked.every.plans[best], asked.measure
     utility = asked.utility[best]
     risks = " and ".join(_risk_words(asked, best, risk) for risk in asked.limits)
-    alone = f"It is the only one of {many} plans that meets the limits."
-    held = f"{len(order)} of {many} plans meet the limits." if len(order) > 1 else alone
+    held = _held(asked, order)
     parts = [
         f'"{name}" has {risks}; its {measure.name} of {shown(utility)} is the best within the limits.', held,
     ]  # fmt: skip
@@ -107,6 +114,16 @@ def reason_of(asked: Question, order: Sequence[int]) -> str:
         parts.append("It is the file as it is: these limits ask for no protection.")
     parts += [f"Its {m.name} is {shown(asked.also[m.name][best])}." for m in asked.floors if m is not measure]
     return " ".join([*parts, *warnings_of(asked, best), f"Asked: {asked_words(asked)}."])
+
+
+def _held(asked: Question, order: Sequence[int]) -> str:
+    """How many plans meet the limits; the file as it is counts among plans only where it is the best."""
+    left = set() if asked.every.plans[order[0]] == EVERYTHING else {EVERYTHING}
+    many = sum(p not in left for p in asked.every.plans)
+    kept = sum(asked.every.plans[k] not in left for k in order)
+    too = " The file as it is meets them too." if kept < len(order) else ""
+    alone = f"It is the only one of {many} plans that meets the limits."
+    return (f"{kept} of {many} plans meet the limits." if kept > 1 else alone) + too
 
 
 def _risk_words(asked: Question, plan: int, risk: str) -> str:

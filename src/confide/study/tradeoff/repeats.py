@@ -23,6 +23,10 @@ SAME = 1e-12
 """Numbers that differ by less than this share of themselves are equal."""
 
 
+Ends = tuple[float, float]
+"""The least and the largest value possible."""
+
+
 @dataclass(frozen=True)
 class Interval:
     """The mean over repeats, its 95% interval (None where the spread is not known), standard deviation and number."""
@@ -34,9 +38,7 @@ class Interval:
     repeats: int
 
 
-def interval(
-    values: Sequence[float] | F64, random: bool = True, ends: tuple[float, float] = (-math.inf, math.inf)
-) -> Interval | None:
+def interval(values: Sequence[float] | F64, random: bool = True, ends: Ends = (-math.inf, math.inf)) -> Interval | None:
     """The mean of repeats with Student's t interval; of what is not random the one value; None without a value.
 
     `ends`: the least and the largest value possible, beyond which no interval goes.
@@ -44,6 +46,8 @@ def interval(
     >>> found = interval([1.0, 2.0, 3.0])
     >>> found.mean, round(found.low, 3), round(found.high, 3)
     (2.0, -0.484, 4.484)
+    >>> interval([0.1 + 0.2, 0.3]).sd
+    0.0
     >>> interval([5.0]).low is None, interval([5.0], random=False).low
     (True, 5.0)
     """
@@ -58,6 +62,8 @@ def interval(
     if not random or len(x) == 1:
         known = None if random else mean
         return Interval(mean, known, known, None if random else 0.0, len(x))
+    if np.ptp(x) <= SAME * np.abs(x).max():  # the same number, but for the order of additions
+        return Interval(mean, mean, mean, 0.0, len(x))
     sd = float(x.std(ddof=1))
     half = float(stdtrit(len(x) - 1, (1 + LEVEL) / 2)) * sd / math.sqrt(len(x))
     return Interval(mean, min(max(mean - half, ends[0]), mean), max(min(mean + half, ends[1]), mean), sd, len(x))
@@ -103,22 +109,27 @@ class Repeats:
         return np.asarray(count / np.maximum(self._array(rows, "targets"), 1.0))
 
     def risk_intervals(self, name: str, intruder: str) -> list[Interval | None]:
-        """Each plan's mean risk by one intruder, with its interval, between nobody and all targets."""
+        """Each plan's mean risk by one intruder, with its interval, between nobody and all targets of the plan."""
         return self.intervals(self.risk(name, intruder), self.risk_ends(name, intruder))
 
-    def risk_ends(self, name: str, intruder: str) -> tuple[float, float]:
-        """The least and the largest value possible of a risk."""
+    def risk_ends(self, name: str, intruder: str) -> list[Ends]:
+        """The least and the largest value possible of a risk, for each plan."""
         if name.endswith((SHARE, "_rate")):
-            return 0.0, 1.0
-        known = self.targets(intruder)
-        return 0.0, math.inf if known is None else known
+            return [(0.0, 1.0)] * len(self.plans)
+        return [(0.0, math.inf if known is None else known) for known in self.targets(intruder)]
 
-    def targets(self, intruder: str) -> float | None:
-        """How many people an intruder looks for, at most; None where the table does not say."""
+    def targets(self, intruder: str) -> list[float | None]:
+        """How many people an intruder looks for in the release of each plan; None where the table does not say."""
         if "targets" not in self.frame.columns:
-            return None
-        found = self.frame.filter(pl.col("intruder") == intruder)["targets"].max()
-        return None if found is None else float(found)  # type: ignore[arg-type]
+            return [None] * len(self.plans)
+        found = self._array(self.frame.filter(pl.col("intruder") == intruder), "targets")
+        each = (row[~np.isnan(row)] for row in found)
+        return [float(row.max()) if len(row) else None for row in each]
+
+    def span(self, intruders: Sequence[str]) -> tuple[float, float] | None:
+        """The smallest and the largest number of targets over plans and some intruders; None where not known."""
+        known = [n for who in intruders for n in self.targets(who) if n is not None]
+        return (min(known), max(known)) if known else None
 
     def utility(self, name: str) -> F64:
         """A measure of utility, which is the same for all intruders, shape (p, r)."""
@@ -135,11 +146,12 @@ class Repeats:
         """Plans that have a number in every repeat of theirs: only these can be compared."""
         return np.asarray((~np.isnan(values) | ~self.there).all(axis=1))
 
-    def intervals(self, values: F64, ends: tuple[float, float] = (-math.inf, math.inf)) -> list[Interval | None]:
-        """Each plan's mean and interval within `ends`; None where a repeat has no number."""
+    def intervals(self, values: F64, ends: Ends | Sequence[Ends] = (-math.inf, math.inf)) -> list[Interval | None]:
+        """Each plan's mean and interval within `ends`, those of all or of each; None where a repeat has no number."""
         whole = self.whole(values)
-        each = zip(values, self.random, whole, strict=True)
-        return [interval(v, bool(r), ends) if ok else None for v, r, ok in each]
+        limits = ends if isinstance(ends, list) else [ends] * len(values)
+        each = zip(values, self.random, whole, limits, strict=True)
+        return [interval(v, bool(r), between) if ok else None for v, r, ok, between in each]
 
     def drawn_means(self, values: F64, draws: int) -> F64:
         r"""Means that the repeats leave possible, drawn together for all plans, shape (draws, p).
