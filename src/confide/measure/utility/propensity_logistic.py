@@ -92,7 +92,8 @@ class Terms:
 
 
 def terms(stacked: Stacked, interactions: bool, rows: I64 | slice = slice(None)) -> Terms:
-    """Columns of every variable in some rows, and which pairs of them are multiplied."""
+    """Columns of every variable in some rows, and which pairs of them are multiplied. Columns of numbers outside the
+    range of the original come last, and make no interactions."""
     named = {v: c for v in stacked.names if (c := stacked.columns(v, rows)).shape[1]}
     parts = list(named.values())
     main = np.concatenate(parts, axis=1) if parts else np.zeros((len(stacked.y[rows]), 0))
@@ -111,6 +112,7 @@ def terms(stacked: Stacked, interactions: bool, rows: I64 | slice = slice(None))
         left.append(np.repeat(spans[i], len(spans[j])))
         right.append(np.tile(spans[j], len(spans[i])))
     none = np.zeros(0, dtype=np.int64)
+    main = np.concatenate([main, *(x[rows][:, None].astype(float) for x in stacked.outside.values())], axis=1)
     own, out = np.arange(main.shape[1]), len(pairs) - len(left)
     crossed = np.concatenate([none, *left]), np.concatenate([none, *right])
     return Terms(np.ascontiguousarray(main.T), own, *crossed, out, numbers)
@@ -165,6 +167,8 @@ def _fitted(t: Regressors, gram: F64, c: float, y: F64, w: F64) -> F64:
             if at_new >= at - 1e-12 * abs(at):
                 break
             step = step / 2
+        else:  # under separation a step can lead nowhere, however short: what was reached before it stands
+            break
         b, eta, p, gradient, at = b + step, eta_new, p_new, gradient_new, at_new
         old, spread = spread, float(w @ (p - c) ** 2)
         if abs(spread - old) <= SETTLED * spread + 1e-20 * len(y):
