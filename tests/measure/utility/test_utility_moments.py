@@ -89,7 +89,9 @@ def test_identical_files_row_order_and_repeated_rows(measure):
 
 def test_records_that_are_not_released_count_as_lost_by_il1s():
     y = file()
-    found = [cf.utility(cf.Plan([cf.Sample(f)]).protect(y, seed=1), [InformationLoss(XYZ)]) for f in (0.99, 0.5, 0.1, 0.01)]
+    found = [
+        cf.utility(cf.Plan([cf.Sample(f)]).protect(y, seed=1), [InformationLoss(XYZ)]) for f in (0.99, 0.5, 0.1, 0.01)
+    ]
     assert [f["value"].item() for f in found] == pytest.approx([0.01, 0.5, 0.9, 0.99])
     assert "200 of 400 records not released, which count 1" in found[1]["detail"].item()
     w, x = y["w"].to_numpy(), y["x"].to_numpy()

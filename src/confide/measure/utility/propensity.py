@@ -25,6 +25,9 @@ from confide.measure.utility.weighted import variance
 UNSEEN, SPREAD = 2.0, 2.0
 """Below this ratio a model has hardly noticed a difference; a spread that is so many times as large, or as small, is
 one to be noticed."""
+SEPARATED = 0.02
+"""From this pMSE on a ratio is held against the largest: a spoilt variable may leave a model fewer columns or
+divisions, and so a smaller expectation."""
 
 
 @registered
@@ -106,7 +109,7 @@ class Propensity(Stated):
             if items.lost:  # whoever has not the variable is known by that
                 value, notes = self._largest(pairs[0], items.names)
             else:
-                every = [self._one(Stacked.of(p, items.names, "Propensity"), p) for p in pairs]
+                every = [self._one(Stacked.of(p, items.names, "Propensity"), p, items.names) for p in pairs]
                 value, notes = float(np.mean([value for value, _ in every])), every[0][1]
         detail = "; ".join([*notes, *items.notes, *said(items.lost)])
         return Found(value, detail, tuple(items.lost), len(items.names))
@@ -125,20 +128,33 @@ class Propensity(Stated):
 
     def _largest(self, pair: Pair, names: Sequence[str]) -> tuple[float, list[str]]:
         """The value at perfect separation, of a model with all variables of the original, and remarks on it."""
-        expected, notes = 1.0, ["perfect separation"]
-        if self.ratio:
-            stacked = Stacked.of(replace(pair, after=pair.before, coarse={}, link=None), names, "Propensity")
-            _, expected, more = self._fitted(stacked)
-            notes += [*more, f"pMSE 0.25, expected {expected:.3g}"]
-        return 0.25 / expected, notes
+        if not self.ratio:
+            return 0.25, ["perfect separation"]
+        expected, notes = self._unit(pair, names)
+        return 0.25 / expected, ["perfect separation", *notes, f"pMSE 0.25, expected {expected:.3g}"]
 
-    def _one(self, stacked: Stacked, pair: Pair) -> tuple[float, list[str]]:
-        """The value, and remarks on the model."""
+    def _unit(self, pair: Pair, names: Sequence[str]) -> tuple[float, list[str]]:
+        """The expectation of pMSE for the original beside itself, and remarks on the model."""
+
+        def found() -> tuple[float, list[str]]:
+            same = replace(pair, after=pair.before, coarse={}, link=None)
+            return self._fitted(Stacked.of(same, names, "Propensity"))[1:]
+
+        read = [*names, *([] if pair.weight is None else [pair.weight])]
+        key = ("propensity", replace(self, label=None), pair.weight, tuple((v, pair.kind(v)) for v in names))
+        return pair.before.remembered(key, read, found)
+
+    def _one(self, stacked: Stacked, pair: Pair, names: Sequence[str]) -> tuple[float, list[str]]:
+        """The value, and remarks on the model; no more than at perfect separation of a file with all variables."""
         found, expected, notes = self._fitted(stacked)
         notes += [f"pMSE {found:.3g}, expected {expected:.3g}"] if self.ratio else []
         if self.model == "logistic" and found < UNSEEN * expected:
             notes += _unseen(pair, list(stacked.numbers))
-        return (found / expected if self.ratio else found), notes
+        if not self.ratio:
+            return found, notes
+        if found < SEPARATED:  # too little for a ratio that could pass the largest
+            return found / expected, notes
+        return min(found / expected, self._largest(pair, names)[0]), notes
 
     def _fitted(self, stacked: Stacked) -> tuple[float, float, list[str]]:
         """pMSE, its expectation where it is asked for, and remarks."""

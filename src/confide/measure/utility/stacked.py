@@ -39,10 +39,10 @@ class Stacked:
         outside: dict[str, Bools] = {}
         for v in variables:
             if pair.kind(v) == "numeric":
-                before, after = pair.numbers(v, 0), pair.numbers(v, 1)
-                numbers[v] = np.concatenate([before, after])
+                first, second = pair.numbers(v, 0), pair.numbers(v, 1)
+                numbers[v] = np.concatenate([first, second])
                 if v not in pair.coarse:
-                    outside[v] = np.concatenate([np.zeros(len(before), dtype=bool), _beyond(before, after)])
+                    outside[v] = np.concatenate([np.zeros(len(first), dtype=bool), _beyond(first, second)])
                 continue
             c = _few(cells(pair, v, 2, where))
             if c.parts is None:
