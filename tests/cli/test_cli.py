@@ -55,6 +55,19 @@ def run(line: str) -> int:
 PROTECT = "protect heads.csv --plan plan.toml --out public/heads.csv"
 
 
+def test_an_intruder_with_a_misspelt_variable_is_refused_before_anything_is_written(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for knows, meant in (('["sx", "age"]', "sex"), ('["sex", "rase"]', "race")):
+        (here / "who.toml").write_text(f"knows = {knows}\n")
+        assert run(f"{PROTECT} --private vault --intruder who.toml --public-record public/record.json") == 2
+        assert f'Did you mean "{meant}"?' in capsys.readouterr().err
+        assert not any((here / "public").iterdir())
+        assert not (here / "vault").exists()
+    (here / "who.toml").write_text('knows = ["sex", "age", "id"]\n')  # known, and not released
+    assert run(f"{PROTECT} --private vault --intruder who.toml") == 0
+
+
 def test_protect_then_attack(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(f"{PROTECT} --private vault --public-record public/record.json") == 0
     said = capsys.readouterr()

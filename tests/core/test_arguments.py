@@ -50,8 +50,53 @@ def test_a_fault_with_fitting_arguments_stays_one():
         guarded(broken)(1.0)
     with pytest.raises(InputError, match="size must be a number, not text"):
         guarded(broken)("1.0")
-    with pytest.raises(TypeError, match="unexpected keyword argument"):
-        cf.Swap("race", rate=0.1, rat=0.2)
+
+
+MISSPELT = {
+    "rate": lambda: cf.Swap("area", rat=0.3),
+    "width": lambda: cf.Recode("age", widht=5),
+    "identifiers": lambda: cf.Plan([], identifier=["id"]),
+    "knows": lambda: cf.Intruder(know=["age"]),
+    "total": lambda: cf.Unsure(totl=100),
+    "variables": lambda: cf.Means(variable="age"),
+    "repeats": lambda: cf.Study(HEADS, {}, {}, [], repeat=3),
+    "seed": lambda: cf.Plan([]).protect(HEADS, sed=1),
+    "items": lambda: cf.utility(cf.Plan([]).protect(HEADS, seed=1), item=["age"]),
+}
+
+
+@pytest.mark.parametrize("meant", MISSPELT)
+def test_a_misspelt_argument_is_told_with_the_name_that_was_meant(meant):
+    with pytest.raises(TypeError, match=f'unexpected keyword argument ".*"[.] Did you mean "{meant}"[?]'):
+        MISSPELT[meant]()
+
+
+def test_earlier_names_and_arguments_that_are_missing_are_left_to_others():
+    with pytest.warns(DeprecationWarning, match="now called variables"):
+        cf.Swap(what="race", rate=0.1)
+    with pytest.raises(TypeError, match="missing 1 required positional argument"):
+        cf.Swap("race")
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: cf.Sample(1.5), "Sample: fraction is a fraction between 0 and 1; for 1.5 percent write 0.015."),
+        (lambda: cf.Sample(0), "Sample: fraction is 0, which releases nothing."),
+        (lambda: cf.Sample("a"), "Sample: fraction must be a number, not str."),
+        (lambda: cf.Unsure(total=0.5), "Unsure: total is the number of people in the population, not 0.5."),
+    ],
+)
+def test_one_mistake_is_told_once(make, sentence):
+    with pytest.raises(InputError) as told:
+        make()
+    assert told.value.problems == (sentence,)
+
+
+def test_mistakes_beside_a_wrong_name_are_still_told_together():
+    with pytest.raises(InputError) as told:
+        cf.Swap({"race"}, rate=30)
+    assert len(told.value.problems) == 2
 
 
 def test_what_was_foreseen_keeps_its_own_sentence():

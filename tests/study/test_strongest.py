@@ -175,3 +175,23 @@ def test_the_kinds_that_were_used_are_printed() -> None:
     assert dict(result.kinds.select("variable", "kind").iter_rows())["n_persons"] == "categorical"
     assert "id" not in result.kinds["variable"]
     assert "numeric: age" in str(result)
+
+
+def test_codes_that_a_plan_names_as_categories_are_groups_one_by_one() -> None:
+    rng = np.random.default_rng(1)
+    areas = np.arange(30) * 37 + 1101
+    frame = pl.DataFrame({"area": rng.choice(areas, 900), "sex": rng.choice(["f", "m"], 900),
+                          "age": rng.integers(18, 90, 900)})  # fmt: skip
+    plans = {"swap": cf.Plan([cf.Swap("area", rate=0.2)], categorical=["area"]),
+             "left out": cf.Plan([], categorical=["area"], drop=["area"])}  # fmt: skip
+    who = {"near": cf.Intruder(knows=["area", "sex", "age"])}
+    result = cf.Study(frame, plans, who, ["hellinger"], seed=1).run()
+    levels = result.groups.filter(plan="swap", variable="area")["level"].to_list()
+    assert len(levels) == 21
+    assert {int(v) for v in levels if v != "(other)"} < set(areas.tolist())
+    assert all("to" in v or "over" in v for v in result.groups.filter(plan="swap", variable="age")["level"])
+    for plan, after in (("swap", 1 / 30), ("left out", 0)):
+        shares = result.distributions.filter(plan=plan, variable="area").filter(pl.col("level").str.contains("^[0-9]"))
+        assert shares.height == 20
+        assert shares["before"].to_list() == pytest.approx([1 / 30] * 20, abs=0.02)
+        assert shares["after"].to_list() == pytest.approx([after] * 20, abs=0.02)

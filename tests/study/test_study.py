@@ -283,7 +283,7 @@ def test_a_plan_that_cannot_be_carried_out_is_named() -> None:
         study(data=empty, plans=plans, repeats=1).run()
 
 
-SAID = ("met", "utility", "details", "refused", "shares", "traces", "quoted")
+SAID = ("met", "utility", "details", "refused", "shares", "traces", "quoted", "size")
 
 
 def test_evaluate_keeps_no_record() -> None:

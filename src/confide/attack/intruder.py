@@ -68,8 +68,8 @@ class Unsure:
         given = [n for n in ("weights", "population", "total") if getattr(self, n) is not None]
         if len(given) != 1:
             raise InputError("Unsure takes exactly one of weights, population and total.")
-        if self.total is not None:
-            positive(self.total, "Unsure: total")
+        if self.total is not None and positive(self.total, "Unsure: total") < 1:
+            raise InputError(f"Unsure: total is the number of people in the population, not {self.total:g}.")
         if self.count is not None and self.population is None:
             raise InputError("Unsure: count names a column of population.")
         if self.model not in MODELS:

@@ -60,8 +60,9 @@ def run(options: argparse.Namespace) -> Told:
     beside = apart(vault, {"--out": options.out, "--public-record": options.public_record}, named is not None)
     raise_all([*beside, *_unwritable(options, named, cut_short)])
     _check_form(options)
-    asked = very_file(options)
-    release = cf.Plan.load(options.plan).protect(cf.read(options.data), seed=common.seed_of(options), vault=vault)
+    data = cf.read(options.data)
+    asked = very_file(options, data)
+    release = cf.Plan.load(options.plan).protect(data, seed=common.seed_of(options), vault=vault)
     one = None if asked is None else asked(release)
     checked = None if one is None else one.to_dict()
     # One vault for all releases of a user who names none: their records go by content.

@@ -19,7 +19,7 @@ from importlib import import_module
 from typing import Any, get_origin, get_type_hints
 
 from confide.core.documents.hints import describe, fits, kind_of, options
-from confide.core.errors import ConfideError, is_text, raise_all
+from confide.core.errors import ConfideError, did_you_mean, is_text, raise_all
 from confide.core.run import forked
 
 
@@ -102,6 +102,7 @@ def tell_misfits(
     try:
         bound = inspect.signature(function).bind(*args, **{renamed.get(k, k): v for k, v in kwargs.items()})
     except TypeError:
+        _tell_misspelt(function, {renamed.get(k, k): k for k in kwargs})
         return  # arguments missing, or too many: Python's own sentence says so
     hints = _hints(function)
     name = function.__qualname__.removesuffix(".__init__").removesuffix(".__call__")
@@ -118,6 +119,24 @@ def tell_misfits(
         raise_all(problems)
     except ConfideError as sentence:
         raise sentence from None
+
+
+def _tell_misspelt(function: Callable[..., Any], given: Mapping[str, str]) -> None:
+    """Python's own error about an argument that is not there, with the name that was meant.
+
+    >>> def double(size: float) -> float: ...
+    >>> guarded(double)(sise=3)
+    Traceback (most recent call last):
+    TypeError: double() got an unexpected keyword argument "sise". Did you mean "size"?
+    """
+    known = inspect.signature(function).parameters
+    if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in known.values()):
+        return
+    lost = [word for name, word in given.items() if name not in known]
+    name = function.__qualname__.removesuffix(".__init__").removesuffix(".__call__")
+    if lost:
+        hint = did_you_mean(lost[0], [n for n in known if n != "self"])
+        raise TypeError(f'{name}() got an unexpected keyword argument "{lost[0]}".{hint}') from None
 
 
 def _given(value: Any) -> str:

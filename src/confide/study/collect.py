@@ -12,6 +12,7 @@ from confide.core.version import __version__
 from confide.frames.columns import Kind
 from confide.study.booked import WHO, Booked, booked_levels
 from confide.study.evaluate import Evaluated
+from confide.study.released import SCHEMA, SIZES
 from confide.study.result import AUDIT, Info, StudyResult
 from confide.study.statement.checks import COLUMNS, RISKS
 from confide.study.statement.sweep import Candidate, shown
@@ -48,6 +49,7 @@ def collected(study: Study, seed: int, done: Sequence[tuple[Piece, Evaluated]], 
         claims=met.claims(),
         distributions=_shares(pieces),
         kinds=_kinds(study),
+        released=_released(pieces),
         statements={p.candidate.name: [(i, f, n) for i, f, n in found.quoted] for p, found in pieces if p.repeat == 0},
     )
 
@@ -101,6 +103,13 @@ def _kinds(study: Study) -> pl.DataFrame:
         doubt = study.source.doubt(v) if kind is None and column.kind == "numeric" else ""
         rows.append((v, column.kind, column.why, doubt))
     return pl.DataFrame(rows, schema=dict.fromkeys(("variable", "kind", "why", "doubt"), pl.String), orient="row")
+
+
+def _released(pieces: Sequence[tuple[Piece, Evaluated]]) -> pl.DataFrame:
+    """How many variables and records each plan releases, means over repeats."""
+    rows = [(p.candidate.name, *(found.size[k] for k in SIZES)) for p, found in pieces]
+    frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    return frame.group_by("plan", maintain_order=True).agg(pl.col(SIZES).mean())
 
 
 def _details(pieces: Sequence[tuple[Piece, Evaluated]]) -> pl.DataFrame:

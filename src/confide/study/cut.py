@@ -35,9 +35,10 @@ class Cut:
     often: float | None = None
 
     @classmethod
-    def of(cls, values: pl.Series) -> Cut:
-        """Groups that suit the values: categories, at most 20 of them, or about five ranges of numbers."""
-        numbers = _numbers(values)
+    def of(cls, values: pl.Series, categories: bool = False) -> Cut:
+        """Groups that suit the values: categories, at most 20 of them, or about five ranges of numbers. `categories`:
+        numbers are codes, and no ranges are made of them."""
+        numbers = None if categories else _numbers(values)
         if numbers is not None and numbers.n_unique() > MOST_LEVELS:
             return cls._ranges(numbers.drop_nulls().to_numpy())
         text = _text(values)

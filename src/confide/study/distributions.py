@@ -17,8 +17,9 @@ Row = tuple[str, float | None, float]
 def distributions(release: Release) -> list[list[Any]]:
     """Rows of (variable, level, share before, share after) for what a plan alters, coarsens or leaves out.
 
-    Numbers are counted in the ranges of `Groups`, in both files alike; a number that is released as categories, in
-    those (there is no share before). What fewer than `FEWEST` people have is not named.
+    Numbers are counted in the ranges of `Groups`, in both files alike, codes that the plan names as categorical one by
+    one; a number that is released as categories, in those (there is no share before). What fewer than `FEWEST` people
+    have is not named.
 
     >>> import confide as cf
     >>> plan = cf.Plan([cf.Recode("age", breaks=[40])], identifiers=["id"], drop=["sex"])
@@ -35,12 +36,12 @@ def distributions(release: Release) -> list[list[Any]]:
             continue
         before = release.original.get_column(v)
         after = release.frame.get_column(v) if v in release.frame.columns else None
-        out += [[v, *row] for row in _shares(before, after)]
+        out += [[v, *row] for row in _shares(before, after, v in plan.categorical)]
     return out
 
 
-def _shares(before: pl.Series, after: pl.Series | None) -> list[Row]:
-    cut = Cut.of(before)
+def _shares(before: pl.Series, after: pl.Series | None, codes: bool) -> list[Row]:
+    cut = Cut.of(before, codes)
     if after is not None and after.dtype.is_numeric() != before.dtype.is_numeric():
         return _named([(level, None, n / len(after)) for level, n in Cut.of(after).counts(after)], len(after))
     first = cut.counts(before)

@@ -21,6 +21,7 @@ from confide.study.distributions import distributions
 from confide.study.groups import Groups
 from confide.study.levels import Ways, stated
 from confide.study.meeting import Met, meet
+from confide.study.released import sizes
 
 ROUNDING = 1e-12
 """Of sums in floating point; two plans that keep a file whole must not differ by less."""
@@ -34,7 +35,7 @@ class Evaluated:
     `utility`, `details`: by measure, its value (None where it cannot be computed) and its remark. `shares`: rows of
     (variable, level, share before, share after), see `distributions`. `seconds`: of "protect", "attack" and "utility".
     `traces`: by measure, what few people do to its value, as `Trace` has it; empty where nobody asked. `quoted`: of the
-    plan, what it states that few people have.
+    plan, what it states that few people have. `size`: how many variables and records are released, of how many.
     """
 
     met: dict[str, dict[str, Met]]
@@ -45,6 +46,7 @@ class Evaluated:
     seconds: dict[str, float] = field(default_factory=dict)
     traces: dict[str, dict[str, Any]] = field(default_factory=dict)
     quoted: list[list[Any]] = field(default_factory=list)
+    size: dict[str, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
@@ -98,10 +100,11 @@ def judge(
     asked = (release, measures, items)
     values, details, found = audited(*asked, audit) if audit else (*measured(*asked), {})
     seconds["utility"] = time.perf_counter() - began
-    first = release if isinstance(release, Release) else release[0]
+    every = [release] if isinstance(release, Release) else list(release)
+    first = every[0]
     said = [list(q) for q in quoted(first)] if audit else []
     shares = [] if groups is None else distributions(first)
-    return Evaluated(met, values, details, refused, shares, seconds, found, said)
+    return Evaluated(met, values, details, refused, shares, seconds, found, said, sizes(every))
 
 
 def measured(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,11 +28,12 @@ class Groups:
     levels: Mapping[str, tuple[str, ...]]
 
     @classmethod
-    def of(cls, frame: pl.DataFrame, intruders: Iterable[Intruder]) -> Groups:
-        """Groups by every variable that an intruder knows: categories as they are, numbers in about five ranges."""
+    def of(cls, frame: pl.DataFrame, intruders: Iterable[Intruder], codes: Collection[str] = ()) -> Groups:
+        """Groups by every variable that an intruder knows: categories as they are, numbers in about five ranges, unless
+        they are among the `codes`."""
         known = dict.fromkeys(v for who in intruders for v in (*who.knows, *who.between) if v in frame.columns)
         columns = {v: frame.get_column(v) for v in known}
-        cuts = {v: Cut.of(values) for v, values in columns.items()}
+        cuts = {v: Cut.of(values, v in codes) for v, values in columns.items()}
         return cls({v: cut.codes(columns[v]) for v, cut in cuts.items()}, {v: cut.names for v, cut in cuts.items()})
 
     def rows(self, attacks: Sequence[Attack], who: Intruder, threshold: float) -> list[list[Any]]:

@@ -86,7 +86,7 @@ def published(result: StudyResult, fewest: int = FEWEST) -> Published:
     return Published(**inherited | {
         "frame": _frame(result, numbers), "info": info, "distribution": _counted(result.distribution, fewest),
         "groups": _counted(merged_groups(result.groups, fewest, drop=True), fewest),
-        **{table: getattr(result, table).clear() for table in INSIDE},
+        **{table: getattr(result, table).clear() for table in INSIDE}, "released": _sizes(result.released, fewest),
         "fewest": fewest, "numbers": numbers, "withheld": frozenset(withheld), "near": frozenset(near),
         "quoted": {p: frozenset((i, f) for i, f, n in each if n < fewest) for p, each in result.statements.items()},
         "statements": {},
@@ -205,6 +205,12 @@ def _counted(frame: pl.DataFrame, fewest: int) -> pl.DataFrame:
     """A table whose numbers all count people."""
     rounded = (pl.col(pl.Float64) / fewest + 0.5).floor() * fewest
     return frame.with_columns(pl.when(pl.col(pl.Float64) < fewest).then(fewest / 2).otherwise(rounded).name.keep())
+
+
+def _sizes(released: pl.DataFrame, fewest: int) -> pl.DataFrame:
+    """How much each plan releases, records rounded; variables are counted in the release."""
+    names = [c for c in ("records", "of_records") if c in released.columns]
+    return released.with_columns(_counted(released.select(names), fewest)) if names else released
 
 
 def _frame(result: StudyResult, numbers: pl.DataFrame) -> pl.DataFrame:

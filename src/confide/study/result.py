@@ -64,6 +64,7 @@ class StudyResult(Result):
     repeats. `claims`: plan, intruder, level, targets, claimed, true (means over repeats), error, z: whether claims are
     right; `calibration` has the same in ranges of the largest probability, as sums over repeats. `distributions`: plan,
     variable, level, before, after: shares of people. `kinds`: variable, kind, why, doubt (what looks like a code).
+    `released`: plan, variables, of_variables (without identifiers), records, of_records: how much of the file goes out.
     `details`: plan, measure, detail: a measure's remark, or why it, or an intruder's risk, could not be computed.
     `timings`: seconds of each piece of work. `rule`: how the study said it would choose. `copies`: by plan or sweep,
     how many copies are released. `audit`: plan, measure, repeat, and what few people do to this measure of utility (see
@@ -89,6 +90,7 @@ class StudyResult(Result):
     claims: pl.DataFrame = field(default_factory=pl.DataFrame)
     distributions: pl.DataFrame = field(default_factory=pl.DataFrame)
     kinds: pl.DataFrame = field(default_factory=pl.DataFrame)
+    released: pl.DataFrame = field(default_factory=pl.DataFrame)
 
     @property
     def random(self) -> dict[str, bool]:
@@ -146,7 +148,7 @@ class StudyResult(Result):
         assert rule is not None
         return choose(
             self.frame, self.measures, rule.max_risk, rule.by, rule.intruder, rule.cautious, self.random,
-            rule.min_utility,
+            rule.min_utility, self.released,
         )  # fmt: skip
 
     def cautions(self) -> list[str]:

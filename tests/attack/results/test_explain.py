@@ -233,3 +233,12 @@ def test_an_explanation_travels() -> None:
     attack = attacked([], KEYS)
     found = attack.explain(risky(attack)[0])
     assert pickle.loads(pickle.dumps(found)).alone.equals(found.alone)
+
+
+def test_remedies_of_a_random_plan_are_said_to_be_of_this_release() -> None:
+    anew = "These figures are of this release: a plan with the step added draws anew."
+    for steps, drawn in (([cf.Recode("age", width=2)], False), ([cf.Swap("race", rate=0.1)], True)):
+        attack = attacked(steps, KEYS)
+        told = [str(attack.explain(target)) for target in risky(attack)[:3]]
+        assert all((anew in t) == (drawn and "To come to" in t) for t in told)
+        assert any("To come to" in t for t in told)

@@ -159,6 +159,7 @@ def stacked_logit(y, z, columns):
 @pytest.mark.parametrize("rows", [600, 300])
 def test_pmse_against_statsmodels(rows):
     y, z = file(), file(rows, 1).with_columns(pl.col("x") + 1)
+    z = z.with_columns(pl.col("x").clip(y["x"].min(), y["x"].max()))
     both = pl.concat([y, z])
     x, q = both["x"].to_numpy(), (both["h"] == "q").to_numpy().astype(float)
     p, c, k = stacked_logit(y, z, np.stack([x, q, x * q], axis=1))
@@ -170,6 +171,19 @@ def test_pmse_against_statsmodels(rows):
     p, c, k = stacked_logit(y, z, np.stack([x, q], axis=1))
     found = Propensity(["x", "h"], ratio=False, interactions=False)(y, z)
     assert found == pytest.approx(np.mean((p - c) ** 2), rel=1e-5)
+
+
+def test_numbers_beyond_the_original_are_certain_and_the_others_are_fitted_without_them():
+    y, z = file(), file(600, 1).with_columns(pl.col("x") + 5)
+    beyond = ((z["x"] > y["x"].max()) | (z["x"] < y["x"].min())).to_numpy()
+    assert 3 < beyond.sum() < 300
+    inside = z.filter(~beyond)
+    both = pl.concat([y, inside])
+    x, q = both["x"].to_numpy(), (both["h"] == "q").to_numpy().astype(float)
+    p, _, k = stacked_logit(y, inside, np.stack([x, q, x * q], axis=1))
+    pmse = (((p - 0.5) ** 2).sum() + 0.25 * beyond.sum()) / 1200
+    assert Propensity(["x", "h"], ratio=False)(y, z) == pytest.approx(pmse, rel=1e-4)
+    assert Propensity(["x", "h"])(y, z) == pytest.approx(pmse / (k * 0.25 / 1200), rel=1e-4)  # one more column
 
 
 @pytest.mark.slow

@@ -87,6 +87,22 @@ def test_identical_files_row_order_and_repeated_rows(measure):
     )
 
 
+def test_records_that_are_not_released_count_as_lost_by_il1s():
+    y = file()
+    found = [
+        cf.utility(cf.Plan([cf.Sample(f)]).protect(y, seed=1), [InformationLoss(XYZ)]) for f in (0.99, 0.5, 0.1, 0.01)
+    ]
+    assert [f["value"].item() for f in found] == pytest.approx([0.01, 0.5, 0.9, 0.99])
+    assert "200 of 400 records not released, which count 1" in found[1]["detail"].item()
+    w, x = y["w"].to_numpy(), y["x"].to_numpy()
+    s = np.sqrt(2 * np.average((x - np.average(x, weights=w)) ** 2, weights=w))
+    half = y[:200].with_columns(pl.col("x") + 0.1 * s)
+    slow = (0.1 * w[:200].sum() + w[200:].sum()) / w.sum()
+    assert InformationLoss("x")(y, half, link=np.arange(200), weight="w") == pytest.approx(slow)
+    gaps = y.with_columns(x=pl.when(pl.int_range(pl.len()) >= 300).then(None).otherwise(pl.col("x")))
+    assert InformationLoss("x")(gaps, gaps[:150], link=np.arange(150)) == pytest.approx(0.5)
+
+
 def test_il1s_is_the_formula_and_needs_the_link():
     y, z = file(), moved(file())
     a, b = y.select(XYZ).to_numpy(), z.select(XYZ).to_numpy()

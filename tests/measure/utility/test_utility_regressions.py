@@ -170,6 +170,37 @@ def test_overlap_is_a_share_and_symmetric(ends):
     assert overlap(*(np.array([v]) for v in (*a, *a)))[0] == 1
 
 
+@some
+@given(st.floats(0, 10), st.floats(0.01, 10), st.floats(-10, 10), st.floats(0.01, 10))
+def test_overlap_is_the_printed_one_unless_one_interval_is_three_times_as_wide(centre, width, other, other_width):
+    ends = [np.array([c + sign * w]) for c, w in ((centre, width), (other, other_width)) for sign in (-1, 1)]
+    common = max(0.0, min(ends[1][0], ends[3][0]) - max(ends[0][0], ends[2][0]))
+    printed = common * (1 / (2 * width) + 1 / (2 * other_width)) / 2
+    wide = 2 * common / (2 * max(width, other_width))
+    assert overlap(*ends)[0] == pytest.approx(min(1.0, printed, wide), abs=1e-9)
+    if max(width, other_width) <= 3 * min(width, other_width):
+        assert overlap(*ends)[0] == pytest.approx(min(1.0, printed), abs=1e-9)
+
+
+def test_noise_that_drowns_every_estimate_has_no_overlap_and_more_of_it_never_has_more():
+    rng = np.random.default_rng(5)
+    x, z = rng.normal(50, 15, 2000), rng.normal(0, 1, 2000)
+    y = 30_000 + 300 * x + 2000 * z + rng.normal(0, 12_000, 2000)
+    frame = pl.DataFrame({"x": x, "z": z, "y": y})
+    measure = RegressionOverlap("y ~ x + z")
+    for noisy in ("y", "x"):
+        sds = (1e2, 1e4, 1e5, 1e6, 1e7, 1e9)
+        draws = [[measure(frame, cf.Plan([cf.Noise(noisy, sd=sd)]).protect(frame, seed=s).data) for s in range(5)]
+                 for sd in sds]  # fmt: skip
+        found = np.mean(draws, axis=1)
+        assert (np.diff(found) < 0.06).all(), found
+        if noisy == "y":
+            assert found[-1] < 1e-3
+    careful = measure(frame, frame.with_columns((pl.col("y") / 5_000).round() * 5_000))
+    assert careful > 0.8
+    assert measure(frame, frame[:10]) < 0.25  # 0.48 by the customary mean alone
+
+
 @pytest.mark.slow
 @some
 @given(st.integers(0, 10_000))

@@ -19,6 +19,7 @@ from confide.show.report.sections import page_words
 from confide.show.report.verdict import one_in, worded
 from confide.show.report.view import View
 from confide.study.outside import published
+from confide.study.released import missing_words
 from confide.study.result import StudyResult
 from tests.helpers.planted import FIVE, QUOTED, everything, result
 
@@ -209,3 +210,33 @@ def test_words_of_limits_and_shares() -> None:
     assert "0.1" not in " ".join(hidden.sentences(100.0))
     assert one_in(0.0) == "nobody"
     assert worded("found_share is 3%") == "share of people found is 3%"
+
+
+def test_what_is_not_released_is_said_wherever_a_plan_is_decided_on() -> None:
+    plan = cf.Plan([cf.Sample(0.25)], identifiers=["id"], drop=["sex", "race", "marital", "tenure", "state"])
+    heads = cf.demo("heads").head(400)
+    who = {"near": cf.Intruder(knows=["sex", "age"])}
+    study = cf.Study(heads, {"few": plan, "all": cf.Plan([], identifiers=["id"])}, who, [cf.Means("age")], seed=1)
+    found = replace(study.run(), rule=cf.Rule({"found": 100}, by="means"))
+    assert found.released.filter(plan="few").row(0)[1:] == (9.0, 14.0, 100.0, 400.0)
+    words = "5 of 14 variables and 300 of 400 records are not released."
+    assert found.choose().plan == "few"
+    assert words in found.choose().reason
+    assert "not released" not in found.choose({"found": 400}, by="means").reason
+    for outside in (False, True):
+        view = View.of(found, outside)
+        told = page_words(view)
+        assert any(words in sentence for sentence in told["verdict"].rest), outside
+        assert words in told["numbers"][-1].words
+        assert words in report_html(view, [])
+    for rule in (None, cf.Rule({"found": 0}, by="means")):
+        view = View.of(replace(found, rule=rule))
+        assert any(words in sentence for sentence in page_words(view)["verdict"].rest) == (view.focus == "few")
+
+
+def test_a_few_records_that_are_not_released_are_not_counted_outside() -> None:
+    sizes = pl.DataFrame({"plan": ["a"], "variables": [8.0], "of_variables": [8.0], "records": [398.0],
+                          "of_records": [400.0]})  # fmt: skip
+    seen = published(ruled(released=sizes)).released
+    assert missing_words(sizes, "a") == "2 of 400 records are not released."
+    assert missing_words(seen, "a") == ""

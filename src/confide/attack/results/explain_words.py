@@ -9,6 +9,8 @@ import polars as pl
 from confide.attack.results.question import MOST_ASKED, Question
 from confide.attack.results.remedies import by_unknown, fixed, largest_tried, over, single
 
+ANEW = "These figures are of this release: a plan with the step added draws anew."
+
 
 def sentences(question: Question, alone: pl.DataFrame, remedies: pl.DataFrame, limit: float) -> list[str]:
     """Lines below the factors of an explanation; none for a person who does not stand out."""
@@ -52,7 +54,7 @@ def _what(question: Question, remedies: pl.DataFrame, limit: float) -> list[str]
         ]
     out = fixed(question)
     if found:
-        lines = [f"To come to {limit:g}: {'; '.join(found)}."]
+        lines = [f"To come to {limit:g}: {'; '.join(found)}.", *([ANEW] if question.drawn else [])]
     else:
         lines = [f"No coarsening of one or two known variables was found that leads to {limit:g}."]
     lines += [f"Not tried: {v} made coarser, since {why}." for v, why in out.items()]

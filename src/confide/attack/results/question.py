@@ -61,6 +61,12 @@ class Question:
         return self.spent[0] >= MOST_ASKED
 
     @property
+    def drawn(self) -> bool:
+        """Whether another release by the plan would have other values, or other records."""
+        plan = self.attack.release.plan
+        return plan is not None and any(s.role != "coarsen" and s.draws for s in plan.parts)
+
+    @property
     def exact(self) -> bool:
         """Whether unknown variables help in ways that are too slow to ask about again and again."""
         return "exact" in self.attack.intruder.levels

@@ -13,13 +13,21 @@ from confide.core.errors import InputError
 from confide.core.random.seeds import checked_seed
 from confide.core.registry import registered
 from confide.core.run.threads import one_blas_thread
-from confide.measure.utility.items import Items, items_of, said
+from confide.measure.utility.items import Items, items_of, said, spread
 from confide.measure.utility.measure import Found, Stated, named
 from confide.measure.utility.pair import Pair
 from confide.measure.utility.propensity_cart import cart_scores, mse, permuted_mean, sorted_rows
 from confide.measure.utility.propensity_cells import by_cell
 from confide.measure.utility.propensity_logistic import logistic_scores
 from confide.measure.utility.stacked import LEVELS, Stacked, too_many
+from confide.measure.utility.weighted import variance
+
+UNSEEN, SPREAD = 2.0, 2.0
+"""Below this ratio a model has hardly noticed a difference; a spread that is so many times as large, or as small, is
+one to be noticed."""
+SEPARATED = 0.02
+"""From this pMSE on a ratio is held against the largest: a spoilt variable may leave a model fewer columns or
+divisions, and so a smaller expectation."""
 
 
 @registered
@@ -41,7 +49,8 @@ class Propensity(Stated):
     - ``null="synthesis"``: the release is drawn from a right model of this very original, which is less: times 1 - c,
       as printed by Snoke and others, :math:`(k-1) c (1-c)^2 / N`.
 
-    `model`: "logistic" has main effects and, with `interactions`, pairs of variables (those with fewest columns first,
+    `model`: "logistic" has main effects, for a number with released values outside the range of the original a column
+    that says which they are, and, with `interactions`, pairs of variables (those with fewest columns first,
     up to 400 columns and one for ten rows; the detail says how many were left out). "cart" is a tree whose leaves hold
     at least the share `leaf` of all weight; its expectation is the mean over `permutations` random divisions, drawn
     from `seed`. Missing values are a category, or an indicator beside a number. Intervals count by their middles;
@@ -100,7 +109,7 @@ class Propensity(Stated):
             if items.lost:  # whoever has not the variable is known by that
                 value, notes = self._largest(pairs[0], items.names)
             else:
-                every = [self._one(Stacked.of(p, items.names, "Propensity")) for p in pairs]
+                every = [self._one(Stacked.of(p, items.names, "Propensity"), p, items.names) for p in pairs]
                 value, notes = float(np.mean([value for value, _ in every])), every[0][1]
         detail = "; ".join([*notes, *items.notes, *said(items.lost)])
         return Found(value, detail, tuple(items.lost), len(items.names))
@@ -119,20 +128,33 @@ class Propensity(Stated):
 
     def _largest(self, pair: Pair, names: Sequence[str]) -> tuple[float, list[str]]:
         """The value at perfect separation, of a model with all variables of the original, and remarks on it."""
-        expected, notes = 1.0, ["perfect separation"]
-        if self.ratio:
-            stacked = Stacked.of(replace(pair, after=pair.before, coarse={}, link=None), names, "Propensity")
-            _, expected, more = self._fitted(stacked)
-            notes += [*more, f"pMSE 0.25, expected {expected:.3g}"]
-        return 0.25 / expected, notes
+        if not self.ratio:
+            return 0.25, ["perfect separation"]
+        expected, notes = self._unit(pair, names)
+        return 0.25 / expected, ["perfect separation", *notes, f"pMSE 0.25, expected {expected:.3g}"]
 
-    def _one(self, stacked: Stacked) -> tuple[float, list[str]]:
-        """The value, and remarks on the model."""
+    def _unit(self, pair: Pair, names: Sequence[str]) -> tuple[float, list[str]]:
+        """The expectation of pMSE for the original beside itself, and remarks on the model."""
+
+        def found() -> tuple[float, list[str]]:
+            same = replace(pair, after=pair.before, coarse={}, link=None)
+            return self._fitted(Stacked.of(same, names, "Propensity"))[1:]
+
+        read = [*names, *([] if pair.weight is None else [pair.weight])]
+        key = ("propensity", replace(self, label=None), pair.weight, tuple((v, pair.kind(v)) for v in names))
+        return pair.before.remembered(key, read, found)
+
+    def _one(self, stacked: Stacked, pair: Pair, names: Sequence[str]) -> tuple[float, list[str]]:
+        """The value, and remarks on the model; no more than at perfect separation of a file with all variables."""
         found, expected, notes = self._fitted(stacked)
+        notes += [f"pMSE {found:.3g}, expected {expected:.3g}"] if self.ratio else []
+        if self.model == "logistic" and found < UNSEEN * expected:
+            notes += _unseen(pair, list(stacked.numbers))
         if not self.ratio:
             return found, notes
-        notes.append(f"pMSE {found:.3g}, expected {expected:.3g}")
-        return found / expected, notes
+        if found < SEPARATED:  # too little for a ratio that could pass the largest
+            return found / expected, notes
+        return min(found / expected, self._largest(pair, names)[0]), notes
 
     def _fitted(self, stacked: Stacked) -> tuple[float, float, list[str]]:
         """pMSE, its expectation where it is asked for, and remarks."""
@@ -150,3 +172,16 @@ class Propensity(Stated):
         c = float(np.average(stacked.y, weights=stacked.w))
         expected = expected or c * (1 - c) / len(stacked.y)  # nothing varies: that of one column
         return found, expected * (1 - c if self.null == "synthesis" else 1.0), notes
+
+
+def _unseen(pair: Pair, numbers: Sequence[str]) -> list[str]:
+    """A caution about numbers whose spread has changed, where the model has hardly noticed a difference."""
+    ratios = {v: _spread_after(pair, v) / spread(pair, v) for v in numbers if spread(pair, v) > 0}
+    changed = [f"{v} ({r:.2g} times)" for v, r in ratios.items() if not 1 / SPREAD <= r <= SPREAD]
+    if not changed:
+        return []
+    return [f'caution: main effects do not see that the spread is another: {", ".join(changed)}; model="cart" does']
+
+
+def _spread_after(pair: Pair, variable: str) -> float:
+    return float(np.sqrt(variance(pair.numbers(variable, 1), pair.weights(1))))

@@ -1,7 +1,7 @@
 """Regressors that are a function of categories times a product of numbers, summed once for each cell of categories.
 
 Notation: N rows and k columns as in `propensity_logistic`, sorted by cell; g cells, combinations of all categories
-(and of missing numbers) that occur; t products of numbers: 1, u and u v.
+(and of missing numbers, and of those outside the original's range) that occur; t products of numbers: 1, u and u v.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ def by_cell(stacked: Stacked, interactions: bool) -> tuple[Terms | CellTerms, St
     """Terms, and the rows that they are of: in cells where that is faster, else row by row."""
     if len(stacked.numbers) > NUMBERS:
         return terms(stacked, interactions), stacked
-    coded = [*stacked.codes.values(), *((np.isnan(x).astype(np.int64), 2) for x in stacked.numbers.values())]
+    marks = [*map(np.isnan, stacked.numbers.values()), *stacked.outside.values()]
+    coded = [*stacked.codes.values(), *((x.astype(np.int64), 2) for x in marks)]
     key = combine([c for c, _ in coded], [size for _, size in coded])
     small = key.astype(np.uint16) if len(key) and key.max() < 2**16 else key  # sorted by counting
     order = np.argsort(small, kind="stable")

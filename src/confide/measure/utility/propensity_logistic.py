@@ -23,6 +23,8 @@ COLUMNS = 400
 """Interactions are added, those with fewest columns first, while there are no more columns than this."""
 BLOCK = 1024
 STEPS = 60
+LEAST = 1e-12
+"""The ridge, as a share of the diagonal, that a Hessian has at least."""
 SETTLED = 1e-6
 """Steps end when pMSE changes by no more than this share."""
 
@@ -92,7 +94,8 @@ class Terms:
 
 
 def terms(stacked: Stacked, interactions: bool, rows: I64 | slice = slice(None)) -> Terms:
-    """Columns of every variable in some rows, and which pairs of them are multiplied."""
+    """Columns of every variable in some rows, and which pairs of them are multiplied. Columns of numbers outside the
+    range of the original come last, and make no interactions."""
     named = {v: c for v in stacked.names if (c := stacked.columns(v, rows)).shape[1]}
     parts = list(named.values())
     main = np.concatenate(parts, axis=1) if parts else np.zeros((len(stacked.y[rows]), 0))
@@ -111,6 +114,7 @@ def terms(stacked: Stacked, interactions: bool, rows: I64 | slice = slice(None))
         left.append(np.repeat(spans[i], len(spans[j])))
         right.append(np.tile(spans[j], len(spans[i])))
     none = np.zeros(0, dtype=np.int64)
+    main = np.concatenate([main, *(x[rows][:, None].astype(float) for x in stacked.outside.values())], axis=1)
     own, out = np.arange(main.shape[1]), len(pairs) - len(left)
     crossed = np.concatenate([none, *left]), np.concatenate([none, *right])
     return Terms(np.ascontiguousarray(main.T), own, *crossed, out, numbers)
@@ -146,30 +150,42 @@ def _freedom(gram: F64, square: F64) -> float:
 
 
 def _fitted(t: Regressors, gram: F64, c: float, y: F64, w: F64) -> F64:
-    """Newton's steps with the Hessian of the first (which bounds all others where c = 1/2), renewed where slow."""
+    """Newton's steps with the Hessian of the first (which bounds all others where c = 1/2), renewed where slow, and
+    damped where, as under separation, a step leads nowhere."""
     b = np.zeros(t.width)
     b[0] = np.log(c / (1 - c))
-    solve = _solver(c * (1 - c) * gram)
+    solve, damping = _solver(c * (1 - c) * gram), LEAST
     eta, p, gradient, at = _pass(t, b, y, w)
     before, spread = np.inf, 0.0
     for _ in range(STEPS):
         step = solve(gradient)
         gain = float(gradient @ step)
         if gain > 0.4 * before:
-            solve = _solver(t.gram(p * chance(-eta)[0] * w))
+            solve = _solver(t.gram(p * chance(-eta)[0] * w), damping)
             step = solve(gradient)
             gain = float(gradient @ step)
         before = gain
-        for _half in range(8):
-            eta_new, p_new, gradient_new, at_new = _pass(t, b + step, y, w)
-            if at_new >= at - 1e-12 * abs(at):
+        found = _ahead(t, b, step, at, y, w)
+        if found is None:
+            damping, before = max(1e-6, damping * 100), 0.0
+            if damping > 1:
                 break
-            step = step / 2
-        b, eta, p, gradient, at = b + step, eta_new, p_new, gradient_new, at_new
+            continue
+        b, eta, p, gradient, at = found
         old, spread = spread, float(w @ (p - c) ** 2)
         if abs(spread - old) <= SETTLED * spread + 1e-20 * len(y):
             break
     return p
+
+
+def _ahead(t: Regressors, b: F64, step: F64, at: float, y: F64, w: F64) -> tuple[F64, F64, F64, F64, float] | None:
+    """Coefficients after a step, halved until the likelihood does not fall, and what comes of them; None if it does."""
+    for _ in range(8):
+        found = _pass(t, b + step, y, w)
+        if found[-1] >= at - 1e-12 * abs(at):
+            return b + step, *found
+        step = step / 2
+    return None
 
 
 def _pass(t: Regressors, b: F64, y: F64, w: F64) -> tuple[F64, F64, F64, float]:
@@ -187,8 +203,7 @@ def _pass(t: Regressors, b: F64, y: F64, w: F64) -> tuple[F64, F64, F64, float]:
 class _solver:
     """Solves with a matrix that may be singular to rounding, as it is under separation."""
 
-    def __init__(self, matrix: F64) -> None:
-        ridge = 1e-12
+    def __init__(self, matrix: F64, ridge: float = LEAST) -> None:
         while True:
             try:
                 self.factor = cho_factor(matrix + ridge * np.diag(np.diag(matrix) + 1e-12 * matrix[0, 0]))

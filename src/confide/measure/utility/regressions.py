@@ -126,10 +126,14 @@ def _notes(made: Design, pairs: Sequence[Pair], measure: _Regression) -> tuple[s
 class RegressionOverlap(_Regression):
     r"""Overlap of the confidence intervals of a regression's coefficients, averaged over coefficients.
 
-    .. math:: J = \frac12 \left( \frac{\min(u,u') - \max(l,l')}{u - l} + \frac{\min(u,u') - \max(l,l')}{u' - l'} \right)
+    .. math:: J = \min\left( \frac12 \Big( \frac{o}{u - l} + \frac{o}{u' - l'} \Big),
+              \frac{2 o}{\max(u - l, u' - l')} \right), \quad o = \min(u,u') - \max(l,l')
 
-    with the interval (l, u) of the original and (l', u') of the release; 0 where they do not meet (Karr, Kohnen,
-    Oganian, Reiter and Sanil 2006). Higher is better, between 0 and 1 (best). No link is needed.
+    with the interval (l, u) of the original and (l', u') of the release; 0 where they do not meet. Higher is better,
+    between 0 and 1 (best). No link is needed. The first part is that of Karr, Kohnen, Oganian, Reiter and Sanil (2006).
+    The second is a departure from print: it counts once one interval is more than three times as wide as the other, and
+    falls to 0 in proportion. Without it an interval that covers the other has 1/2 however wide it is, so that a release
+    of noise alone, whose estimates may be anything, is rated above one that has moved a little.
 
     `formula`: text such as ``"log(hh_income) ~ age + C(race) * sex"``, see `confide.measure.utility.formula`;
     `family`: "linear" or "logistic" (of two categories the second is the event). Categories have treatment coding; the
@@ -174,15 +178,19 @@ class RegressionOverlap(_Regression):
 
 
 def overlap(low: F64, high: F64, low_after: F64, high_after: F64) -> F64:
-    """Overlap of intervals, between 0 and 1; of two equal points 1.
+    """Overlap of intervals, between 0 and 1; of two equal points 1. The customary mean of both shares, but no more than
+    twice the share of the wider one: less than the mean where that is more than three times as wide as the other.
 
     >>> import numpy as np
     >>> overlap(np.array([0.0]), np.array([2.0]), np.array([1.0]), np.array([5.0]))
     array([0.375])
+    >>> overlap(np.array([0.0]), np.array([2.0]), np.array([-99.0]), np.array([101.0]))
+    array([0.02])
     """
     common = np.maximum(np.minimum(high, high_after) - np.maximum(low, low_after), 0.0)
     with np.errstate(all="ignore"):
-        found = 0.5 * (common / (high - low) + common / (high_after - low_after))
+        shares = common / (high - low), common / (high_after - low_after)
+        found = np.minimum(0.5 * (shares[0] + shares[1]), 2 * np.minimum(*shares))
     same = (low == low_after) & (high == high_after)
     return np.asarray(np.clip(np.where(same, 1.0, np.nan_to_num(found, nan=0.0, posinf=0.0)), 0.0, 1.0))
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from confide.frames.columns import F64, I64
+from confide.frames.columns import F64, I64, Bools
 from confide.measure.utility.distances import Codes, cells
 from confide.measure.utility.pair import Pair
 
@@ -20,13 +20,15 @@ LEVELS = 200
 class Stacked:
     """N = n + r rows. `y`: 1 for released ones. `w`: weights of mean 1. `numbers` (NaN missing) and `codes` (with how
     many there are) by variable. `parts`: where the plan merged categories, how each code is shared out among those of
-    the original, shape (codes, categories)."""
+    the original, shape (codes, categories). `outside`: of numbers with such values, which of them lie outside the range
+    of the original; the middle of an interval is not one of them."""
 
     y: F64
     w: F64
     numbers: dict[str, F64]
     codes: dict[str, tuple[I64, int]]
     parts: dict[str, F64] = field(default_factory=dict)
+    outside: dict[str, Bools] = field(default_factory=dict)
 
     @classmethod
     def of(cls, pair: Pair, variables: Sequence[str], where: str) -> Stacked:
@@ -34,9 +36,13 @@ class Stacked:
         numbers: dict[str, F64] = {}
         codes: dict[str, tuple[I64, int]] = {}
         parts: dict[str, F64] = {}
+        outside: dict[str, Bools] = {}
         for v in variables:
             if pair.kind(v) == "numeric":
-                numbers[v] = np.concatenate([pair.numbers(v, 0), pair.numbers(v, 1)])
+                first, second = pair.numbers(v, 0), pair.numbers(v, 1)
+                numbers[v] = np.concatenate([first, second])
+                if v not in pair.coarse:
+                    outside[v] = np.concatenate([np.zeros(len(first), dtype=bool), _beyond(first, second)])
                 continue
             c = _few(cells(pair, v, 2, where))
             if c.parts is None:
@@ -50,6 +56,7 @@ class Stacked:
         return cls(
             y[kept], w[kept] / w[kept].mean(), {v: x[kept] for v, x in numbers.items()},
             {v: (x[kept], size) for v, (x, size) in codes.items()}, parts,
+            {v: x[kept] for v, x in outside.items() if x[kept].any()},
         )  # fmt: skip
 
     @property
@@ -61,7 +68,8 @@ class Stacked:
         """Rows in another order."""
         numbers = {v: x[rows] for v, x in self.numbers.items()}
         codes = {v: (c[rows], size) for v, (c, size) in self.codes.items()}
-        return Stacked(self.y[rows], self.w[rows], numbers, codes, self.parts)
+        outside = {v: x[rows] for v, x in self.outside.items()}
+        return Stacked(self.y[rows], self.w[rows], numbers, codes, self.parts, outside)
 
     @cached_property
     def scaled(self) -> dict[str, F64]:
@@ -93,6 +101,14 @@ class Stacked:
         found = [self.scaled[variable][rows]] if variable in self.scaled else []
         found += [missing[rows].astype(float)] if 0 < missing.sum() < len(missing) else []
         return np.stack(found, axis=1) if found else np.zeros((len(missing[rows]), 0))
+
+
+def _beyond(before: F64, after: F64) -> Bools:
+    """Which released numbers are below or above all of the original's; NaN is neither."""
+    there = before[~np.isnan(before)]
+    if not len(there):
+        return np.zeros(len(after), dtype=bool)
+    return np.asarray((after < there.min()) | (after > there.max()))
 
 
 def too_many(pair: Pair, variable: str) -> bool:

@@ -8,6 +8,7 @@ method's own file knows its name: whatever else may be asked of a method has a d
 from __future__ import annotations
 
 import functools
+import inspect
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -196,6 +197,7 @@ OLD_SUBJECTS = ("what", "variable")
 def _take_old_names(cls: type[Any]) -> None:
     """Let a method take its variables under their earlier names, with a warning."""
     init = cls.__init__
+    first = next(iter([*inspect.signature(init).parameters][1:]), "")
 
     @functools.wraps(init)
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -208,7 +210,7 @@ def _take_old_names(cls: type[Any]) -> None:
         try:
             init(self, *args, **kwargs)
         except InputError as error:
-            if "variables" not in self.__dict__ and (args or "variables" in kwargs):
+            if first == "variables" not in self.__dict__ and (args or "variables" in kwargs):
                 raise_all([*error.problems, *_wrong_besides(cls, init, args, kwargs)])
             raise
 

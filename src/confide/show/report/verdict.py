@@ -12,6 +12,7 @@ from confide.show.names import KEPT, capital, said
 from confide.show.report.believed import caution
 from confide.show.report.people_figures import exposed
 from confide.show.report.view import View
+from confide.study.released import missing_words
 from confide.study.statement.checks import EVERYTHING
 
 MOST_GROUPS = 3
@@ -59,6 +60,7 @@ def _yes(view: View) -> str:
 def _why(view: View) -> Iterator[str]:
     yield from _within(view)
     yield from _found(view, str(view.chosen))
+    yield from _missing(view, str(view.chosen))
     if view.chosen == EVERYTHING:
         yield "These limits ask for no protection."
     yield from _groups(view)
@@ -98,6 +100,12 @@ def _found(view: View, plan: str) -> Iterator[str]:
         yield f"{after}; in the file as it is, {one_in(before)}."
 
 
+def _missing(view: View, plan: str) -> Iterator[str]:
+    """What of the file does not go out, which no measure of the rest shows."""
+    if words := missing_words(view.result.released, plan):
+        yield f"With “{plan}”, {words}"
+
+
 def _groups(view: View) -> Iterator[str]:
     found = exposed(view)
     if not found:
@@ -120,6 +128,7 @@ def _lacks(view: View) -> Iterator[str]:
     if view.outside:
         return
     yield from _found(view, view.focus)
+    yield from _missing(view, view.focus)
     after = view.nobody.partition("comes nearest: ")[2].partition(" Leave cautious out")[0]
     if after:
         yield f"What it lacks: {worded(after)}"
@@ -138,6 +147,7 @@ def _open(view: View) -> Iterator[str]:
         many = f"{_counted(len(on))} of {len(others)} plans"
         yield f"By {said(m.name)}, {many} {are} beaten by no other in both risk and utility{ends}."
     yield from _found(view, view.focus)
+    yield from _missing(view, view.focus)
 
 
 def worded(text: str) -> str:
@@ -218,9 +228,9 @@ def _kept(view: View) -> Iterator[Number]:
     words = (
         f"{capital(said(by))}: {view.number_text(plan, by)}; as it is: {view.said(EVERYTHING, by)}{_floor(view, by)}."
     )
-    yield Number(
-        value, unit, what, words + (f" {capital(told)}." if told else ""), view.lacks(plan) and not view.outside
-    )
+    gone = missing_words(view.result.released, plan)
+    words = " ".join(filter(None, (gone, words, f"{capital(told)}." if told else "")))
+    yield Number(value, unit, what, words, view.lacks(plan) and not view.outside)
 
 
 def _floor(view: View, name: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from confide.measure.utility.traces import Trace
 from confide.study.evaluate import Evaluated
 from confide.study.meeting import BINS, CALIBRATION, Met
+from confide.study.released import SIZES
 from confide.study.statement.checks import RISKS
 
 PARTS = ("protect", "attack", "utility")
@@ -61,6 +62,9 @@ def _fits(e: Evaluated, intruders: Sequence[str], measures: Sequence[str]) -> bo
         and set(e.traces) in (set(), set(measures))
         and all(isinstance(t, dict) and set(t) == TRACE and _numbers(t) for t in e.traces.values())
         and all(isinstance(q, list) and len(q) == 3 for q in e.quoted)
+        and set(e.size) == set(SIZES)
+        and None not in e.size.values()
+        and _numbers(e.size)
         and set(e.seconds) == set(PARTS)
         and None not in e.seconds.values()
         and _numbers(e.seconds)

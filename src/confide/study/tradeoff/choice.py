@@ -10,6 +10,7 @@ import polars as pl
 from confide.core.errors import InputError
 from confide.core.result import Result
 from confide.measure.utility.measure import Measure
+from confide.study.released import missing_words
 from confide.study.tradeoff.asked import checked_floors, checked_limits, chosen_measure
 from confide.study.tradeoff.question import Question
 from confide.study.tradeoff.reason import asked_words, nobody, reason_of, why_not
@@ -58,12 +59,14 @@ def choose(
     frame: pl.DataFrame, measures: Sequence[Measure], max_risk: Mapping[str, float | str],
     by: str | Measure | None = None, intruder: str | None = None, cautious: bool = False,
     random: Mapping[str, bool] | None = None, min_utility: Mapping[str, float] | None = None,
+    released: pl.DataFrame | None = None,
 ) -> Choice:  # fmt: skip
     """Of the plans whose mean risks are within `max_risk`, the one with the best mean utility.
 
     `max_risk`: limits as {"found": 100} or {"found": "2%"}; they hold for the worst intruder unless one is named. `by`:
     the measure of utility. `cautious`: the worse ends of 95% intervals must be within the limits, not only the means.
-    `random` says which plans have random steps. `min_utility`: what is asked of measures, as {"ci_overlap": 0.8}. Of
+    `random` says which plans have random steps. `min_utility`: what is asked of measures, as {"ci_overlap": 0.8}.
+    `released`: how many variables and records each plan releases, which is said where some are missing. Of
     plans with the same utility the one with less of the first risk is taken, then the one stated first.
 
     >>> import confide as cf
@@ -86,7 +89,7 @@ def choose(
     ends = None if utility.low is None or utility.high is None else (utility.low, utility.high)
     means = {risk: pair[1].mean for risk, pair in asked.risks[best].items() if pair is not None}
     table, name = _table(asked, best), asked.every.plans[best]
-    reason = reason_of(asked, order)
+    reason = reason_of(asked, order, "" if released is None else missing_words(released, name))
     return Choice(name, means, limits, measure.name, utility.mean, ends, reason, table, least, asked_words(asked))
 
 

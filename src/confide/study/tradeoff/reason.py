@@ -97,7 +97,8 @@ def _missed(asked: Question, plan: int) -> float:
     return sum(math.inf if (short := asked.short(plan, m)) is None else short for m in asked.floors)
 
 
-def reason_of(asked: Question, order: Sequence[int]) -> str:
+def reason_of(asked: Question, order: Sequence[int], missing: str = "") -> str:
+    """Why the first of the plans in order was chosen; `missing`: what it does not release, in a sentence."""
     best = order[0]
     name, measure = asked.every.plans[best], asked.measure
     utility = asked.utility[best]
@@ -113,6 +114,7 @@ def reason_of(asked: Question, order: Sequence[int]) -> str:
     if name == EVERYTHING:
         parts.append("It is the file as it is: these limits ask for no protection.")
     parts += [f"Its {m.name} is {shown(asked.also[m.name][best])}." for m in asked.floors if m is not measure]
+    parts += [missing] if missing else []
     return " ".join([*parts, *warnings_of(asked, best), f"Asked: {asked_words(asked)}."])
 
 
