@@ -1,0 +1,272 @@
+r"""The predictive distribution of an unknown value, and the same without the person's own record.
+
+.. math:: p(y \mid t, Z) = \sum_j p_j(t)\, g_j(y) + p_\text{absent}(t)\, e(y \mid t),
+    \qquad g_j(y) = \frac{e(y \mid t)\, L(z_j \mid y)}{\sum_v e(v \mid t)\, L(z_j \mid v)}
+
+where a kept value is its own point mass. Without the person's own record its weight is 0, and where the person stays
+among those who could be the target, the weight of absence grows (`Without`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from confide.attack.learning.attributes.people import People
+from confide.attack.learning.attributes.said import Said
+from confide.attack.learning.attributes.support import Nodes, Support
+from confide.attack.learning.attributes.weights import Piece
+from confide.frames.columns import F64, I64, codes_in
+
+ENTRIES = 2_000_000
+"""Probabilities that are worked on together."""
+LEAST = 1e-12
+"""Share of all weights below which no record is left."""
+
+
+@dataclass(frozen=True, eq=False)
+class Law:
+    """Distributions of some people (`who`): `values` (V,) rising, `p` (n, V + 1), missing last.
+
+    `without`: the same without each person's own record, None where it has none or nothing changes. `place` (n,): of
+    the true value, -1 where it is not among them; `inside` (n,): its share of that place.
+    """
+
+    who: I64
+    values: F64
+    p: F64
+    without: F64 | None
+    place: I64
+    inside: F64
+
+    def only(self, some: I64) -> Law:
+        """The laws of some of them."""
+        if len(some) == len(self.who):
+            return self
+        without = None if self.without is None else self.without[some]
+        return Law(self.who[some], self.values, self.p[some], without, self.place[some], self.inside[some])
+
+
+@dataclass(frozen=True, eq=False)
+class Without:
+    """How absence weighs when a person's own record is gone: (N_t, n_t, own survey weight) as `membership` says.
+
+    `stays`: the person stays among the N_t people who could be the target; else N_t shrinks with the record: by its
+    survey weight, or, for `total` people and r records, in proportion.
+    """
+
+    kind: str
+    total: float = 0.0
+    records: int = 0
+
+    def absent(self, people: float, n_t: float, weight: F64 | float) -> F64:
+        """N_t - n_t without the record."""
+        if self.kind == "certain":
+            return np.zeros(np.shape(weight))
+        if self.kind == "weights":
+            fewer = people - np.asarray(weight)
+        elif self.kind == "total" and self.records > 1:
+            fewer = np.full(np.shape(weight), people * (n_t - 1) / max(n_t, 1) * self.records / (self.records - 1))
+        else:
+            fewer = np.full(np.shape(weight), people)
+        return np.maximum(fewer - (n_t - 1), 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """One variable read from pieces of a posterior: what the release says, values, beliefs, and the people."""
+
+    said: Said
+    support: Support
+    people: People
+    nodes: Nodes
+    gone: Without
+
+    def laws(self, piece: Piece) -> Iterator[Law]:
+        """The laws of everybody whose target is in a piece, several at a time."""
+        units = self.people.units_of(piece.targets)
+        if not len(units):
+            return
+        groups = self.said.groups(piece.rows)
+        of = np.searchsorted(np.sort(piece.targets), self.people.target[units])
+        of = np.argsort(piece.targets, kind="stable")[of]
+        weight = _by_group(piece.w * piece.count, groups.of, len(groups))
+        way = self._way(piece, groups.first)
+        width = way.width(len(self.nodes.values))
+        step = max(ENTRIES // max(width, 1), 1)
+        for a in range(0, len(units), step):
+            yield way.law(piece, units[a : a + step], of[a : a + step], weight, groups.of)
+
+    def beliefs(self, units: I64) -> Law:
+        """What is believed of people without any record: e(y | t)."""
+        p = self.people.beliefs(units, self.nodes)
+        place, inside = self.people.places(units, self.nodes)
+        return Law(units, self.nodes.values, p, None, place, inside)
+
+    def _way(self, piece: Piece, first: I64) -> _Atoms | _Matches | _Dense:
+        rows = piece.rows[first]
+        if self.said.atoms:
+            return _Atoms(self, rows)
+        found = self.said.matches(self.support.values, rows)
+        if found is not None and len(self.nodes.values) == len(self.support.values):
+            return _Matches(self, rows, *found)
+        return _Dense(self, rows)
+
+    def shared(self, piece: Piece, units: I64, of: I64, group: I64) -> tuple[F64, F64, F64, I64]:
+        """Per unit: the sum of weights, that of absence, the own record's, and its group (-1: none)."""
+        total = np.maximum(piece.total[of], 1e-300)
+        own = self.people.place_of_own(units, piece.rows)
+        mine = np.where(own >= 0, piece.w[of, np.maximum(own, 0)], 0.0)
+        return total, piece.absent[of], mine, np.where(own >= 0, group[np.maximum(own, 0)], -1)
+
+    def without_absent(self, piece: Piece, units: I64, of: I64) -> F64:
+        """The weight of absence without the own record, on the piece's scale; as it was for who has none."""
+        after = self.gone.absent(piece.people, piece.n_t, self.people.weight[units]) * np.exp(-piece.log_scale[of])
+        return np.where(self.people.own[units] >= 0, after, piece.absent[of])
+
+
+@dataclass(frozen=True, eq=False)
+class _Atoms:
+    """A record says one value; absence says what is believed."""
+
+    reading: Reading
+    rows: I64
+
+    def width(self, nodes: int) -> int:
+        return len(self.rows) + nodes
+
+    def law(self, piece: Piece, units: I64, of: I64, weight: F64, group: I64) -> Law:
+        r = self.reading
+        z = r.said.z
+        assert z is not None
+        shown, gone = z.values[self.rows], z.missing[self.rows]
+        codes = _as_original(r, shown)
+        total, absent, mine, own = r.shared(piece, units, of, group)
+        after = r.without_absent(piece, units, of)
+        left = np.maximum(total - absent - mine, 0.0) + after
+        believe = bool((absent > 0).any() or (after > 0).any() or (left <= LEAST * total).any())
+        values = np.unique(np.concatenate([codes[~gone], r.nodes.values if believe else np.zeros(0)]))
+        at = np.where(gone, len(values), np.searchsorted(values, np.where(gone, 0, codes)))
+        base = _spread(weight[of], at, len(values) + 1)
+        e = np.zeros((len(units), len(values) + 1))
+        if believe:
+            found = r.people.beliefs(units, r.nodes)
+            e[:, np.searchsorted(values, r.nodes.values)] = found[:, :-1]
+            e[:, -1] = found[:, -1]
+        p = (base + absent[:, None] * e) / total[:, None]
+        cut = base + after[:, None] * e
+        here = np.flatnonzero(own >= 0)
+        cut[here, at[own[here]]] -= mine[here]
+        place, inside = r.people.exact_places(units, values)
+        return Law(units, values, p, _rest(cut, left, total, e), place, inside)
+
+
+def _as_original(r: Reading, shown: F64) -> F64:
+    """Released values as places among the original's: codes of categories may differ between the files."""
+    if r.support.numeric:
+        return np.asarray(shown, dtype=float)
+    z = r.said.z
+    assert z is not None
+    found = codes_in(z.with_values(shown), r.support.column)
+    return np.asarray(found, dtype=float)
+
+
+@dataclass(frozen=True, eq=False)
+class _Matches:
+    """A record shows the owner's value or somebody's: a point mass beside what is believed."""
+
+    reading: Reading
+    rows: I64
+    at: I64
+    same: F64
+    diff: F64
+
+    def width(self, nodes: int) -> int:
+        return nodes + len(self.rows)
+
+    def law(self, piece: Piece, units: I64, of: I64, weight: F64, group: I64) -> Law:
+        r = self.reading
+        total, absent, mine, own = r.shared(piece, units, of, group)
+        after = r.without_absent(piece, units, of)
+        e = r.people.beliefs(units, r.nodes)
+        there = self.at >= 0
+        e_z = np.where(there, e[:, np.maximum(self.at, 0)], 0.0)
+        d = np.maximum(self.diff * (1 - e_z) + self.same * e_z, 1e-300)
+        m = weight[of] / d
+        loose = (m * self.diff).sum(axis=1)
+        point = m * (self.same - self.diff) * e_z
+        p = (absent + loose)[:, None] * e + _spread(np.where(there, point, 0.0), np.maximum(self.at, 0), e.shape[1])
+        here = np.flatnonzero(own >= 0)
+        g = own[here]
+        cut = p + (after - absent)[:, None] * e
+        scale = (mine[here] / d[here, g])[:, None]
+        cut[here] -= scale * self.diff[g][:, None] * e[here]
+        cut[here, np.maximum(self.at[g], 0)] -= scale[:, 0] * (self.same - self.diff)[g] * e_z[here, g]
+        left = np.maximum(total - absent - mine, 0.0) + after
+        place, inside = r.people.places(units, r.nodes)
+        p = p / total[:, None]
+        return Law(units, r.nodes.values, p, _rest(cut, left, total, e), place, inside)
+
+
+@dataclass(frozen=True, eq=False)
+class _Dense:
+    """Any likelihood: true values beside what each record shows."""
+
+    reading: Reading
+    rows: I64
+
+    def width(self, nodes: int) -> int:
+        return nodes + len(self.rows)
+
+    def law(self, piece: Piece, units: I64, of: I64, weight: F64, group: I64) -> Law:
+        r = self.reading
+        total, absent, mine, own = r.shared(piece, units, of, group)
+        after = r.without_absent(piece, units, of)
+        e = r.people.beliefs(units, r.nodes)
+        p, cut = absent[:, None] * e, after[:, None] * e
+        for some, known in r.people.known_together(units, r.said.beside):
+            like = np.exp(_relative(r.said.log(r.nodes.values, self.rows, known)))
+            d = e[some] @ like.T
+            # A record that nobody believed in could have become says nothing of the value.
+            silent = d <= 0
+            m = np.where(silent, 0.0, weight[of[some]] / np.where(silent, 1.0, d))
+            lost = np.where(silent, weight[of[some]], 0.0).sum(axis=1)
+            both = e[some] * (m @ like + lost[:, None])
+            p[some] += both
+            here = np.flatnonzero(own[some] >= 0)
+            g = own[some][here]
+            said = np.where(silent[here, g][:, None], 1.0, like[g] / np.where(silent, 1.0, d)[here, g][:, None])
+            both[here] -= mine[some][here][:, None] * e[some][here] * said
+            cut[some] += both
+        left = np.maximum(total - absent - mine, 0.0) + after
+        place, inside = r.people.places(units, r.nodes)
+        p = p / total[:, None]
+        return Law(units, r.nodes.values, p, _rest(cut, left, total, e), place, inside)
+
+
+def _relative(logs: F64) -> F64:
+    """Rows relative to their largest entry."""
+    top = logs.max(axis=1, keepdims=True)
+    return logs - np.where(np.isfinite(top), top, 0.0)
+
+
+def _by_group(weight: F64, of: I64, many: int) -> F64:
+    """Columns added up by group."""
+    return _spread(weight, of, many)
+
+
+def _spread(weight: F64, at: I64, many: int) -> F64:
+    """Columns added up at their places, shape (n, many)."""
+    where = sp.csr_matrix((np.ones(len(at)), (np.arange(len(at)), at)), shape=(len(at), many))
+    return np.asarray(weight @ where)
+
+
+def _rest(cut: F64, left: F64, total: F64, e: F64) -> F64:
+    """Laws without the own record; what is believed where no record is left."""
+    cut = np.maximum(cut, 0.0)
+    whole = cut.sum(axis=1)
+    fine = (left > LEAST * total) & (whole > 0)
+    return np.where(fine[:, None], cut / np.where(whole > 0, whole, 1.0)[:, None], e)

@@ -1,0 +1,88 @@
+"""The posterior over records of every target, a few targets of one block at a time: nothing as long as n times r.
+
+The plain formula serves every likelihood, level and membership; what is alike is computed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from confide.attack.engine.checks import check_scene
+from confide.attack.engine.membership import people_in_blocks
+from confide.attack.engine.posterior import log_block, unknown_of
+from confide.attack.engine.prepare import Prepared
+from confide.attack.engine.scene import Scene
+from confide.attack.engine.unit_sums import log_unit_rows, other_rows
+from confide.frames.columns import F64, I64
+
+PAIRS = 500_000
+"""Pairs times classes that are worked on together."""
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Some targets of one block. `targets`: their rows among those who are attacked; `rows`: the block's records, as
+    rows of the (merged) release, each standing for `count` of them; `w` (targets, rows): weight of one such record,
+    relative to exp(`log_scale`), shape (targets,); `absent` (targets,): the weight of absence on the same scale; `people`, `n_t`: N_t and the
+    records of the block, 0 where membership is certain."""
+
+    scene: Scene
+    targets: I64
+    rows: I64
+    count: F64
+    w: F64
+    absent: F64
+    people: float
+    n_t: float
+    log_scale: F64
+
+    @property
+    def total(self) -> F64:
+        """The sum of all weights, shape (targets,)."""
+        return np.asarray(self.w @ self.count + self.absent)
+
+
+def pieces(ready: Prepared) -> Iterator[Piece]:
+    """All targets that have candidates, block after block."""
+    for rows, knows, between in ready.who.patterns(tuple(ready.intruder.knows), ready.case.told_missing):
+        knowledge, fitted, side = ready._fitted(rows, knows, between)
+        scene = Scene.place(ready.case, knowledge, fitted, side)
+        check_scene(scene, ready.intruder)
+        people, _ = people_in_blocks(scene, ready.release, ready.population, ready.weights, ready.behind)
+        yield from _of_scene(ready, scene, rows, people)
+
+
+def _of_scene(ready: Prepared, scene: Scene, rows: I64, people: F64 | None) -> Iterator[Piece]:
+    says = None if ready.groups is None else other_rows(scene, ready.groups)
+    order = np.argsort(scene.block_t, kind="stable")
+    order = order[scene.block_t[order] >= 0]
+    block = scene.block_t[order]
+    edges = np.flatnonzero(np.diff(block, prepend=-1, append=-1)) if len(block) else np.zeros(1, dtype=np.int64)
+    for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        at = scene.members(int(block[a]))
+        n_t = float(scene.count[at].sum())
+        many = 0.0 if people is None else float(people[block[a]])
+        unknown = unknown_of(scene, at) if says is None else None
+        step = max(PAIRS // max(len(at) * scene.classes.size, 1), 1)
+        for i in range(a, b, step):
+            t = order[i : min(i + step, b)]
+            logs = np.zeros((len(t), len(at)))
+            found = log_block(scene, t, at, unknown) if says is None else log_unit_rows(scene, says, t, at)
+            for part in found.values():
+                logs += part
+            logs -= scene.side.log_absent[t][:, None]
+            absent = np.full(len(t), max(many - n_t, 0.0) if people is not None else 0.0)
+            yield _scaled(scene, rows[t], at, logs, absent, many, n_t)
+
+
+def _scaled(scene: Scene, targets: I64, at: I64, logs: F64, absent: F64, people: float, n_t: float) -> Piece:
+    top = logs.max(axis=1, initial=-np.inf)
+    with np.errstate(divide="ignore"):
+        top = np.maximum(top, np.where(absent > 0, 0.0, -np.inf))  # the weight of absence is on the scale of 1
+    top = np.where(np.isfinite(top), top, 0.0)
+    return Piece(
+        scene, targets, scene.rows[at], scene.count[at], np.exp(logs - top[:, None]), absent * np.exp(-top), people, n_t, top
+    )  # fmt: skip
