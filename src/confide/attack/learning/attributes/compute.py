@@ -14,11 +14,11 @@ from confide.attack.learning.attributes.people import People
 from confide.attack.learning.attributes.predictive import ENTRIES, Law, Reading, Without
 from confide.attack.learning.attributes.said import Said
 from confide.attack.learning.attributes.support import MOST_NODES, Support
-from confide.attack.learning.attributes.weights import pieces
+from confide.attack.learning.attributes.weights import alike, pieces
 from confide.frames.columns import F64, I64, encode_column
 
 COLUMNS = ("guess", "loss", "expected_loss", "loss_margin", "loss_relations", "loss_without_person", "p_true_value",
-           "p_missing", "below", "upto", "expected_relations", "met")  # fmt: skip
+           "p_missing", "below", "upto", "expected_relations", "met", "p_relations", "p_margin", "p_without_person")  # fmt: skip
 
 
 MET, BELIEVED = 1.0, 2.0
@@ -46,7 +46,7 @@ def read(asked: Asked, smoothing: float | None) -> tuple[Reading, Prepared | Non
     said = Said.of(ready.case, v, ready.others)
     support = Support.of(asked.column)
     relations, saw = asked.relations(support, smoothing)
-    target = np.arange(asked.n) if ready.who.of is None else ready.who.of
+    target = alike(ready)[slice(None) if ready.who.of is None else ready.who.of]
     own = ready.files.released.place(asked.own)
     people = People.gathered(
         support, relations, target, np.maximum(own, -1), asked.y, asked.told, saw, asked.known_as_seen(),
@@ -105,11 +105,14 @@ def _baselines(reading: Reading, loss: Loss, out: dict[str, F64]) -> None:
     step = max(ENTRIES // (len(nodes.values) + 1), 1)
     for a in range(0, len(people), step):
         units = np.arange(a, min(a + step, len(people)))
-        place, _ = people.places(units, nodes)
-        found = _guess(loss, reading, nodes.values, people.beliefs(units, nodes))
+        place, inside = people.places(units, nodes)
+        e, margin = people.beliefs(units, nodes), people.margins(units, nodes)
+        for name, p in (("p_relations", e), ("p_margin", margin)):
+            out[name][units] = np.where(place >= 0, p[np.arange(len(units)), np.maximum(place, 0)] * inside, 0.0)
+        found = _guess(loss, reading, nodes.values, e)
         out["loss_relations"][units] = _true(loss, reading, units, found, place)
         out["expected_relations"][units] = found.expected
-        found = _guess(loss, reading, nodes.values, people.margins(units, nodes))
+        found = _guess(loss, reading, nodes.values, margin)
         out["loss_margin"][units] = _true(loss, reading, units, found, place)
 
 
@@ -118,15 +121,25 @@ def _fill(reading: Reading, loss: Loss, law: Law, out: dict[str, F64], met: floa
     units = law.who
     if not len(units):
         return
-    found = _guess(loss, reading, law.values, law.p)
+    found = _guess(loss, reading, law.values, law.p).take(law.of)
     out["guess"][units], out["expected_loss"][units] = found.guess, found.expected
     out["loss"][units] = _true(loss, reading, units, found, law.place)
-    other = found if law.without is None else _guess(loss, reading, law.values, law.without)
+    other = found
+    if law.without is not None:
+        other = _guess(loss, reading, law.values, law.without)
+    elif law.at is not None and law.share is not None:
+        other = _less(loss, reading, law)
     out["loss_without_person"][units] = _true(loss, reading, units, other, law.place)
-    out["p_missing"][units] = law.p[:, -1]
+    out["p_missing"][units] = law.p[law.of, -1]
     out["met"][units] = met
-    rows, at = np.arange(len(units)), np.maximum(law.place, 0)
-    out["p_true_value"][units] = np.where(law.place >= 0, law.p[rows, at] * law.inside, 0.0)
+    there, at = law.place >= 0, np.maximum(law.place, 0)
+    p = np.where(there, law.p[law.of, at] * law.inside, 0.0)
+    out["p_true_value"][units] = p
+    out["p_without_person"][units] = p
+    if law.without is not None:
+        out["p_without_person"][units] = np.where(there, law.without[np.arange(len(units)), at] * law.inside, 0.0)
+    elif law.at is not None and law.share is not None:
+        out["p_without_person"][units] = np.where(there, (p - law.share * (law.at == at)) / (1 - law.share), 0.0)
     _pit(reading, law, out)
 
 
@@ -135,7 +148,7 @@ def _pit(reading: Reading, law: Law, out: dict[str, F64]) -> None:
     people, units = reading.people, law.who
     p = law.p[:, :-1] / np.maximum(1 - law.p[:, -1:], 1e-300) if reading.support.numeric else law.p
     upto = np.concatenate([np.zeros((len(p), 1)), np.cumsum(p, axis=1)], axis=1)
-    rows = np.arange(len(units))
+    rows = law.of
     y = np.where(people.missing[units], 0.0, people.y[units])
     at = np.where(law.place >= 0, law.place, np.searchsorted(law.values, y))
     at = np.minimum(at, p.shape[1])
@@ -145,11 +158,33 @@ def _pit(reading: Reading, law: Law, out: dict[str, F64]) -> None:
     out["upto"][units] = np.where(told, upto[rows, np.minimum(at + there, p.shape[1])], np.nan)
 
 
+def _less(loss: Loss, reading: Reading, law: Law) -> Guessed:
+    """Guesses by laws that have lost the own record."""
+    assert law.at is not None
+    assert law.share is not None
+    if _counts_missing(loss, reading):
+        return loss.less(_with_missing(reading, law.values), law.p, law.of, law.at, law.share)
+    there = np.maximum(1 - law.p[:, -1], 1e-300)
+    gone = law.at == len(law.values)
+    p, share = law.p[:, :-1] / there[:, None], np.where(gone, 0.0, law.share / there[law.of])
+    found = loss.less(law.values, p, law.of, np.where(gone, 0, law.at), share)
+    nobody = np.where(gone, there[law.of], there[law.of] - law.share) <= 1e-12
+    return Guessed(np.where(nobody, np.nan, found.guess), found.expected, found.tied)
+
+
+def _counts_missing(loss: Loss, reading: Reading) -> bool:
+    """Whether missing is a value like others: under 0/1 loss, and of categories."""
+    return isinstance(loss, ZeroOne) or (not reading.support.numeric and not loss.numbers)
+
+
+def _with_missing(reading: Reading, values: F64) -> F64:
+    return np.append(values, np.nan if reading.support.numeric else float(reading.support.bins))
+
+
 def _guess(loss: Loss, reading: Reading, values: F64, p: F64) -> Guessed:
     """The best guess; missing is a value under 0/1 loss, else the guess is on the rest."""
-    if isinstance(loss, ZeroOne) or (not reading.support.numeric and not loss.numbers):
-        top = np.nan if reading.support.numeric else float(reading.support.bins)
-        return loss.best(np.append(values, top), p)
+    if _counts_missing(loss, reading):
+        return loss.best(_with_missing(reading, values), p)
     there = 1 - p[:, -1:]
     found = loss.best(values, p[:, :-1] / np.maximum(there, 1e-300))
     nobody = there[:, 0] <= 1e-12
@@ -160,7 +195,7 @@ def _true(loss: Loss, reading: Reading, units: I64, found: Guessed, place: I64) 
     """What guesses lose; nothing is said of people without a truth, nor of missing values by losses of numbers."""
     people = reading.people
     y = people.y[units]
-    plain = isinstance(loss, ZeroOne) or (not reading.support.numeric and not loss.numbers)
+    plain = _counts_missing(loss, reading)
     if not reading.support.numeric:
         y = np.where(y < 0, float(reading.support.bins), y)
     said = people.told[units] & (True if plain else ~people.missing[units])

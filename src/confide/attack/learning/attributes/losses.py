@@ -20,6 +20,8 @@ from confide.frames.columns import F64, Bools
 
 TIE = 1e-9
 """Probabilities that differ by less, relatively, are tied."""
+ENTRIES = 2_000_000
+"""Probabilities that are worked on together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +33,10 @@ class Guessed:
     expected: F64
     tied: Bools | None = None
 
+    def take(self, rows: Any) -> Guessed:
+        """Those of some rows."""
+        return Guessed(self.guess[rows], self.expected[rows], None if self.tied is None else self.tied[rows])
+
 
 class Loss(ABC):
     """What a wrong guess costs. `numbers`: it needs numbers; `declares`: a guess is right or wrong."""
@@ -41,6 +47,19 @@ class Loss(ABC):
     @abstractmethod
     def best(self, values: F64, p: F64) -> Guessed:
         """The guess that loses least; `values` (V,) in rising order, `p` (n, V)."""
+
+    def less(self, values: F64, p: F64, of: NDArray[np.int64], at: NDArray[np.int64], share: F64) -> Guessed:
+        """The best guess of each of n people by a row of p (`of`) that has lost a `share` at one place (`at`)."""
+        out: list[Guessed] = []
+        step = max(ENTRIES // max(p.shape[1], 1), 1)
+        for a in range(0, len(of), step):
+            rows = p[of[a : a + step]].copy()
+            rows[np.arange(len(rows)), at[a : a + step]] -= share[a : a + step]
+            rows = np.maximum(rows, 0.0)
+            out.append(self.best(values, rows / np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)))
+        tied = None if not out or out[0].tied is None else np.concatenate([g.tied for g in out if g.tied is not None])
+        guess, expected = (np.concatenate([getattr(g, n) for g in out]) if out else np.zeros(0) for n in ("guess", "expected"))
+        return Guessed(guess, expected, tied)
 
     @abstractmethod
     def true(self, found: Guessed, y: F64, place: NDArray[np.int64]) -> F64:
@@ -92,6 +111,23 @@ class Absolute(Loss):
         share = below[np.arange(n), low]
         return Guessed(guess, np.maximum(guess * (2 * share - below[:, -1]) + mean - 2 * upto, 0.0))
 
+    def less(self, values: F64, p: F64, of: NDArray[np.int64], at: NDArray[np.int64], share: F64) -> Guessed:
+        """Medians by halving: what is below a point is what it was, less the share where that lies below it too."""
+        below, last = np.cumsum(p, axis=1), len(values) - 1
+        guess = np.empty(len(of))
+        order = np.argsort(of, kind="stable")
+        edges = np.flatnonzero(np.diff(of[order], prepend=-1, append=-2))
+        for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+            mine = order[a:b]
+            row, m, z = below[of[mine[0]]], share[mine], at[mine]
+            ends = []
+            for slack in (-TIE, TIE):
+                half = (0.5 + slack) * (row[-1] - m)
+                under = np.searchsorted(row, half)
+                ends.append(np.minimum(np.where(under < z, under, np.maximum(z, np.searchsorted(row, half + m))), last))
+            guess[mine] = 0.5 * (values[ends[0]] + values[ends[1]])
+        return Guessed(guess, np.full(len(of), np.nan))
+
     def true(self, found: Guessed, y: F64, place: NDArray[np.int64]) -> F64:  # noqa: ARG002 - values tell
         return np.abs(found.guess - y)
 
@@ -108,6 +144,10 @@ class Squared(Loss):
         off = values - centre
         mean = p @ off
         return Guessed(mean + centre, np.maximum(p @ off**2 - mean**2, 0.0))
+
+    def less(self, values: F64, p: F64, of: NDArray[np.int64], at: NDArray[np.int64], share: F64) -> Guessed:
+        whole = np.maximum(p.sum(axis=1)[of] - share, 1e-300)
+        return Guessed(((p @ values)[of] - share * values[at]) / whole, np.full(len(of), np.nan))
 
     def true(self, found: Guessed, y: F64, place: NDArray[np.int64]) -> F64:  # noqa: ARG002 - values tell
         return np.asarray((found.guess - y) ** 2)
@@ -205,8 +245,15 @@ class Exceeds(Loss):
                 "give a limit that some exceed and others do not."
             )
 
+    def less(self, values: F64, p: F64, of: NDArray[np.int64], at: NDArray[np.int64], share: F64) -> Guessed:
+        over = values > self.limit
+        above = (p[:, over].sum(axis=1)[of] - share * over[at]) / np.maximum(p.sum(axis=1)[of] - share, 1e-300)
+        return self._declared(above)
+
     def best(self, values: F64, p: F64) -> Guessed:
-        above = p[:, values > self.limit].sum(axis=1)
+        return self._declared(p[:, values > self.limit].sum(axis=1))
+
+    def _declared(self, above: F64) -> Guessed:
         declared = above > self.cost / (self.cost + self.gain) * (1 + TIE)
         return Guessed(
             declared.astype(float), np.where(declared, (1 - above) * self.cost - above * self.gain, 0.0)

@@ -19,7 +19,7 @@ from confide.attack.learning.attributes.people import People
 from confide.attack.learning.attributes.said import Said
 from confide.attack.learning.attributes.support import Nodes, Support
 from confide.attack.learning.attributes.weights import Piece
-from confide.frames.columns import F64, I64, codes_in
+from confide.frames.columns import F64, I64, Bools, codes_in
 
 ENTRIES = 2_000_000
 """Probabilities that are worked on together."""
@@ -29,25 +29,29 @@ LEAST = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Law:
-    """Distributions of some people (`who`): `values` (V,) rising, `p` (n, V + 1), missing last.
+    """Distributions of some people (`who`): `values` (V,) rising, `p` (rows, V + 1), missing last; `of`: each one's row.
 
-    `without`: the same without each person's own record, None where it has none or nothing changes. `place` (n,): of
-    the true value, -1 where it is not among them; `inside` (n,): its share of that place.
+    `without` (n, V + 1): the same without each person's own record; or `at`, `share`: the place at which the own record
+    lies, and how much of the distribution goes with it; nothing changes where there is neither. `place` (n,): of the
+    true value, -1 where it is not among them; `inside` (n,): its share of that place.
     """
 
     who: I64
     values: F64
     p: F64
-    without: F64 | None
+    of: I64
     place: I64
     inside: F64
+    without: F64 | None = None
+    at: I64 | None = None
+    share: F64 | None = None
 
     def only(self, some: I64) -> Law:
         """The laws of some of them."""
         if len(some) == len(self.who):
             return self
-        without = None if self.without is None else self.without[some]
-        return Law(self.who[some], self.values, self.p[some], without, self.place[some], self.inside[some])
+        cut = {n: None if (x := getattr(self, n)) is None else x[some] for n in ("without", "at", "share")}
+        return Law(self.who[some], self.values, self.p, self.of[some], self.place[some], self.inside[some], **cut)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +99,11 @@ class Reading:
         of = np.argsort(piece.targets, kind="stable")[of]
         weight = _by_group(piece.w * piece.count, groups.of, len(groups))
         way = self._way(piece, groups.first)
-        width = way.width(len(self.nodes.values))
-        step = max(ENTRIES // max(width, 1), 1)
+        apart, alone = way.split(piece, units, of)
+        if len(apart):  # beliefs play no part: those of whom the same is known share one law
+            yield way.shared_law(piece, units[apart], of[apart], weight, groups.of)
+        units, of = units[alone], of[alone]
+        step = max(ENTRIES // max(len(self.nodes.values) + len(groups), 1), 1)
         for a in range(0, len(units), step):
             yield way.law(piece, units[a : a + step], of[a : a + step], weight, groups.of)
 
@@ -104,9 +111,9 @@ class Reading:
         """What is believed of people without any record: e(y | t)."""
         p = self.people.beliefs(units, self.nodes)
         place, inside = self.people.places(units, self.nodes)
-        return Law(units, self.nodes.values, p, None, place, inside)
+        return Law(units, self.nodes.values, p, np.arange(len(units)), place, inside)
 
-    def _way(self, piece: Piece, first: I64) -> _Atoms | _Matches | _Dense:
+    def _way(self, piece: Piece, first: I64) -> _Way:
         rows = piece.rows[first]
         if self.said.atoms:
             return _Atoms(self, rows)
@@ -129,39 +136,75 @@ class Reading:
 
 
 @dataclass(frozen=True, eq=False)
-class _Atoms:
-    """A record says one value; absence says what is believed."""
+class _Way:
+    """How the records of a piece are read; `rows`: one for each group of those that say the same."""
 
     reading: Reading
     rows: I64
 
-    def width(self, nodes: int) -> int:
-        return len(self.rows) + nodes
+    def split(self, piece: Piece, units: I64, of: I64) -> tuple[I64, I64]:  # noqa: ARG002 - a default
+        """Places of those for whom beliefs play no part, and of all others."""
+        return np.zeros(0, dtype=np.int64), np.arange(len(units))
+
+    def shared_law(self, piece: Piece, units: I64, of: I64, weight: F64, group: I64) -> Law:
+        """The laws of those for whom beliefs play no part."""
+        raise NotImplementedError
+
+    def law(self, piece: Piece, units: I64, of: I64, weight: F64, group: I64) -> Law:
+        """The laws of people, with what is believed of each."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class _Atoms(_Way):
+    """A record says one value; absence says what is believed."""
+
+    def split(self, piece: Piece, units: I64, of: I64) -> tuple[I64, I64]:
+        r = self.reading
+        total = piece.total[of]
+        own = r.people.place_of_own(units, piece.rows)
+        mine = np.where(own >= 0, piece.w[of, np.maximum(own, 0)], 0.0)
+        plain = (piece.absent[of] <= 0) & (r.without_absent(piece, units, of) <= 0) & (mine < (1 - LEAST) * total)
+        return np.flatnonzero(plain), np.flatnonzero(~plain)
+
+    def _places(self) -> tuple[F64, I64, Bools]:
+        """The values that records show, the place of each group among them, and which are missing."""
+        z = self.reading.said.z
+        assert z is not None
+        gone = z.missing[self.rows]
+        shown = _as_original(self.reading, z.values[self.rows])
+        values = np.unique(shown[~gone])
+        return values, np.where(gone, len(values), np.searchsorted(values, np.where(gone, 0, shown))), gone
+
+    def shared_law(self, piece: Piece, units: I64, of: I64, weight: F64, group: I64) -> Law:
+        """One law for all of whom the same is known."""
+        r = self.reading
+        values, at, _ = self._places()
+        base = _spread(weight, at, len(values) + 1)
+        total, _, mine, own = r.shared(piece, units, of, group)
+        place, inside = r.people.exact_places(units, values)
+        p = base / np.maximum(piece.total, 1e-300)[:, None]
+        return Law(units, values, p, of, place, inside, None, np.where(own >= 0, at[own], 0), mine / total)
 
     def law(self, piece: Piece, units: I64, of: I64, weight: F64, group: I64) -> Law:
         r = self.reading
-        z = r.said.z
-        assert z is not None
-        shown, gone = z.values[self.rows], z.missing[self.rows]
-        codes = _as_original(r, shown)
+        shown, at, gone = self._places()
         total, absent, mine, own = r.shared(piece, units, of, group)
         after = r.without_absent(piece, units, of)
         left = np.maximum(total - absent - mine, 0.0) + after
-        believe = bool((absent > 0).any() or (after > 0).any() or (left <= LEAST * total).any())
-        values = np.unique(np.concatenate([codes[~gone], r.nodes.values if believe else np.zeros(0)]))
-        at = np.where(gone, len(values), np.searchsorted(values, np.where(gone, 0, codes)))
+        values = np.unique(np.concatenate([shown, r.nodes.values]))
+        at = np.where(gone, len(values), np.searchsorted(values, shown[np.minimum(at, len(shown) - 1)] if len(shown) else 0))
         base = _spread(weight[of], at, len(values) + 1)
         e = np.zeros((len(units), len(values) + 1))
-        if believe:
-            found = r.people.beliefs(units, r.nodes)
-            e[:, np.searchsorted(values, r.nodes.values)] = found[:, :-1]
-            e[:, -1] = found[:, -1]
+        found = r.people.beliefs(units, r.nodes)
+        e[:, np.searchsorted(values, r.nodes.values)] = found[:, :-1]
+        e[:, -1] = found[:, -1]
         p = (base + absent[:, None] * e) / total[:, None]
         cut = base + after[:, None] * e
         here = np.flatnonzero(own >= 0)
         cut[here, at[own[here]]] -= mine[here]
         place, inside = r.people.exact_places(units, values)
-        return Law(units, values, p, _rest(cut, left, total, e), place, inside)
+        return Law(units, values, p, np.arange(len(units)), place, inside, _rest(cut, left, total, e))
 
 
 def _as_original(r: Reading, shown: F64) -> F64:
@@ -175,17 +218,12 @@ def _as_original(r: Reading, shown: F64) -> F64:
 
 
 @dataclass(frozen=True, eq=False)
-class _Matches:
+class _Matches(_Way):
     """A record shows the owner's value or somebody's: a point mass beside what is believed."""
 
-    reading: Reading
-    rows: I64
     at: I64
     same: F64
     diff: F64
-
-    def width(self, nodes: int) -> int:
-        return nodes + len(self.rows)
 
     def law(self, piece: Piece, units: I64, of: I64, weight: F64, group: I64) -> Law:
         r = self.reading
@@ -208,18 +246,12 @@ class _Matches:
         left = np.maximum(total - absent - mine, 0.0) + after
         place, inside = r.people.places(units, r.nodes)
         p = p / total[:, None]
-        return Law(units, r.nodes.values, p, _rest(cut, left, total, e), place, inside)
+        return Law(units, r.nodes.values, p, np.arange(len(units)), place, inside, _rest(cut, left, total, e))
 
 
 @dataclass(frozen=True, eq=False)
-class _Dense:
+class _Dense(_Way):
     """Any likelihood: true values beside what each record shows."""
-
-    reading: Reading
-    rows: I64
-
-    def width(self, nodes: int) -> int:
-        return nodes + len(self.rows)
 
     def law(self, piece: Piece, units: I64, of: I64, weight: F64, group: I64) -> Law:
         r = self.reading
@@ -244,7 +276,7 @@ class _Dense:
         left = np.maximum(total - absent - mine, 0.0) + after
         place, inside = r.people.places(units, r.nodes)
         p = p / total[:, None]
-        return Law(units, r.nodes.values, p, _rest(cut, left, total, e), place, inside)
+        return Law(units, r.nodes.values, p, np.arange(len(units)), place, inside, _rest(cut, left, total, e))
 
 
 def _relative(logs: F64) -> F64:

@@ -12,14 +12,16 @@ import numpy as np
 
 from confide.attack.engine.checks import check_scene
 from confide.attack.engine.membership import people_in_blocks
-from confide.attack.engine.posterior import log_block, unknown_of
+from confide.attack.engine.posterior import log_block, log_known, unknown_of
 from confide.attack.engine.prepare import Prepared
 from confide.attack.engine.scene import Scene
+from confide.attack.engine.target_side import log_belief, log_limits, log_normaliser, no_class_fits
 from confide.attack.engine.unit_sums import log_unit_rows, other_rows
 from confide.frames.columns import F64, I64
+from confide.frames.distinct import Distinct
 
-PAIRS = 500_000
-"""Pairs times classes that are worked on together."""
+PAIRS, PRODUCT = 500_000, 2_000_000
+"""Pairs times classes that are worked on together; pairs, where classes are summed over by a product of matrices."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,19 +47,28 @@ class Piece:
         return np.asarray(self.w @ self.count + self.absent)
 
 
+def alike(ready: Prepared) -> I64:
+    """For each target row the first one of whom the same is known, shape (n,)."""
+    who = ready.who
+    ends = [end for side in (who.low, who.high) for end in side.values()]
+    found = Distinct.rows([*(c.values for c in who.records.values()), *ends], who.records.n)
+    return found.first[found.of]
+
+
 def pieces(ready: Prepared) -> Iterator[Piece]:
-    """All targets that have candidates, block after block."""
+    """All targets that have candidates, block after block; those of whom the same is known by the first of them."""
+    first = alike(ready)
     for rows, knows, between in ready.who.patterns(tuple(ready.intruder.knows), ready.case.told_missing):
         knowledge, fitted, side = ready._fitted(rows, knows, between)
         scene = Scene.place(ready.case, knowledge, fitted, side)
         check_scene(scene, ready.intruder)
         people, _ = people_in_blocks(scene, ready.release, ready.population, ready.weights, ready.behind)
-        yield from _of_scene(ready, scene, rows, people)
+        yield from _of_scene(ready, scene, rows, np.flatnonzero(first[rows] == rows), people)
 
 
-def _of_scene(ready: Prepared, scene: Scene, rows: I64, people: F64 | None) -> Iterator[Piece]:
+def _of_scene(ready: Prepared, scene: Scene, rows: I64, asked: I64, people: F64 | None) -> Iterator[Piece]:
     says = None if ready.groups is None else other_rows(scene, ready.groups)
-    order = np.argsort(scene.block_t, kind="stable")
+    order = asked[np.argsort(scene.block_t[asked], kind="stable")]
     order = order[scene.block_t[order] >= 0]
     block = scene.block_t[order]
     edges = np.flatnonzero(np.diff(block, prepend=-1, append=-1)) if len(block) else np.zeros(1, dtype=np.int64)
@@ -66,16 +77,51 @@ def _of_scene(ready: Prepared, scene: Scene, rows: I64, people: F64 | None) -> I
         n_t = float(scene.count[at].sum())
         many = 0.0 if people is None else float(people[block[a]])
         unknown = unknown_of(scene, at) if says is None else None
-        step = max(PAIRS // max(len(at) * scene.classes.size, 1), 1)
+        each = PRODUCT if says is None and _as_product(scene, unknown) else PAIRS / scene.classes.size
+        step = max(int(each / max(len(at), 1)), 1)
         for i in range(a, b, step):
             t = order[i : min(i + step, b)]
-            logs = np.zeros((len(t), len(at)))
-            found = log_block(scene, t, at, unknown) if says is None else log_unit_rows(scene, says, t, at)
+            logs = -np.repeat(scene.side.log_absent[t][:, None], len(at), axis=1)
+            found = _parts(scene, t, at, unknown) if says is None else log_unit_rows(scene, says, t, at)
             for part in found.values():
                 logs += part
-            logs -= scene.side.log_absent[t][:, None]
             absent = np.full(len(t), max(many - n_t, 0.0) if people is not None else 0.0)
             yield _scaled(scene, rows[t], at, logs, absent, many, n_t)
+
+
+def _parts(scene: Scene, t: I64, at: I64, unknown: F64 | None) -> dict[str, F64]:
+    """As `log_block`; averages over unknown classes as one product of matrices, where no pair has its own belief."""
+    if not _as_product(scene, unknown):
+        return log_block(scene, t, at, unknown)
+    shape = (len(t), len(at))
+    who, which = np.repeat(t, len(at)), np.tile(at, len(t))
+    parts = {name: part.reshape(shape) for name, part in log_known(scene, who, which).items()}
+    assert unknown is not None
+    parts["unavailable"] = _mixed(scene, t, at, unknown)
+    if any(u.like_a is not None or u.log_own is not None for u in scene.uncertain):
+        parts["others"] = np.repeat(-scene.log_m[at][None, :], len(t), axis=0)
+    return parts
+
+
+def _as_product(scene: Scene, unknown: F64 | None) -> bool:
+    own = scene.fit.helped and any(n.known for n in scene.numbers)
+    return unknown is not None and not scene.knowledge.nearest and not own
+
+
+def _mixed(scene: Scene, t: I64, at: I64, unknown: F64) -> F64:
+    """log sum_k e_k(t) L_kj, shape (targets, records)."""
+    if scene.fit.helped:
+        cell = scene.cell_r[at]
+        unknown = unknown + scene.fit.believed.log_pi_r[cell] + log_limits(scene, cell, scene.numbers)
+    top = unknown.max(axis=1)
+    top = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        out = np.log(np.exp(log_belief(scene, t)) @ np.exp(unknown - top[:, None]).T) + top
+    out -= log_normaliser(scene, t)[:, None]
+    strange = np.flatnonzero(no_class_fits(scene, t))
+    if len(strange):
+        out[strange] = log_block(scene, t[strange], at, unknown_of(scene, at))["unavailable"]
+    return np.asarray(out)
 
 
 def _scaled(scene: Scene, targets: I64, at: I64, logs: F64, absent: F64, people: float, n_t: float) -> Piece:
