@@ -89,9 +89,10 @@ class Reading:
     nodes: Nodes
     gone: Without
 
-    def laws(self, piece: Piece) -> Iterator[Law]:
-        """The laws of everybody whose target is in a piece, several at a time."""
+    def laws(self, piece: Piece, only: int | None = None) -> Iterator[Law]:
+        """The laws of everybody whose target is in a piece, several at a time; or of one unit `only`."""
         units = self.people.units_of(piece.targets)
+        units = units if only is None else units[units == only]
         if not len(units):
             return
         groups = self.said.groups(piece.rows)

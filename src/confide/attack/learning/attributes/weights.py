@@ -55,15 +55,23 @@ def alike(ready: Prepared) -> I64:
     return found.first[found.of]
 
 
-def pieces(ready: Prepared) -> Iterator[Piece]:
-    """All targets that have candidates, block after block; those of whom the same is known by the first of them."""
+def pieces(ready: Prepared, only: int | None = None) -> Iterator[Piece]:
+    """All targets that have candidates, block after block; those of whom the same is known by the first of them.
+
+    `only`: the row of one of them.
+    """
     first = alike(ready)
     for rows, knows, between in ready.who.patterns(tuple(ready.intruder.knows), ready.case.told_missing):
         knowledge, fitted, side = ready._fitted(rows, knows, between)
+        asked = np.flatnonzero(first[rows] == rows)
+        if only is not None:
+            asked = np.flatnonzero(rows == only)
+            if not len(asked):
+                continue
         scene = Scene.place(ready.case, knowledge, fitted, side)
         check_scene(scene, ready.intruder)
         people, _ = people_in_blocks(scene, ready.release, ready.population, ready.weights, ready.behind)
-        yield from _of_scene(ready, scene, rows, np.flatnonzero(first[rows] == rows), people)
+        yield from _of_scene(ready, scene, rows, asked, people)
 
 
 def _of_scene(ready: Prepared, scene: Scene, rows: I64, asked: I64, people: F64 | None) -> Iterator[Piece]:
