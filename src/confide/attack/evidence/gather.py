@@ -160,7 +160,9 @@ def _random_step(
     mine = tuple(v for v in case.compiled.steps[i].variables if v in case.released)
     known = tuple(v for v in mine if v in knows)
     # In the step's own order, which its likelihood keeps to.
-    in_play = tuple(v for v in mine if (c != "ignore" if v in known else v in limits or v in case.seen or b != "ignore"))
+    in_play = tuple(
+        v for v in mine if (c != "ignore" if v in known else v in limits or v in case.seen or b != "ignore")
+    )
     if not known and not in_play:
         return
     view = case.view(knows)

@@ -62,9 +62,7 @@ class Asked:
         known = Records([encode_like(frame.get_column(c.name), c) for c in file], n=frame.height)
         rows_true = truth_of(release, frame, truth)
         y, told = _values_of(frame, column, rows_true)
-        return cls(
-            intruder, release, given, v, column, y, told, known, rows_true, released_row(release, rows_true)
-        )
+        return cls(intruder, release, given, v, column, y, told, known, rows_true, released_row(release, rows_true))
 
     @property
     def n(self) -> int:
@@ -148,6 +146,8 @@ def check_variable(intruder: Intruder, release: Release, v: str) -> None:
 def _check_values(column: Column) -> None:
     there = column.values[~column.missing]
     if not len(there):
-        raise InputError(f'guess: all values of "{column.name}" are missing in the original; there is nothing to learn.')
+        raise InputError(
+            f'guess: all values of "{column.name}" are missing in the original; there is nothing to learn.'
+        )
     if (there == there[0]).all() and not column.missing.any():
         raise InputError(f'guess: everybody has the same "{column.name}"; there is nothing to learn.')

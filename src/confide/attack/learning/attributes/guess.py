@@ -44,9 +44,7 @@ def guess(
     return found[0] if isinstance(variables, str) else Guesses(tuple(found))
 
 
-def _one(
-    attack: Attack, v: str, stated: Stated, grid: Sequence[float], smoothing: float | None, without: str
-) -> Guess:
+def _one(attack: Attack, v: str, stated: Stated, grid: Sequence[float], smoothing: float | None, without: str) -> Guess:
     asked = Asked.of(attack.intruder, attack.release, attack.given, v)
     numeric = asked.column.kind == "numeric"
     loss = loss_of(stated, grid, numeric, v, asked.column.levels)
@@ -60,12 +58,15 @@ def _one(
         columns["loss_without_person"], words = left_out_releases(asked, loss, smoothing)
         exact = True
     frame = _frame(asked, loss, learnt, columns, attack.units["status"])
-    rest = {n: columns[n] for n in ("below", "upto", "expected_relations", "p_without_person", "p_relations", "p_margin")}
+    rest = {
+        n: columns[n] for n in ("below", "upto", "expected_relations", "p_without_person", "p_relations", "p_margin")
+    }
     return Guess(attack, v, loss, frame, learnt.reading.said.how, exact, words, smoothing, rest)
 
 
 def _frame(asked: Asked, loss: Loss, learnt: Learnt, columns: dict[str, F64], status: pl.Series) -> pl.DataFrame:
     """One row per target. What has no truth, and missing values under a loss of numbers, have no loss."""
+
     def number(name: str) -> pl.Series:
         return pl.Series(name, columns[name]).fill_nan(None)
 

@@ -58,7 +58,9 @@ class Loss(ABC):
             rows = np.maximum(rows, 0.0)
             out.append(self.best(values, rows / np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)))
         tied = None if not out or out[0].tied is None else np.concatenate([g.tied for g in out if g.tied is not None])
-        guess, expected = (np.concatenate([getattr(g, n) for g in out]) if out else np.zeros(0) for n in ("guess", "expected"))
+        guess, expected = (
+            np.concatenate([getattr(g, n) for g in out]) if out else np.zeros(0) for n in ("guess", "expected")
+        )
         return Guessed(guess, expected, tied)
 
     @abstractmethod
@@ -255,9 +257,7 @@ class Exceeds(Loss):
 
     def _declared(self, above: F64) -> Guessed:
         declared = above > self.cost / (self.cost + self.gain) * (1 + TIE)
-        return Guessed(
-            declared.astype(float), np.where(declared, (1 - above) * self.cost - above * self.gain, 0.0)
-        )
+        return Guessed(declared.astype(float), np.where(declared, (1 - above) * self.cost - above * self.gain, 0.0))
 
     def true(self, found: Guessed, y: F64, place: NDArray[np.int64]) -> F64:  # noqa: ARG002 - values tell
         paid = np.where(y > self.limit, -self.gain, self.cost)

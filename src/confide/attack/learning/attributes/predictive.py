@@ -66,16 +66,15 @@ class Without:
     total: float = 0.0
     records: int = 0
 
-    def absent(self, people: float, n_t: float, weight: F64 | float) -> F64:
+    def absent(self, people: F64, n_t: F64, weight: F64) -> F64:
         """N_t - n_t without the record."""
         if self.kind == "certain":
-            return np.zeros(np.shape(weight))
+            return np.zeros(len(n_t))
+        fewer = people
         if self.kind == "weights":
-            fewer = people - np.asarray(weight)
+            fewer = people - weight
         elif self.kind == "total" and self.records > 1:
-            fewer = np.full(np.shape(weight), people * (n_t - 1) / max(n_t, 1) * self.records / (self.records - 1))
-        else:
-            fewer = np.full(np.shape(weight), people)
+            fewer = people * (n_t - 1) / np.maximum(n_t, 1.0) * self.records / (self.records - 1)
         return np.maximum(fewer - (n_t - 1), 0.0)
 
 
@@ -132,7 +131,8 @@ class Reading:
 
     def without_absent(self, piece: Piece, units: I64, of: I64) -> F64:
         """The weight of absence without the own record, on the piece's scale; as it was for who has none."""
-        after = self.gone.absent(piece.people, piece.n_t, self.people.weight[units]) * np.exp(-piece.log_scale[of])
+        after = self.gone.absent(piece.people[of], piece.n_t[of], self.people.weight[units])
+        after = after * np.exp(-piece.log_scale[of])
         return np.where(self.people.own[units] >= 0, after, piece.absent[of])
 
 
@@ -194,7 +194,9 @@ class _Atoms(_Way):
         after = r.without_absent(piece, units, of)
         left = np.maximum(total - absent - mine, 0.0) + after
         values = np.unique(np.concatenate([shown, r.nodes.values]))
-        at = np.where(gone, len(values), np.searchsorted(values, shown[np.minimum(at, len(shown) - 1)] if len(shown) else 0))
+        at = np.where(
+            gone, len(values), np.searchsorted(values, shown[np.minimum(at, len(shown) - 1)] if len(shown) else 0)
+        )
         base = _spread(weight[of], at, len(values) + 1)
         e = np.zeros((len(units), len(values) + 1))
         found = r.people.beliefs(units, r.nodes)

@@ -103,7 +103,7 @@ class Relations:
         """`known`: what is known of people, of the reference; `y`: their bins, the last for missing."""
         margin = np.bincount(y, minlength=bins + 1).astype(float)
         plain = smoothing is not None
-        features = [Feature.of(c, FINE) for c in known.values()]
+        features = [Feature.of(c, len(y) if plain else FINE) for c in known.values()]
         columns = list(known.values())
         if not plain:
             wide = [(i, f) for i, f in enumerate(features) if f.cuts is not None]

@@ -22,14 +22,17 @@ from confide.frames.distinct import Distinct
 
 PAIRS, PRODUCT = 500_000, 2_000_000
 """Pairs times classes that are worked on together; pairs, where classes are summed over by a product of matrices."""
+SMALL = 400
+"""Records, and targets, of small blocks that are worked on together."""
 
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """Some targets of one block. `targets`: their rows among those who are attacked; `rows`: the block's records, as
-    rows of the (merged) release, each standing for `count` of them; `w` (targets, rows): weight of one such record,
-    relative to exp(`log_scale`), shape (targets,); `absent` (targets,): the weight of absence on the same scale; `people`, `n_t`: N_t and the
-    records of the block, 0 where membership is certain."""
+    """Some targets of one block, or of a few small ones. `targets`: their rows among those who are attacked; `rows`: the
+    blocks' records, as rows of the (merged) release in rising order, each standing for `count` of them; `w` (targets,
+    rows): weight of one such record, relative to exp(`log_scale`), 0 for those of other blocks; `absent`: the weight of
+    absence on the same scale; `people`, `n_t`: N_t (0 where membership is certain) and how many records the block has.
+    All but rows and count have shape (targets, ...)."""
 
     scene: Scene
     targets: I64
@@ -37,8 +40,8 @@ class Piece:
     count: F64
     w: F64
     absent: F64
-    people: float
-    n_t: float
+    people: F64
+    n_t: F64
     log_scale: F64
 
     @property
@@ -79,11 +82,9 @@ def _of_scene(ready: Prepared, scene: Scene, rows: I64, asked: I64, people: F64 
     order = asked[np.argsort(scene.block_t[asked], kind="stable")]
     order = order[scene.block_t[order] >= 0]
     block = scene.block_t[order]
-    edges = np.flatnonzero(np.diff(block, prepend=-1, append=-1)) if len(block) else np.zeros(1, dtype=np.int64)
-    for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-        at = scene.members(int(block[a]))
-        n_t = float(scene.count[at].sum())
-        many = 0.0 if people is None else float(people[block[a]])
+    sizes = np.bincount(scene.block_r, weights=scene.count, minlength=max(scene.n_blocks, 1))
+    for a, b in _batches(scene, block):
+        at = np.sort(np.concatenate([scene.members(int(k)) for k in np.unique(block[a:b])]))
         unknown = unknown_of(scene, at) if says is None else None
         each = PRODUCT if says is None and _as_product(scene, unknown) else PAIRS / scene.classes.size
         step = max(int(each / max(len(at), 1)), 1)
@@ -93,8 +94,25 @@ def _of_scene(ready: Prepared, scene: Scene, rows: I64, asked: I64, people: F64 
             found = _parts(scene, t, at, unknown) if says is None else log_unit_rows(scene, says, t, at)
             for part in found.values():
                 logs += part
-            absent = np.full(len(t), max(many - n_t, 0.0) if people is not None else 0.0)
-            yield _scaled(scene, rows[t], at, logs, absent, many, n_t)
+            if block[a] != block[b - 1]:
+                logs = np.where(scene.block_t[t][:, None] == scene.block_r[at][None, :], logs, -np.inf)
+            mine = scene.block_t[t]
+            yield _scaled(scene, rows[t], at, logs, None if people is None else people[mine], sizes[mine])
+
+
+def _batches(scene: Scene, block: I64) -> Iterator[tuple[int, int]]:
+    """Ranges of targets, sorted by block, that are worked on together: one large block, or several small ones."""
+    edges = np.flatnonzero(np.diff(block, prepend=-1, append=-1)) if len(block) else np.zeros(1, dtype=np.int64)
+    size = np.bincount(scene.block_r, minlength=max(scene.n_blocks, 1))
+    first, held = 0, 0
+    for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        more = int(size[block[a]])
+        if a > first and (held + more > SMALL or b - first > SMALL or scene.knowledge.nearest):
+            yield first, a
+            first, held = a, 0
+        held += more
+    if len(block):
+        yield first, len(block)
 
 
 def _parts(scene: Scene, t: I64, at: I64, unknown: F64 | None) -> dict[str, F64]:
@@ -132,11 +150,11 @@ def _mixed(scene: Scene, t: I64, at: I64, unknown: F64) -> F64:
     return np.asarray(out)
 
 
-def _scaled(scene: Scene, targets: I64, at: I64, logs: F64, absent: F64, people: float, n_t: float) -> Piece:
-    top = logs.max(axis=1, initial=-np.inf)
-    with np.errstate(divide="ignore"):
-        top = np.maximum(top, np.where(absent > 0, 0.0, -np.inf))  # the weight of absence is on the scale of 1
+def _scaled(scene: Scene, targets: I64, at: I64, logs: F64, people: F64 | None, n_t: F64) -> Piece:
+    absent = np.zeros(len(targets)) if people is None else np.maximum(people - n_t, 0.0)
+    top = np.maximum(logs.max(axis=1, initial=-np.inf), np.where(absent > 0, 0.0, -np.inf))  # absence weighs 1 each
     top = np.where(np.isfinite(top), top, 0.0)
     return Piece(
-        scene, targets, scene.rows[at], scene.count[at], np.exp(logs - top[:, None]), absent * np.exp(-top), people, n_t, top
+        scene, targets, scene.rows[at], scene.count[at], np.exp(logs - top[:, None]), absent * np.exp(-top),
+        np.zeros(len(targets)) if people is None else people, n_t, top,
     )  # fmt: skip
