@@ -27,8 +27,8 @@ class Case:
 
     `count`, `original_count`: how many rows each row stands for, None for one. `tables`: what was counted in the whole
     release. `blind`: the plan is not known, so every value may have been altered. `unit`: of every row of the file that
-    beliefs are fitted on, None where each row is one. `seen`: unknown variables that count in any case, at whatever level
-    others do: what is guessed next.
+    beliefs are fitted on, None where each row is one. `seen`: unknown variables that count in any case, at whatever
+    level others do: what is guessed next.
     """
 
     intruder: Intruder

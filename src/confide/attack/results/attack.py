@@ -242,7 +242,7 @@ class Attack(Result):
         return monte_carlo(self, draws, seed, targets)
 
     @overload
-    def guess(
+    def guess(  # type: ignore[overload-overlap]
         self, variables: str, loss: Stated = None, *, grid: Sequence[float] = (), smoothing: float | None = None,
         without: str = "record",
     ) -> Guess: ...  # fmt: skip

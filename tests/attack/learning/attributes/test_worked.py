@@ -98,7 +98,7 @@ class Stated:
 
     p: tuple[float, ...]
 
-    def rows(self, known: Records, own: Any) -> F64:
+    def rows(self, known: Records, own: Any) -> F64:  # noqa: ARG002 - nothing is left out
         return np.repeat([[*self.p, 0.0]], known.n, axis=0)
 
     def margins(self, own: Any) -> F64:

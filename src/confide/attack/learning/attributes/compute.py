@@ -16,11 +16,12 @@ from confide.attack.learning.attributes.said import Said
 from confide.attack.learning.attributes.support import MOST_NODES, Support
 from confide.attack.learning.attributes.weights import alike, pieces
 from confide.frames.columns import F64, I64, encode_column
+from confide.frames.distinct import Distinct
 
-COLUMNS = ("guess", "loss", "expected_loss", "loss_margin", "loss_relations", "loss_without_person", "p_true_value",
-           "p_missing", "below", "upto", "expected_relations", "met", "p_relations", "p_margin", "p_without_person")  # fmt: skip
-
-
+COLUMNS = (
+    "guess", "loss", "expected_loss", "loss_margin", "loss_relations", "loss_without_person", "p_true_value",
+    "p_missing", "below", "upto", "expected_relations", "met", "p_relations", "p_margin", "p_without_person",
+)  # fmt: skip
 MET, BELIEVED = 1.0, 2.0
 """Who has a record that can be theirs, and of whom only beliefs speak."""
 
@@ -100,20 +101,28 @@ def _targets(targets: I64, wanted: I64) -> I64:
 
 
 def _baselines(reading: Reading, loss: Loss, out: dict[str, F64]) -> None:
-    """Losses by the margin, and by what relations teach."""
+    """Losses by the margin, and by what relations teach; those of whom the same is believed once."""
     people, nodes = reading.people, reading.nodes
-    step = max(ENTRIES // (len(nodes.values) + 1), 1)
-    for a in range(0, len(people), step):
-        units = np.arange(a, min(a + step, len(people)))
-        place, inside = people.places(units, nodes)
-        e, margin = people.beliefs(units, nodes), people.margins(units, nodes)
-        for name, p in (("p_relations", e), ("p_margin", margin)):
-            out[name][units] = np.where(place >= 0, p[np.arange(len(units)), np.maximum(place, 0)] * inside, 0.0)
-        found = _guess(loss, reading, nodes.values, e)
-        out["loss_relations"][units] = _true(loss, reading, units, found, place)
-        out["expected_relations"][units] = found.expected
-        found = _guess(loss, reading, nodes.values, margin)
-        out["loss_margin"][units] = _true(loss, reading, units, found, place)
+    place, inside = people.places(np.arange(len(people)), nodes)
+    ways = {
+        "margin": ([people.left], people.margins),
+        "relations": ([people.left, *(c.values for c in people.known.values())], people.beliefs),
+    }
+    for name, (keys, law) in ways.items():
+        alike = Distinct.rows(keys, len(people))
+        order = np.argsort(alike.of, kind="stable")
+        step = max(ENTRIES // (len(nodes.values) + 1), 1)
+        for a in range(0, len(alike), step):
+            p = law(alike.first[a : a + step], nodes)
+            some = slice(*np.searchsorted(alike.of[order], [a, a + len(p)]))
+            units = order[some]
+            of = alike.of[units] - a
+            found = _guess(loss, reading, nodes.values, p).take(of)
+            out[f"loss_{name}"][units] = _true(loss, reading, units, found, place[units])
+            at = np.maximum(place[units], 0)
+            out[f"p_{name}"][units] = np.where(place[units] >= 0, p[of, at] * inside[units], 0.0)
+            if name == "relations":
+                out["expected_relations"][units] = found.expected
 
 
 def _fill(reading: Reading, loss: Loss, law: Law, out: dict[str, F64], met: float) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import polars as pl
 
@@ -44,7 +46,7 @@ def _ranges(values: pl.Series) -> pl.Series:
         return values.cast(pl.String) if not isinstance(values.dtype, pl.Enum) else values
     x: F64 = values.cast(pl.Float64).fill_null(np.nan).to_numpy()
     cuts = np.unique([float(f"{c:.2g}") for c in np.nanquantile(x, np.arange(1, RANGES) / RANGES)])
-    names = [f"below {cuts[0]:,g}", *(f"{a:,g} to {b:,g}" for a, b in zip(cuts[:-1], cuts[1:], strict=True))]
+    names = [f"below {cuts[0]:,g}", *(f"{a:,g} to {b:,g}" for a, b in pairwise(cuts))]
     names += [f"{cuts[-1]:,g} and more", "missing"]
     order = [f"{i + 1}. {name}" for i, name in enumerate(names)]
     at = np.where(np.isnan(x), len(order) - 1, np.searchsorted(cuts, x, side="right"))

@@ -21,7 +21,7 @@ class Harm(Result):
     """One row each for identifications, attributions and both: how many are `declared`, `right` and `wrong` of them,
     the `true_harm` and the `perceived_harm`, which takes the intruder's own probabilities."""
 
-    frame: pl.DataFrame  # type: ignore[misc]
+    frame: pl.DataFrame
     threshold: float
 
     def __repr__(self) -> str:
@@ -61,7 +61,7 @@ def _attributions(frame: pl.DataFrame, loss: Loss) -> tuple[F64, F64, np.ndarray
     expected, lost = (frame[n].cast(pl.Float64).fill_null(np.nan).to_numpy() for n in ("expected_loss", "loss"))
     says = ~np.isnan(lost)
     if isinstance(loss, Exceeds):
-        said = frame["guess"].fill_null(False).to_numpy().astype(bool)  # noqa: FBT003 - polars' own
+        said = frame["guess"].fill_null(False).to_numpy().astype(bool)
         q = (loss.cost - expected) / (loss.cost + loss.gain)
         return np.where(said, q, 0.0), np.where(lost < 0, 1.0, 0.0), says & said
     return np.nan_to_num(1 - expected), np.nan_to_num(1 - lost), says

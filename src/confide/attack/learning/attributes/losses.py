@@ -67,9 +67,6 @@ class Loss(ABC):
     def true(self, found: Guessed, y: F64, place: NDArray[np.int64]) -> F64:
         """What the guesses lose, given the true values and their places among the values (-1: not there)."""
 
-    def check(self, low: float, high: float) -> None:
-        """Refuse what makes no sense for values in this range."""
-
     @property
     @abstractmethod
     def words(self) -> str:
@@ -82,7 +79,7 @@ class ZeroOne(Loss):
 
     numbers: ClassVar[bool] = False
     declares: ClassVar[bool] = True
-    words: ClassVar[str] = "0/1 loss: 1 for a wrong value"  # type: ignore[assignment]
+    words: ClassVar[str] = "0/1 loss: 1 for a wrong value"
 
     def best(self, values: F64, p: F64) -> Guessed:
         top = p.max(axis=1)
@@ -99,7 +96,7 @@ class ZeroOne(Loss):
 class Absolute(Loss):
     """How far the guess is off: the guess is the median, the middle where any point between two values is as good."""
 
-    words: ClassVar[str] = "absolute loss: how far the guess is off"  # type: ignore[assignment]
+    words: ClassVar[str] = "absolute loss: how far the guess is off"
 
     def best(self, values: F64, p: F64) -> Guessed:
         below = np.cumsum(p, axis=1)
@@ -139,7 +136,7 @@ class Squared(Loss):
     """The square of how far the guess is off: the guess is the mean. Its mean over a file is the inverse of Duncan and
     Keller-McNulty's disclosure risk."""
 
-    words: ClassVar[str] = "squared loss: the square of how far the guess is off"  # type: ignore[assignment]
+    words: ClassVar[str] = "squared loss: the square of how far the guess is off"
 
     def best(self, values: F64, p: F64) -> Guessed:
         centre = float(np.mean(values)) if len(values) else 0.0
@@ -272,7 +269,7 @@ class Own(Loss):
     grid: tuple[float, ...]
     levels: tuple[Any, ...] | None = None
     numbers: ClassVar[bool] = False
-    words: ClassVar[str] = "the loss that was stated"  # type: ignore[assignment]
+    words: ClassVar[str] = "the loss that was stated"
 
     def _of(self, guess: F64, truth: F64) -> F64:
         """The loss of aligned guesses and truths."""
@@ -301,7 +298,7 @@ class Own(Loss):
         return self._of(found.guess, y)
 
 
-NAMED = {"zero_one": ZeroOne, "absolute": Absolute, "squared": Squared}
+NAMED: dict[str, Loss] = {"zero_one": ZeroOne(), "absolute": Absolute(), "squared": Squared()}
 Stated = str | Within | Exceeds | Callable[..., Any] | None
 """What may be said for a loss; None: 0/1 for categories, absolute for numbers."""
 
@@ -315,7 +312,7 @@ def loss_of(stated: Stated, grid: Sequence[float], numeric: bool, variable: str,
             raise InputError(
                 f'loss is one of {", ".join(NAMED)}, Within(...), Exceeds(...) or a function, not "{stated}".'
             )
-        found: Loss = NAMED[stated]()
+        found = NAMED[stated]
     elif isinstance(stated, (Within, Exceeds)):
         found = stated
     elif callable(stated):

@@ -18,8 +18,9 @@ from confide.frames.distinct import Distinct
 class People:
     """`target`: each one's row among the targets of the attack; `own`: its record among the (merged) released rows, -1
     for none; `y`: the true value, NaN or -1 where missing; `told`: whether there is a truth at all; `bin`: its bin;
-    `left`: the bin that beliefs leave out, -1 where they never saw the person. `known`: what is known of them; `weight`:
-    survey weight of the own record, where the attack counts people by it. `of`: each person's place among these.
+    `left`: the bin that beliefs leave out, -1 where they never saw the person. `known`: what is known of them;
+    `weight`: survey weight of the own record, where the attack counts people by it. `of`: each person's place among
+    these.
     """
 
     support: Support
@@ -56,7 +57,7 @@ class People:
     @property
     def missing(self) -> Bools:
         """Whose true value is missing."""
-        return self.told & (self.bin == self.support.bins)
+        return np.asarray(self.told & (self.bin == self.support.bins))
 
     @cached_property
     def _by_target(self) -> tuple[I64, I64]:

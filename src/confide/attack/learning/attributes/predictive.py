@@ -29,7 +29,7 @@ LEAST = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Law:
-    """Distributions of some people (`who`): `values` (V,) rising, `p` (rows, V + 1), missing last; `of`: each one's row.
+    """Distributions of some people (`who`): `values` (V,) rising, `p` (rows, V + 1), missing last; `of`: whose row.
 
     `without` (n, V + 1): the same without each person's own record; or `at`, `share`: the place at which the own record
     lies, and how much of the distribution goes with it; nothing changes where there is neither. `place` (n,): of the

@@ -74,7 +74,7 @@ class Level:
 
 def _cell_codes(codes: Sequence[I64], sizes: Sequence[int], n: int) -> I64:
     total, span = np.zeros(n, dtype=np.int64), 1
-    for c, size in zip(codes, sizes, strict=True):
+    for size in sizes:
         span *= size + 1
     if span < 2**62:
         return combine(list(codes), list(sizes)) if codes else total
@@ -212,7 +212,8 @@ def _chain(
 
     alone = {i: tried([i], base)[2] for i in range(n)}
     order = sorted(range(n), key=lambda i: (-alone[i], known_name(known, i)))
-    levels, fine = [], []
+    levels: list[Level] = []
+    fine: list[int] = []
     for i in order:
         for step in ([*fine, coarse[i]], [*fine, i]) if i in coarse else ([*fine, i],):
             level, base, _ = tried(step, base)

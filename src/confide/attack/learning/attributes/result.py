@@ -46,7 +46,7 @@ class Guess(Result):
     attack: Attack
     variable: str
     loss: Loss
-    frame: pl.DataFrame  # type: ignore[misc]
+    frame: pl.DataFrame
     how: str
     without_exact: bool
     without: str
@@ -130,7 +130,8 @@ class Guess(Result):
         >>> import confide as cf
         >>> release = cf.Plan([], identifiers=["id"]).protect(cf.demo("heads").head(500), seed=1)
         >>> found = cf.Intruder(knows=["sex", "age", "state"]).attack(release).guess("tenure").harm(
-        ...     right_identification=1, wrong_identification=0.5, right_attribution=1, wrong_attribution=1, threshold=0.9)
+        ...     right_identification=1, wrong_identification=0.5, right_attribution=1, wrong_attribution=1,
+        ...     threshold=0.9)
         >>> found.frame["what"].to_list()
         ['identification', 'attribution', 'both']
         """

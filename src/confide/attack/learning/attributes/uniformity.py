@@ -22,7 +22,7 @@ class Coverage(Result):
     """`frame`: each stated `level`, the share `covered`, its standard `error`, and how many standard errors off it is
     (`z`). `pit`: the transform, one number per person who has a true value."""
 
-    frame: pl.DataFrame  # type: ignore[misc]
+    frame: pl.DataFrame
     pit: F64
 
     def __repr__(self) -> str:

@@ -28,11 +28,12 @@ SMALL = 400
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """Some targets of one block, or of a few small ones. `targets`: their rows among those who are attacked; `rows`: the
-    blocks' records, as rows of the (merged) release in rising order, each standing for `count` of them; `w` (targets,
-    rows): weight of one such record, relative to exp(`log_scale`), 0 for those of other blocks; `absent`: the weight of
-    absence on the same scale; `people`, `n_t`: N_t (0 where membership is certain) and how many records the block has.
-    All but rows and count have shape (targets, ...)."""
+    """Some targets of one block, or of a few small ones. `targets`: their rows among those who are attacked; `rows`:
+    the blocks' records, as rows of the (merged) release in rising order, each standing for `count` of them; `w`
+    (targets, rows): weight of one such record, relative to exp(`log_scale`), 0 for those of other blocks; `absent`: the
+    weight of absence on the same scale; `people`, `n_t`: N_t (0 where membership is certain) and how many records the
+    block has. All but rows and count have shape (targets, ...).
+    """
 
     scene: Scene
     targets: I64
@@ -82,7 +83,7 @@ def _of_scene(ready: Prepared, scene: Scene, rows: I64, asked: I64, people: F64 
     order = asked[np.argsort(scene.block_t[asked], kind="stable")]
     order = order[scene.block_t[order] >= 0]
     block = scene.block_t[order]
-    sizes = np.bincount(scene.block_r, weights=scene.count, minlength=max(scene.n_blocks, 1))
+    sizes = np.bincount(scene.block_r, weights=scene.count, minlength=max(scene.n_blocks, 1)).astype(float)
     for a, b in _batches(scene, block):
         at = np.sort(np.concatenate([scene.members(int(k)) for k in np.unique(block[a:b])]))
         unknown = unknown_of(scene, at) if says is None else None
