@@ -78,6 +78,11 @@ class People:
         at = np.clip(np.searchsorted(rows, own), 0, max(len(rows) - 1, 0))
         return np.where((own >= 0) & (rows[at] == own), at, -1) if len(rows) else np.full(len(units), -1)
 
+    def alike(self, units: I64) -> Distinct:
+        """Those of whom the same is known and believed."""
+        keys = [self.target[units], self.left[units], *(c.values[units] for c in self.known.values())]
+        return Distinct.rows(keys, len(units))
+
     def beliefs(self, units: I64, nodes: Nodes) -> F64:
         """e(y | t) on nodes, missing last, shape (n, G + 1)."""
         return on_nodes(self.relations.rows(self.known.take(units), self.left[units]), nodes)

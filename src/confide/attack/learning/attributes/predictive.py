@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,6 +24,8 @@ from confide.frames.columns import F64, I64, Bools, codes_in
 
 ENTRIES = 2_000_000
 """Probabilities that are worked on together."""
+SPARSE = 0.05
+"""Share of possible pairs of records and values below which the others are not stored."""
 LEAST = 1e-12
 """Share of all weights below which no record is left."""
 
@@ -254,32 +257,61 @@ class _Matches(_Way):
 
 @dataclass(frozen=True, eq=False)
 class _Dense(_Way):
-    """Any likelihood: true values beside what each record shows."""
+    """Any likelihood: true values beside what each record shows. Those of whom the same is known and believed once."""
 
     def law(self, piece: Piece, units: I64, of: I64, weight: F64, group: I64) -> Law:
         r = self.reading
         total, absent, mine, own = r.shared(piece, units, of, group)
         after = r.without_absent(piece, units, of)
-        e = r.people.beliefs(units, r.nodes)
-        p, cut = absent[:, None] * e, after[:, None] * e
-        for some, known in r.people.known_together(units, r.said.beside):
-            like = np.exp(_relative(r.said.log(r.nodes.values, self.rows, known)))
-            d = e[some] @ like.T
+        left = np.maximum(total - absent - mine, 0.0) + after
+        alike = r.people.alike(units)
+        first = alike.first
+        likes = [
+            (some, np.exp(_relative(r.said.log(r.nodes.values, self.rows, known))))
+            for some, known in r.people.known_together(units[first], r.said.beside)
+        ]
+        plain = not (absent > 0).any() and not (after > 0).any() and bool((left > LEAST * total).all())
+        use = _possible([like for _, like in likes]) if plain else np.arange(len(r.nodes.values) + 1)
+        e = r.people.beliefs(units[first], r.nodes)[:, use]
+        p, cut = absent[first][:, None] * e, np.zeros((len(units), len(use)))
+        for some, every in likes:
+            like = _thin(every[:, use])
+            d = np.asarray(e[some] @ like.T)
             # A record that nobody believed in could have become says nothing of the value.
             silent = d <= 0
-            m = np.where(silent, 0.0, weight[of[some]] / np.where(silent, 1.0, d))
-            lost = np.where(silent, weight[of[some]], 0.0).sum(axis=1)
-            both = e[some] * (m @ like + lost[:, None])
-            p[some] += both
-            here = np.flatnonzero(own[some] >= 0)
-            g = own[some][here]
-            said = np.where(silent[here, g][:, None], 1.0, like[g] / np.where(silent, 1.0, d)[here, g][:, None])
-            both[here] -= mine[some][here][:, None] * e[some][here] * said
-            cut[some] += both
-        left = np.maximum(total - absent - mine, 0.0) + after
+            m = np.where(silent, 0.0, weight[of[first[some]]] / np.where(silent, 1.0, d))
+            lost = np.where(silent, weight[of[first[some]]], 0.0).sum(axis=1)
+            p[some] += e[some] * (np.asarray(m @ like) + lost[:, None])
+            at = np.full(len(first), -1)
+            at[some] = np.arange(len(some))
+            here = np.flatnonzero((own >= 0) & (at[alike.of] >= 0))
+            row, g = at[alike.of[here]], own[here]
+            said = _rows_of(like, g) / np.where(silent, 1.0, d)[row, g][:, None]
+            said[silent[row, g]] = 1.0
+            cut[here] = mine[here][:, None] * e[some][row] * said
+        both = p[alike.of] - absent[:, None] * e[alike.of] + after[:, None] * e[alike.of] - cut
         place, inside = r.people.places(units, r.nodes)
-        p = p / total[:, None]
-        return Law(units, r.nodes.values, p, np.arange(len(units)), place, inside, _rest(cut, left, total, e))
+        back = np.full(len(r.nodes.values) + 1, -1)
+        back[use] = np.arange(len(use))
+        place = np.where(place >= 0, back[place], -1)
+        rest = _rest(both, left, total, e[alike.of])
+        return Law(units, r.nodes.values[use[:-1]], p / total[first][:, None], alike.of, place, inside, rest)
+
+
+def _possible(likes: list[F64]) -> I64:
+    """Values that some record allows, and missing, which is always the last."""
+    found = np.any([like.any(axis=0) for like in likes], axis=0)
+    found[-1] = True
+    return np.flatnonzero(found)
+
+
+def _thin(found: F64) -> Any:
+    """Likelihoods (records, values), sparse where few values are possible."""
+    return sp.csr_matrix(found) if np.count_nonzero(found) < SPARSE * found.size else found
+
+
+def _rows_of(like: Any, rows: I64) -> F64:
+    return np.asarray(like[rows].toarray() if sp.issparse(like) else like[rows])
 
 
 def _relative(logs: F64) -> F64:

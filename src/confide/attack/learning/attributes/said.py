@@ -99,9 +99,10 @@ class Said:
         if self.like is not None and self.like.scale is not None and column.kind == "numeric":
             t = self.like.target(self.view.met(Records([mine])))
             steps = np.floor(self.like.in_steps(values, 4.0))
-            steps = np.where(np.isfinite(steps) & self.like.altered(t), steps, -1.0 - np.arange(len(values)))
-            key = Distinct.rows([steps, *self._labels(Records([mine]))], len(values))
-            out = key.of
+            labels, moved = self._labels(Records([mine])), np.isfinite(steps) & self.like.altered(t)
+            # What is not altered is told apart by labels, or, where there is none, each value by itself.
+            steps = np.where(moved, steps, np.inf if labels else steps.max(initial=0.0) + 1 + np.arange(len(values)))
+            out = Distinct.rows([moved, steps, *labels], len(values)).of
         return out
 
     def _labels(self, records: Records) -> list[I64]:

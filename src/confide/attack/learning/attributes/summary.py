@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from confide.attack.learning.attributes.result import Guess
 
 
+ALONE = ["relations alone", "no candidate", "contradiction"]
+"""Statuses of people who meet no record that can be theirs."""
+
+
 @dataclass(frozen=True)
 class LearntSummary(Result):
     """Mean losses of `people` with a truth: `loss` of the guesses, `expected` by the intruder's own account (`z`: how
@@ -82,7 +86,7 @@ class LearntSummary(Result):
             _row("of the guess", self.loss, self._expected()),
             _row("by the margin alone", self.margin),
             _row("by published relations", self.relations, "the person's own value left out"),
-            _row("without the own record", self.without_person, self.without),
+            _row("without the own record", self.without_person, self.without.partition(":")[0]),
             "sums over people          gains         losses",
             _sums("the release adds", self.release_gained, self.release_lost, "relations less guess"),
             _sums("taking part adds", self.taking_part_gained, self.taking_part_lost, "own record out less in"),
@@ -96,6 +100,8 @@ class LearntSummary(Result):
         ):
             if count:
                 lines.append(f"{count:,} people, {words}")
+        if ":" in self.without:
+            lines.append(f"without the own record, {self.without}")
         return "\n".join(lines)
 
     def _expected(self) -> str:
@@ -136,7 +142,7 @@ def summarise_guess(guess: Guess, weights: F64 | None) -> LearntSummary:
         _far(loss, expected, w), _mean(margin, w, there), _mean(relations, w, there), _mean(without, w, there),
         *_apart(adds), *_apart(own), float(w[there & (adds > 0)].sum()),
         int((status == "own value missing").sum()), int((status == "no truth").sum()),
-        int(status.is_in(["relations alone", "no candidate", "contradiction"]).sum()) if guess.how != "x" else 0,
+        int(status.is_in(ALONE).sum()),
         guess.without, weights is not None,
     )  # fmt: skip
 
@@ -147,7 +153,7 @@ def _mean(values: F64, w: F64, there: np.ndarray | None = None) -> float | None:
 
 
 def _apart(values: F64) -> tuple[float, float]:
-    return float(values[values > 0].sum()), float(-values[values < 0].sum())
+    return float(values[values > 0].sum()), abs(float(values[values < 0].sum()))
 
 
 def _far(loss: F64, expected: F64, w: F64) -> float | None:

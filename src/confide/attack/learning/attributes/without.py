@@ -21,9 +21,9 @@ from confide.core.errors import InputError
 from confide.frames.columns import F64, I64
 
 FOLDS = 10
-EXACT = "exact: the record is left out, and no other record's weight hangs on it"
+EXACT = "exact"
 NEAR = (
-    "approximate: the record is left out, but counts, ranks or beliefs that read the file still hold it; "
+    "approximate: the record is left out, but counts, ranks or beliefs that read\nthe file still hold it; "
     'without="releases" makes ten releases instead'
 )
 NONE = "nothing changes: no record says anything of its owner"
