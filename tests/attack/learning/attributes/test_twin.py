@@ -65,6 +65,18 @@ def test_the_double_loop(name: str, level: str) -> None:
     agree(cf.Intruder.at(level, knows=["sex", "race"]).attack(release), variable, range(0, 40, 9))
 
 
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("variable", ["job", "pay"])
+def test_known_noise(variable: str, level: str) -> None:
+    """A known number with noise, one known to be left alone, and a category: densities beside classes."""
+    rng = np.random.default_rng(8)
+    file = small().with_columns(age=pl.Series(np.round(20 + 10 * rng.random(40), 1)))
+    steps = [*KEYS, cf.Noise("age", sd=2.0, bounds=(21, 60))]
+    plan = cf.Plan([*steps, cf.Bottomcode("age", at=21)], numeric=["pay"])
+    attack = cf.Intruder.at(level, knows=["sex", "race", "age"]).attack(plan.protect(file, seed=1))
+    agree(attack, variable, range(0, 40, 9))
+
+
 @pytest.mark.parametrize("membership", MEMBERSHIPS)
 @pytest.mark.parametrize("name", ["kept, keys swapped", "kept number", "PRAM", "noise"])
 def test_memberships(name: str, membership: str) -> None:

@@ -6,19 +6,23 @@ The plain formula serves every likelihood, level and membership; what is alike i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from confide.attack.engine import kernels
 from confide.attack.engine.checks import check_scene
 from confide.attack.engine.membership import people_in_blocks
 from confide.attack.engine.posterior import log_block, log_known, unknown_of
 from confide.attack.engine.prepare import Prepared
 from confide.attack.engine.scene import Scene
-from confide.attack.engine.target_side import log_belief, log_limits, log_normaliser, no_class_fits
+from confide.attack.engine.target_side import log_belief, log_limits, log_normaliser, log_numbers, no_class_fits
 from confide.attack.engine.unit_sums import log_unit_rows, other_rows
+from confide.core.run.threads import run_pieces, thread_count
 from confide.frames.columns import F64, I64
 from confide.frames.distinct import Distinct
+from confide.protect.likelihoods.normal import Normal
+from confide.protect.seam.likelihood import Columns
 
 PAIRS, PRODUCT = 500_000, 2_000_000
 """Pairs times classes that are worked on together; pairs, where classes are summed over by a product of matrices."""
@@ -92,9 +96,11 @@ def _of_scene(ready: Prepared, scene: Scene, rows: I64, asked: I64, people: F64 
         for i in range(a, b, step):
             t = order[i : min(i + step, b)]
             logs = -np.repeat(scene.side.log_absent[t][:, None], len(at), axis=1)
-            found = _parts(scene, t, at, unknown) if says is None else log_unit_rows(scene, says, t, at)
-            for part in found.values():
-                logs += part
+            if says is None:
+                _add_parts(scene, t, at, unknown, logs)
+            else:
+                for part in log_unit_rows(scene, says, t, at).values():
+                    logs += part
             if block[a] != block[b - 1]:
                 logs = np.where(scene.block_t[t][:, None] == scene.block_r[at][None, :], logs, -np.inf)
             mine = scene.block_t[t]
@@ -116,39 +122,98 @@ def _batches(scene: Scene, block: I64) -> Iterator[tuple[int, int]]:
         yield first, len(block)
 
 
-def _parts(scene: Scene, t: I64, at: I64, unknown: F64 | None) -> dict[str, F64]:
-    """As `log_block`; averages over unknown classes as one product of matrices, where no pair has its own belief."""
+def _add_parts(scene: Scene, t: I64, at: I64, unknown: F64 | None, out: F64) -> None:
+    """As `log_block`, added up in `out`: averages over unknown classes as products of matrices, densities compiled."""
     if not _as_product(scene, unknown):
-        return log_block(scene, t, at, unknown)
-    shape = (len(t), len(at))
-    who, which = np.repeat(t, len(at)), np.tile(at, len(t))
-    parts = {name: part.reshape(shape) for name, part in log_known(scene, who, which).items()}
+        for part in log_block(scene, t, at, unknown).values():
+            out += part
+        return
     assert unknown is not None
-    parts["unavailable"] = _mixed(scene, t, at, unknown)
+    out += _mixed(scene, t, at, unknown)
     if any(u.like_a is not None or u.log_own is not None for u in scene.uncertain):
-        parts["others"] = np.repeat(-scene.log_m[at][None, :], len(t), axis=0)
-    return parts
+        out -= scene.log_m[at]
+    for i, (u, known) in enumerate(zip(scene.uncertain, scene.known_t, strict=True)):
+        if scene.side.parts_known[i] is None and known is not None and type(u.like) is Normal and not u.silent:
+            _add_normal(u.like, known, scene.records[i], t, at, out)
+    which = [i for i, u in enumerate(scene.uncertain) if type(u.like) is not Normal or scene.side.parts_known[i]]
+    for part in _log_others(scene, which, t, at):
+        out += part
+
+
+def _log_others(scene: Scene, which: list[int], t: I64, at: I64) -> Iterator[F64]:
+    """log C of some steps, as `log_known` has it."""
+    if not any(_multiplies(scene, i) for i in which):
+        return
+    some = replace(
+        scene, knowledge=replace(scene.knowledge, uncertain=tuple(scene.uncertain[i] for i in which)),
+        fit=replace(scene.fit, numeric=tuple(scene.fit.numeric[i] for i in which)),
+        side=replace(
+            scene.side, known=tuple(scene.side.known[i] for i in which),
+            parts_known=tuple(scene.side.parts_known[i] for i in which),
+        ),
+        records=tuple(scene.records[i] for i in which),
+    )  # fmt: skip
+    for part in log_known(some, np.repeat(t, len(at)), np.tile(at, len(t))).values():
+        yield part.reshape(len(t), len(at))
+
+
+def _multiplies(scene: Scene, i: int) -> bool:
+    """Whether what is known of a step counts by itself, not through classes."""
+    u = scene.uncertain[i]
+    if scene.side.parts_known[i] is not None:
+        return True
+    return not u.silent and scene.known_t[i] is not None and (scene.fit.numeric[i] or u.direct)
+
+
+def _add_normal(like: Normal, known: Columns, record: Columns, t: I64, at: I64, out: F64) -> None:
+    """log C of one known noisy number."""
+    y = np.where(known["inside"][t], known["y"][t], 0.0)
+    sd = like.sd_at(y) * (known["wider"][t] if "wider" in known else 1.0)
+    given = (
+        y, known["inside"][t], -known["log_allowed"][t], np.where(sd > 0, sd, 1.0),
+        record["low"][at], record["high"][at], record["inside"][at], out,
+    )  # fmt: skip
+    step = max(len(t) // 8, 1)
+    cuts = [(a, min(a + step, len(t))) for a in range(0, len(t), step)]
+    run_pieces(lambda a, b: kernels.add_normal_pairs(a, b, *given), cuts, thread_count(None), lambda _: None)
 
 
 def _as_product(scene: Scene, unknown: F64 | None) -> bool:
-    own = scene.fit.helped and any(n.known for n in scene.numbers)
-    return unknown is not None and not scene.knowledge.nearest and not own
+    return unknown is not None and not scene.knowledge.nearest
 
 
 def _mixed(scene: Scene, t: I64, at: I64, unknown: F64) -> F64:
-    """log sum_k e_k(t) L_kj, shape (targets, records)."""
-    if scene.fit.helped:
-        cell = scene.cell_r[at]
-        unknown = unknown + scene.fit.believed.log_pi_r[cell] + log_limits(scene, cell, scene.numbers)
+    """log sum_k e_k(t) L_kj, shape (targets, records): records of one cell together, where beliefs are theirs."""
     top = unknown.max(axis=1)
     top = np.where(np.isfinite(top), top, 0.0)
-    with np.errstate(divide="ignore"):
-        out = np.log(np.exp(log_belief(scene, t)) @ np.exp(unknown - top[:, None]).T) + top
-    out -= log_normaliser(scene, t)[:, None]
+    like, log_e = np.exp(unknown - top[:, None]), log_belief(scene, t)
+    out = np.empty((len(t), len(at)))
+    for c, rows in _by_cell(scene, at):
+        mine = log_e
+        if c >= 0:
+            cell, many = np.array([c]), np.full(len(t), c)
+            mine = log_e + scene.fit.believed.log_pi_r[cell] + log_limits(scene, cell, scene.numbers)
+            mine = mine + log_numbers(scene, t, many, scene.numbers, scene.fit.believed.correlation)
+        high = mine.max(axis=1, keepdims=True)
+        high = np.where(np.isfinite(high), high, 0.0)
+        with np.errstate(divide="ignore"):
+            out[:, rows] = np.log(np.exp(mine - high) @ like[rows].T) + high
+    out += top - log_normaliser(scene, t)[:, None]
     strange = np.flatnonzero(no_class_fits(scene, t))
     if len(strange):
-        out[strange] = log_block(scene, t[strange], at, unknown_of(scene, at))["unavailable"]
-    return np.asarray(out)
+        out[strange] = log_block(scene, t[strange], at, unknown)["unavailable"]
+    return out
+
+
+def _by_cell(scene: Scene, at: I64) -> Iterator[tuple[int, I64]]:
+    """Places of records by the cell of what is believed of them; all at once (-1) where they show nothing more."""
+    if not scene.fit.helped:
+        yield -1, np.arange(len(at))
+        return
+    order = np.argsort(scene.cell_r[at], kind="stable")
+    cells, first = np.unique(scene.cell_r[at][order], return_index=True)
+    for c, rows in zip(cells.tolist(), np.split(order, first[1:]), strict=True):
+        yield int(c), rows
 
 
 def _scaled(scene: Scene, targets: I64, at: I64, logs: F64, people: F64 | None, n_t: F64) -> Piece:
