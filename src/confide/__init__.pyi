@@ -9,6 +9,10 @@ from confide import theory as theory
 from confide.attack.intruder import Intruder as Intruder
 from confide.attack.intruder import Uniform as Uniform
 from confide.attack.intruder import Unsure as Unsure
+from confide.attack.learning.attributes.losses import Exceeds as Exceeds
+from confide.attack.learning.attributes.losses import Within as Within
+from confide.attack.learning.attributes.result import Guess as Guess
+from confide.attack.learning.attributes.result import Guesses as Guesses
 from confide.attack.results.attack import Attack as Attack
 from confide.attack.results.copies import Averaged as Averaged
 from confide.core.errors import InputError as InputError

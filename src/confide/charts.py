@@ -7,6 +7,7 @@ from confide.show.charts.charts import risk_distribution_chart as risk_distribut
 from confide.show.charts.charts import strategies_chart as strategies_chart
 from confide.show.charts.drawing import save_chart as save_chart
 from confide.show.charts.grid_chart import grid_chart as grid_chart
+from confide.show.charts.learning_charts import learning_chart as learning_chart
 from confide.show.charts.map_chart import map_chart as map_chart
 from confide.show.charts.rank_charts import exposure_chart as exposure_chart
 from confide.show.charts.rank_charts import rank_chart as rank_chart

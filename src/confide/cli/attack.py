@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 EXAMPLE = """\
   confide attack heads.csv --private vault --intruder intruder.toml
   confide attack heads.csv --plan plan.toml --seed 1 --intruder intruder.toml
-  confide attack heads.csv --released other.csv --link link.csv row --intruder intruder.toml"""
+  confide attack heads.csv --released other.csv --link link.csv row --intruder intruder.toml
+  confide attack heads.csv --plan plan.toml --seed 1 --intruder intruder.toml --learn hh_income --loss absolute"""
 
 
 def add(commands: Commands) -> None:
@@ -36,6 +37,10 @@ def add(commands: Commands) -> None:
     p.add_argument("--link", nargs=2, metavar=("FILE", "COLUMN"), help=link)
     p.add_argument("--targets", type=Path, metavar="FILE", help="who is attacked; default: everybody released")
     p.add_argument("--threshold", type=float, default=0.2, help="count targets above this probability (0.2)")
+    learn = "unknown variables: what guesses of them lose, with and without the release"
+    p.add_argument("--learn", nargs="+", metavar="VARIABLE", help=learn)
+    loss = "zero_one, absolute, squared, within SHARE, or exceeds LIMIT COST GAIN; default: by the variable's kind"
+    p.add_argument("--loss", nargs="+", metavar="LOSS", help=loss)
     p.add_argument("--out", type=Path, metavar="FILE", help="write one row per target; private")
     p.add_argument("--threads", type=int, metavar="N", help="default: all cores; never changes a result")
     p.add_argument("--force", action="store_true", help="replace an existing --out file")
@@ -48,6 +53,7 @@ def run(options: argparse.Namespace) -> Told:
     from confide.show.text.cautions import caution_lines
 
     raise_all(common.unwritable(options, [options.out]))
+    loss = _loss(options)
     if options.out is not None:
         common.check_suffix(options.out)
     intruder = cf.Intruder.load(options.intruder, options.name)
@@ -62,11 +68,37 @@ def run(options: argparse.Namespace) -> Told:
         "treatments": [asdict(t) for t in result.treatments],
         "cautions": caution_lines(result),
     }
+    if options.learn:
+        found = result.guess(options.learn, loss)
+        text += f"\n\n{found!r}"
+        plain["learnt"] = [g.summary().to_dict() for g in found]
     if options.out is not None:
         cf.write(result.units, options.out, overwrite=options.force, private=True)
         text += f"\n\nPrivate, one row per target with its true match, never to be published: {options.out}"
         plain["units"] = str(options.out)
     return text, plain
+
+
+def _loss(options: argparse.Namespace) -> str | cf.Within | cf.Exceeds | None:
+    """The loss that --loss states."""
+    if options.loss is None:
+        return None
+    if not options.learn:
+        raise InputError("--loss goes with --learn VARIABLE.")
+    name, *numbers = options.loss
+    wanted = {"within": (1, 2), "exceeds": (3, 3)}.get(name, (0, 0))
+    if not wanted[0] <= len(numbers) <= wanted[1]:
+        raise InputError(
+            "--loss is zero_one, absolute, squared, within SHARE [FLOOR], or exceeds LIMIT COST GAIN, as in "
+            "--loss exceeds 100000 1 1."
+        )
+    try:
+        values = [float(n) for n in numbers]
+    except ValueError:
+        raise InputError(f"--loss {name} takes numbers, as in --loss exceeds 100000 1 1.") from None
+    if name == "within":
+        return cf.Within(*values)
+    return cf.Exceeds(*values) if name == "exceeds" else str(name)
 
 
 def _release(options: argparse.Namespace) -> cf.Release:

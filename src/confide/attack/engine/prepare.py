@@ -100,19 +100,20 @@ class Prepared:
 
 def prepare(
     intruder: Intruder, release: Release, targets: Any, truth: Any, also: Sequence[Release] = (), merge: bool = True,
-    behind: bool | None = None,
+    behind: bool | None = None, seen: tuple[str, ...] = (),
 ) -> Prepared:  # fmt: skip
     """Merge what is alike (with `merge=False` nothing is), and pair every target with its own record.
 
     `behind`: whether the targets are the people behind records, where they are a part of those of whom that is asked.
+    `seen`: unknown variables that count at whatever level others do.
     """
     intruder = as_shown(intruder, release)
     groups = grouping(intruder, release)
-    case = make_case(intruder, release)
+    case = make_case(intruder, release, seen)
     if groups is not None and groups.several:
         case = replace(case, unit=groups.released if intruder.beliefs == "released" else groups.original)
     files = merged(case, merge and not also and groups is None)
-    others = tuple(make_case(intruder, copy) for copy in also)
+    others = tuple(make_case(intruder, copy, seen) for copy in also)
     who = gather_targets(intruder, release, files.original, targets, truth)
     own_row = released_row(release, who.truth)
     own = files.released.place(own_row) if groups is None else groups.own(who.truth, own_row)

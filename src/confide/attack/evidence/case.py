@@ -27,7 +27,8 @@ class Case:
 
     `count`, `original_count`: how many rows each row stands for, None for one. `tables`: what was counted in the whole
     release. `blind`: the plan is not known, so every value may have been altered. `unit`: of every row of the file that
-    beliefs are fitted on, None where each row is one.
+    beliefs are fitted on, None where each row is one. `seen`: unknown variables that count in any case, at whatever
+    level others do: what is guessed next.
     """
 
     intruder: Intruder
@@ -40,6 +41,7 @@ class Case:
     original_count: F64 | None = None
     tables: dict[tuple[str, ...], Tally] = field(default_factory=dict)
     unit: I64 | None = None
+    seen: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return (
@@ -134,11 +136,11 @@ def merged(case: Case, may: bool = True) -> Merged:
     return Merged(fewer, original, released)
 
 
-def make_case(intruder: Intruder, release: Release) -> Case:
+def make_case(intruder: Intruder, release: Release, seen: tuple[str, ...] = ()) -> Case:
     """Original and released files as arrays, with the steps an "average" intruder believes in."""
     compiled = release.compiled or Compiled((), {}, ())
     public = release.public_variables
-    needed = [*intruder.knows, *intruder.between]
+    needed = [*intruder.knows, *intruder.between, *seen]
     needed += [v for v, w in compiled.ways.items() if w.random is not None]
     needed += [v for step in compiled.steps if step.role == "random" for v in step.needs]
     if "exact" in intruder.levels:
@@ -149,7 +151,7 @@ def make_case(intruder: Intruder, release: Release) -> Case:
         raise InputError(f'The original file has no column "{lost[0]}", so nobody can be said to know it.')
     original, released = release.encoded(names, numeric=intruder.between)
     believed = believed_steps(intruder, compiled, original, released)
-    return Case(intruder, compiled, original, released, believed, blind=release.plan is None)
+    return Case(intruder, compiled, original, released, believed, blind=release.plan is None, seen=seen)
 
 
 def _remembered(compiled: Compiled, i: int, belief: Any, seen: Records, after: Mapping[str, Chain]) -> Fitted:

@@ -140,7 +140,7 @@ def _helpers(case: Case, uncertain: list[Uncertain], all_kept: bool, known: set[
     At level "exact" all of them, also those whose truth differs though they are released as the file has them, and
     those that are known but perhaps mistaken; else
     only those that a step in play reads (the groups inside which it swapped): its likelihood depends on them, so the
-    belief about what it altered must too.
+    belief about what it altered must too; and what is guessed next, whose guess depends on who is whom.
     """
     kept = [v for v in case.released if case.compiled.way(v).random is None and v not in known]
     if all_kept:
@@ -148,7 +148,7 @@ def _helpers(case: Case, uncertain: list[Uncertain], all_kept: bool, known: set[
         return (*kept, *judged, *(v for v in case.released if case.only_modelled(v)))
     in_play = {v for u in uncertain if not u.direct and not u.silent for v in u.variables}
     read = {v for s in case.compiled.steps if s.role == "random" and in_play & set(s.variables) for v in s.needs}
-    return tuple(v for v in kept if v in read)
+    return tuple(v for v in kept if v in read or v in case.seen)
 
 
 def _random_step(
@@ -160,7 +160,9 @@ def _random_step(
     mine = tuple(v for v in case.compiled.steps[i].variables if v in case.released)
     known = tuple(v for v in mine if v in knows)
     # In the step's own order, which its likelihood keeps to.
-    in_play = tuple(v for v in mine if (c != "ignore" if v in known else v in limits or b != "ignore"))
+    in_play = tuple(
+        v for v in mine if (c != "ignore" if v in known else v in limits or v in case.seen or b != "ignore")
+    )
     if not known and not in_play:
         return
     view = case.view(knows)
@@ -200,9 +202,9 @@ def _random_step(
         uncertain += _truth_given_released(case, evidence, known, limits, view)
         return
     like_a = None
-    if a != "ignore":
+    if a != "ignore" or set(in_play) & set(case.seen):
         like_a = evidence.likelihood
-        if a == "average" or c == "average" or b == "average":
+        if a == "average" or (a != "ignore" and "average" in (b, c)):
             like_a = _evidence(case, i, a, view, in_play).likelihood
     regions = {v: evidence.labels[v] for v in in_play if v not in known and v in evidence.labels}
     like, mistakes, off = evidence.likelihood, {}, None

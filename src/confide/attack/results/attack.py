@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import polars as pl
@@ -21,6 +21,8 @@ from confide.core.upward import upward
 from confide.frames.columns import F64, I64
 
 if TYPE_CHECKING:
+    from confide.attack.learning.attributes.losses import Stated
+    from confide.attack.learning.attributes.result import Guess, Guesses
     from confide.attack.results.explain import Explanation
     from confide.attack.results.grid import Grid
     from confide.attack.results.tried import Tried
@@ -238,6 +240,39 @@ class Attack(Result):
         from confide.attack.results.monte_carlo import monte_carlo
 
         return monte_carlo(self, draws, seed, targets)
+
+    @overload
+    def guess(  # type: ignore[overload-overlap]
+        self, variables: str, loss: Stated = None, *, grid: Sequence[float] = (), smoothing: float | None = None,
+        without: str = "record",
+    ) -> Guess: ...  # fmt: skip
+    @overload
+    def guess(
+        self, variables: Sequence[str], loss: Stated = None, *, grid: Sequence[float] = (),
+        smoothing: float | None = None, without: str = "record",
+    ) -> Guesses: ...  # fmt: skip
+    def guess(
+        self, variables: str | Sequence[str], loss: Stated = None, *, grid: Sequence[float] = (),
+        smoothing: float | None = None, without: str = "record",
+    ) -> Guess | Guesses:  # fmt: skip
+        """What is learnt of unknown variables: the best guess of each person's value, and what it loses.
+
+        `loss`: "zero_one" (default for categories), "absolute" (default for numbers), "squared", `cf.Within(share=)`,
+        `cf.Exceeds(limit=, cost=, gain=)`, or a function(guess, truth), whose guess is sought among the values that
+        occur and a `grid`. Beside every loss stand those by the margin, by published relations, and by the same release
+        without the person's own row (`without`: "record" leaves the row out, "releases" makes ten releases, each
+        without a tenth of the people). `smoothing`: relations by cells of all known variables with so many records'
+        worth of the margin, in place of cells of more and more variables.
+
+        >>> import confide as cf
+        >>> release = cf.Plan([cf.Recode("age", width=5)], identifiers=["id"]).protect(cf.demo("heads"), seed=1)
+        >>> found = cf.Intruder(knows=["sex", "race", "marital", "age"]).attack(release).guess("hh_income", "absolute")
+        >>> found.summary().loss < found.summary().relations < found.summary().margin
+        True
+        """
+        from confide.attack.learning.attributes.guess import guess
+
+        return guess(self, variables, loss, grid, smoothing, without)
 
     def unit(self, target: int) -> int:
         """The place of a target among those that have the same values and the same record."""

@@ -112,6 +112,12 @@ class Fitted(ABC):
         by themselves; else the file must stay together."""
         return False
 
+    @property
+    def reads_others(self) -> bool:
+        """Whether what a record says of its owner hangs on other records (counts, ranks, means, a model), so that it
+        would be otherwise without one of them; False where the likelihood was stated and not learnt."""
+        return True
+
     def reads_missing(self, level: str) -> bool:  # noqa: ARG002 - a default
         """Whether evidence at a level understands a target whose value is missing; if not, that is not known of it."""
         return True

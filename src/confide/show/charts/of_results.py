@@ -19,6 +19,10 @@ from confide.show.charts.table_charts import bands_chart, sap_chart, scheme_map
 from confide.show.charts.theory_charts import uniques_chart
 
 if TYPE_CHECKING:
+    from confide.attack.learning.attributes.harm import Harm
+    from confide.attack.learning.attributes.result import Guess, Guesses
+    from confide.attack.learning.attributes.summary import LearntSummary
+    from confide.attack.learning.attributes.uniformity import Coverage
     from confide.attack.results.attack import Attack
     from confide.attack.results.copies import Averaged
     from confide.attack.results.explain import Explanation
@@ -146,6 +150,57 @@ def _few(result: Few) -> Any:
     return _rows(rows, "People at risk", "Raising protection for the risky few, and for all")
 
 
+def _guess(result: Guess) -> Any:
+    """Mean losses with two standard errors, before the release and after."""
+    names = {
+        "loss_margin": "by the margin alone", "loss_relations": "by published relations",
+        "loss_without_person": "the release without the own record", "loss": "the release",
+    }  # fmt: skip
+    rows = []
+    seen = result.frame.filter(pl.col("loss").is_not_null())
+    for column, words in names.items():
+        values = seen[column].drop_nulls().to_numpy()
+        at = float(values.mean()) if len(values) else None
+        half = 2 * float(values.std()) / len(values) ** 0.5 if len(values) else 0.0
+        ends = (None, None) if at is None else (at - half, at + half)
+        rows.append((words, at, *ends, "unknown" if at is None else f"{at:,.4g}"))
+    return _rows(rows, "Mean loss of the best guess (bars: 2 standard errors)", f"What is learnt of {result.variable}")
+
+
+def _guesses(result: Guesses) -> Any:
+    rows = []
+    for g in result:
+        s = g.summary()
+        share = None if not s.relations or s.loss is None else 100 * (1 - s.loss / s.relations)
+        rows.append(_plain(g.variable, share, words="unknown" if share is None else f"{share:.1f}%"))
+    return _rows(rows, "Loss saved by the release, in percent of that by relations", "What the release adds")
+
+
+def _coverage(result: Coverage) -> Any:
+    rows = [
+        (f"stated {r['level']:.0%}", r["covered"], r["covered"] - 2 * r["error"], r["covered"] + 2 * r["error"],
+         f"{r['covered']:.1%}")
+        for r in result.frame.iter_rows(named=True)
+    ]  # fmt: skip
+    return _rows(rows, "Share of people whose value lies in its interval", "Do intervals hold?")
+
+
+def _harm(result: Harm) -> Any:
+    rows = [
+        _plain(f"{r['what']}: {kind}", r[f"{kind}_harm"], ",.1f")
+        for r in result.frame.iter_rows(named=True)
+        for kind in ("true", "perceived")
+    ]
+    return _rows(rows, "Harm, at the costs stated", f"Harm to those declared above {result.threshold:g}")
+
+
+def _learnt(result: LearntSummary) -> Any:
+    names = {"by the margin": result.margin, "by relations": result.relations}
+    names |= {"without the own record": result.without_person, "the release": result.loss}
+    rows = [_plain(words, value) for words, value in names.items()]
+    return _rows(rows, "Mean loss of the best guess", f"What is learnt of {result.variable}")
+
+
 PICTURES: dict[str, Callable[[Any], Any]] = {
     "Attack": _attack,
     "Averaged": _averaged,
@@ -153,12 +208,17 @@ PICTURES: dict[str, Callable[[Any], Any]] = {
     "Certificate": _certificate,
     "Choice": _choice,
     "Combined": _combined,
+    "Coverage": _coverage,
     "Copies": lambda copies: _release(list(copies)),
     "Drawn": _drawn,
     "Explanation": _explanation,
     "Exposure": lambda result: exposure_chart(result.frame),
     "Few": _few,
+    "Guess": _guess,
+    "Guesses": _guesses,
     "Grid": lambda result: grid_chart(result.frame),
+    "Harm": _harm,
+    "LearntSummary": _learnt,
     "Optimum": lambda result: result.map(),
     "Published": _published,
     "PublishedTables": _published,

@@ -190,7 +190,7 @@ class Noise(Mechanism):
         rho = None
         if self.correlation is not None:
             rho = _data_correlation(current, spans) if isinstance(self.correlation, str) else np.array(self.correlation)
-        return _FittedNoise(tuple(spans), rho)
+        return _FittedNoise(tuple(spans), rho, self.relative is None and not isinstance(self.correlation, str))
 
 
 def _correlation(given: Any, d: int, where: str) -> tuple[tuple[float, ...], ...]:
@@ -215,10 +215,11 @@ def _data_correlation(current: Records, spans: Sequence[Span]) -> F64:
 
 @dataclass(frozen=True, eq=False)
 class _FittedNoise(Fitted):
-    """`rho`: correlation of the noise, None where independent."""
+    """`rho`: correlation of the noise, None where independent; `stated`: nothing of it was learnt from the file."""
 
     spans: tuple[Span, ...]
     rho: F64 | None
+    stated: bool = False
 
     def apply(self, original: Records, current: Records, draws: Draws) -> Applied:  # noqa: ARG002
         if self.rho is not None:
@@ -253,6 +254,10 @@ class _FittedNoise(Fitted):
     @property
     def in_parts(self) -> bool:
         return True
+
+    @property
+    def reads_others(self) -> bool:
+        return not self.stated
 
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
         spans = [s for s in self.spans if s.variable in about]

@@ -96,7 +96,7 @@ class Pram(Mechanism):
             if size > MOST:
                 return FittedRetention(v, column.codebook(), p, self.retention)
             return _FittedPram(v, column.codebook(), self.retention * np.eye(size) + (1 - self.retention) * p)
-        return _FittedPram(v, column.codebook(), self._placed(column))
+        return _FittedPram(v, column.codebook(), self._placed(column), stated=True)
 
     def _placed(self, column: Column) -> F64:
         """The matrix in the order of the column's code list, missing left alone."""
@@ -161,11 +161,13 @@ def _as_matrix(matrix: Any, levels: Sequence[Any] | None, where: str) -> tuple[t
 
 @dataclass(frozen=True, eq=False)
 class _FittedPram(Fitted):
-    """`p`: the matrix over the column's code list and a last category for missing."""
+    """`p`: the matrix over the column's code list and a last category for missing; `stated`: it was given, and not made
+    from the file's distribution."""
 
     variable: str
     column: Column
     p: F64
+    stated: bool = False
 
     def apply(self, original: Records, current: Records, draws: Draws) -> Applied:  # noqa: ARG002
         column = current[self.variable]
@@ -183,6 +185,10 @@ class _FittedPram(Fitted):
     @property
     def in_parts(self) -> bool:
         return True
+
+    @property
+    def reads_others(self) -> bool:
+        return not self.stated
 
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
         z, after = view.released[self.variable], view.chain_after(self.variable)

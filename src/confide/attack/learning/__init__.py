@@ -1,0 +1,1 @@
+"""What an intruder learns: attributes of people, beyond which record is theirs."""

@@ -1,0 +1,212 @@
+"""From what is asked to one row per person: guesses, what they lose, and what they would lose without the release."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from confide.attack.engine.prepare import Prepared, prepare
+from confide.attack.intruder import Unsure
+from confide.attack.learning.attributes.asked import Asked
+from confide.attack.learning.attributes.losses import Guessed, Loss, ZeroOne
+from confide.attack.learning.attributes.people import People
+from confide.attack.learning.attributes.predictive import ENTRIES, Law, Reading, Without
+from confide.attack.learning.attributes.said import Said
+from confide.attack.learning.attributes.support import MOST_NODES, Support
+from confide.attack.learning.attributes.weights import alike, pieces
+from confide.frames.columns import F64, I64, encode_column
+from confide.frames.distinct import Distinct
+
+COLUMNS = (
+    "guess", "loss", "expected_loss", "loss_margin", "loss_relations", "loss_without_person", "p_true_value",
+    "p_missing", "below", "upto", "expected_relations", "met", "p_relations", "p_margin", "p_without_person",
+)  # fmt: skip
+MET, BELIEVED = 1.0, 2.0
+"""Who has a record that can be theirs, and of whom only beliefs speak."""
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """What was computed, by unit of `reading.people`: arrays by name (`COLUMNS`). `below`, `upto`: the predictive
+    distribution below the true value and up to it."""
+
+    reading: Reading
+    columns: dict[str, F64]
+
+    def by_person(self, name: str) -> F64:
+        return np.asarray(self.columns[name][self.reading.people.of])
+
+
+def read(asked: Asked, smoothing: float | None) -> tuple[Reading, Prepared | None]:
+    """The people and values, and the attack up to its loops where records say anything."""
+    v, also = asked.variable, tuple(asked.given[2])
+    seen = (v,) if v in asked.release.public_variables else ()
+    targets, truth, _ = asked.given
+    ready = prepare(asked.intruder, asked.release, targets, truth, also, seen=seen)
+    said = Said.of(ready.case, v, ready.others)
+    support = Support.of(asked.column)
+    relations, saw = asked.relations(support, smoothing)
+    target = alike(ready)[slice(None) if ready.who.of is None else ready.who.of]
+    own = ready.files.released.place(asked.own)
+    people = People.gathered(
+        support, relations, target, np.maximum(own, -1), asked.y, asked.told, saw, asked.known_as_seen(),
+        _own_weights(asked),
+    )  # fmt: skip
+    apart = said.apart(support.values) if said.speaks and not said.atoms else None
+    exact = said.like is not None and said.like.scale is None
+    nodes = support.nodes(apart, len(support.values) if exact else MOST_NODES)
+    reading = Reading(said, support, people, nodes, _gone(asked))
+    return reading, ready if said.speaks else None
+
+
+def _own_weights(asked: Asked) -> F64:
+    who = asked.intruder.membership
+    if not isinstance(who, Unsure) or who.weights is None:
+        return np.zeros(asked.n)
+    weights = encode_column(asked.release.frame.get_column(who.weights), "numeric").values
+    return np.where(asked.own >= 0, weights[np.maximum(asked.own, 0)], 0.0)
+
+
+def _gone(asked: Asked) -> Without:
+    who = asked.intruder.membership
+    if isinstance(who, Unsure) and who.population is None:
+        kind = "weights" if who.weights is not None else "total"
+        return Without(kind, float(who.total or 0.0), asked.release.frame.height)
+    return Without("certain" if who == "certain" else "stays")
+
+
+def compute(asked: Asked, loss: Loss, smoothing: float | None) -> Learnt:
+    """Everything, block after block."""
+    reading, ready = read(asked, smoothing)
+    n = len(reading.people)
+    out = {name: np.full(n, np.nan) for name in COLUMNS}
+    out["met"][:] = 0.0
+    _baselines(reading, loss, out)
+    for piece in () if ready is None else pieces(ready):
+        for law in reading.laws(piece):
+            fine = piece.total[_targets(piece.targets, reading.people.target[law.who])] > 0
+            _fill(reading, loss, law.only(np.flatnonzero(fine)), out, MET)
+    left = np.flatnonzero(out["met"] == 0)
+    step = max(ENTRIES // (len(reading.nodes.values) + 1), 1)
+    for a in range(0, len(left), step):  # whoever meets no record is guessed by what is believed
+        law = reading.beliefs(left[a : a + step])
+        _fill(reading, loss, law, out, BELIEVED)
+    return Learnt(reading, out)
+
+
+def _targets(targets: I64, wanted: I64) -> I64:
+    order = np.argsort(targets, kind="stable")
+    return np.asarray(order[np.searchsorted(targets[order], wanted)])
+
+
+def _baselines(reading: Reading, loss: Loss, out: dict[str, F64]) -> None:
+    """Losses by the margin, and by what relations teach; those of whom the same is believed once."""
+    people, nodes = reading.people, reading.nodes
+    place, inside = people.places(np.arange(len(people)), nodes)
+    ways = {
+        "margin": ([people.left], people.margins),
+        "relations": ([people.left, *(c.values for c in people.known.values())], people.beliefs),
+    }
+    for name, (keys, law) in ways.items():
+        alike = Distinct.rows(keys, len(people))
+        order = np.argsort(alike.of, kind="stable")
+        step = max(ENTRIES // (len(nodes.values) + 1), 1)
+        for a in range(0, len(alike), step):
+            p = law(alike.first[a : a + step], nodes)
+            some = slice(*np.searchsorted(alike.of[order], [a, a + len(p)]))
+            units = order[some]
+            of = alike.of[units] - a
+            found = _guess(loss, reading, nodes.values, p).take(of)
+            out[f"loss_{name}"][units] = _true(loss, reading, units, found, place[units])
+            at = np.maximum(place[units], 0)
+            out[f"p_{name}"][units] = np.where(place[units] >= 0, p[of, at] * inside[units], 0.0)
+            if name == "relations":
+                out["expected_relations"][units] = found.expected
+
+
+def _fill(reading: Reading, loss: Loss, law: Law, out: dict[str, F64], met: float) -> None:
+    """The columns of some people; `met`: whether a record can be theirs, or only beliefs speak."""
+    units = law.who
+    if not len(units):
+        return
+    found = _guess(loss, reading, law.values, law.p).take(law.of)
+    out["guess"][units], out["expected_loss"][units] = found.guess, found.expected
+    out["loss"][units] = _true(loss, reading, units, found, law.place)
+    other = found
+    if law.without is not None:
+        other = _guess(loss, reading, law.values, law.without)
+    elif law.at is not None and law.share is not None:
+        other = _less(loss, reading, law)
+    out["loss_without_person"][units] = _true(loss, reading, units, other, law.place)
+    out["p_missing"][units] = law.p[law.of, -1]
+    out["met"][units] = met
+    there, at = law.place >= 0, np.maximum(law.place, 0)
+    p = np.where(there, law.p[law.of, at] * law.inside, 0.0)
+    out["p_true_value"][units] = p
+    out["p_without_person"][units] = p
+    if law.without is not None:
+        out["p_without_person"][units] = np.where(there, law.without[np.arange(len(units)), at] * law.inside, 0.0)
+    elif law.at is not None and law.share is not None:
+        out["p_without_person"][units] = np.where(there, (p - law.share * (law.at == at)) / (1 - law.share), 0.0)
+    _pit(reading, law, out)
+
+
+def _pit(reading: Reading, law: Law, out: dict[str, F64]) -> None:
+    """The distribution below each true value and up to it: of numbers that are there, of categories in their order."""
+    people, units = reading.people, law.who
+    p = law.p[:, :-1] / np.maximum(1 - law.p[:, -1:], 1e-300) if reading.support.numeric else law.p
+    upto = np.concatenate([np.zeros((len(p), 1)), np.cumsum(p, axis=1)], axis=1)
+    rows = law.of
+    y = np.where(people.missing[units], 0.0, people.y[units])
+    at = np.where(law.place >= 0, law.place, np.searchsorted(law.values, y))
+    at = np.minimum(at, p.shape[1])
+    there = (law.place >= 0) & (law.place < p.shape[1])
+    told = people.told[units] & ~(people.missing[units] & reading.support.numeric)
+    out["below"][units] = np.where(told, upto[rows, at], np.nan)
+    out["upto"][units] = np.where(told, upto[rows, np.minimum(at + there, p.shape[1])], np.nan)
+
+
+def _less(loss: Loss, reading: Reading, law: Law) -> Guessed:
+    """Guesses by laws that have lost the own record."""
+    assert law.at is not None
+    assert law.share is not None
+    if _counts_missing(loss, reading):
+        return loss.less(_with_missing(reading, law.values), law.p, law.of, law.at, law.share)
+    there = np.maximum(1 - law.p[:, -1], 1e-300)
+    gone = law.at == len(law.values)
+    p, share = law.p[:, :-1] / there[:, None], np.where(gone, 0.0, law.share / there[law.of])
+    found = loss.less(law.values, p, law.of, np.where(gone, 0, law.at), share)
+    nobody = np.where(gone, there[law.of], there[law.of] - law.share) <= 1e-12
+    return Guessed(np.where(nobody, np.nan, found.guess), found.expected, found.tied)
+
+
+def _counts_missing(loss: Loss, reading: Reading) -> bool:
+    """Whether missing is a value like others: under 0/1 loss, and of categories."""
+    return isinstance(loss, ZeroOne) or (not reading.support.numeric and not loss.numbers)
+
+
+def _with_missing(reading: Reading, values: F64) -> F64:
+    return np.append(values, np.nan if reading.support.numeric else float(reading.support.bins))
+
+
+def _guess(loss: Loss, reading: Reading, values: F64, p: F64) -> Guessed:
+    """The best guess; missing is a value under 0/1 loss, else the guess is on the rest."""
+    if _counts_missing(loss, reading):
+        return loss.best(_with_missing(reading, values), p)
+    there = 1 - p[:, -1:]
+    found = loss.best(values, p[:, :-1] / np.maximum(there, 1e-300))
+    nobody = there[:, 0] <= 1e-12
+    return Guessed(np.where(nobody, np.nan, found.guess), np.where(nobody, np.nan, found.expected), found.tied)
+
+
+def _true(loss: Loss, reading: Reading, units: I64, found: Guessed, place: I64) -> F64:
+    """What guesses lose; nothing is said of people without a truth, nor of missing values by losses of numbers."""
+    people = reading.people
+    y = people.y[units]
+    plain = _counts_missing(loss, reading)
+    if not reading.support.numeric:
+        y = np.where(y < 0, float(reading.support.bins), y)
+    said = people.told[units] & (True if plain else ~people.missing[units])
+    lost = loss.true(found, np.where(said, np.nan_to_num(y), 0.0), place)
+    return np.where(said, lost, np.nan)

@@ -1,0 +1,125 @@
+"""The people whose values are guessed: those of whom all is alike once, with what is believed of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from confide.attack.learning.attributes.relations import Relations
+from confide.attack.learning.attributes.support import Nodes, Support
+from confide.frames.columns import F64, I64, Bools, Records
+from confide.frames.distinct import Distinct
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """`target`: each one's row among the targets of the attack; `own`: its record among the (merged) released rows, -1
+    for none; `y`: the true value, NaN or -1 where missing; `told`: whether there is a truth at all; `bin`: its bin;
+    `left`: the bin that beliefs leave out, -1 where they never saw the person. `known`: what is known of them;
+    `weight`: survey weight of the own record, where the attack counts people by it. `of`: each person's place among
+    these.
+    """
+
+    support: Support
+    relations: Relations
+    target: I64
+    own: I64
+    y: F64
+    told: Bools
+    bin: I64
+    left: I64
+    known: Records
+    weight: F64
+    of: I64
+
+    @classmethod
+    def gathered(
+        cls, support: Support, relations: Relations, target: I64, own: I64, y: F64, told: Bools, saw: Bools,
+        known: Records, weight: F64,
+    ) -> People:  # fmt: skip
+        """Those who are alike once. `saw`: whether beliefs were fitted with the person."""
+        keys = [target, own, np.where(told, y, np.inf), saw, weight, *(c.values for c in known.values())]
+        found = Distinct.rows(keys, len(target))
+        first = found.first
+        gone = np.isnan(y) if support.numeric else y < 0
+        bins = support.bins_of(np.where(gone, 0.0, y), gone)[first]
+        return cls(
+            support, relations, target[first], own[first], y[first], told[first], bins,
+            np.where(saw[first] & told[first], bins, -1), known.take(first), weight[first], found.of,
+        )  # fmt: skip
+
+    def __len__(self) -> int:
+        return len(self.target)
+
+    @property
+    def missing(self) -> Bools:
+        """Whose true value is missing."""
+        return np.asarray(self.told & (self.bin == self.support.bins))
+
+    @cached_property
+    def _by_target(self) -> tuple[I64, I64]:
+        order = np.argsort(self.target, kind="stable").astype(np.int64)
+        return order, self.target[order]
+
+    def units_of(self, targets: I64) -> I64:
+        """All of these whose target is among some rows."""
+        order, sorted_ = self._by_target
+        low, high = (np.searchsorted(sorted_, targets, side=s) for s in ("left", "right"))
+        many = high - low
+        base = low - (np.cumsum(many) - many)
+        return np.asarray(order[np.arange(int(many.sum())) + np.repeat(base, many)])
+
+    def place_of_own(self, units: I64, rows: I64) -> I64:
+        """Where their own records are among rows of the release, in rising order; -1 for none of them."""
+        own = self.own[units]
+        at = np.clip(np.searchsorted(rows, own), 0, max(len(rows) - 1, 0))
+        return np.where((own >= 0) & (rows[at] == own), at, -1) if len(rows) else np.full(len(units), -1)
+
+    def alike(self, units: I64) -> Distinct:
+        """Those of whom the same is known and believed."""
+        keys = [self.target[units], self.left[units], *(c.values[units] for c in self.known.values())]
+        return Distinct.rows(keys, len(units))
+
+    def beliefs(self, units: I64, nodes: Nodes) -> F64:
+        """e(y | t) on nodes, missing last, shape (n, G + 1)."""
+        return on_nodes(self.relations.rows(self.known.take(units), self.left[units]), nodes)
+
+    def margins(self, units: I64, nodes: Nodes) -> F64:
+        """The margin of the others, the same way."""
+        return on_nodes(self.relations.margins(self.left[units]), nodes)
+
+    def places(self, units: I64, nodes: Nodes) -> tuple[I64, F64]:
+        """The node of each true value and its share of it; the last one for missing; -1 where there is no truth."""
+        y, gone = self.y[units], self.missing[units]
+        values = self.support.values
+        at = np.clip(np.searchsorted(values, np.where(gone, 0.0, y)), 0, max(len(values) - 1, 0))
+        exact = values[at] == y if len(values) else np.zeros(len(y), dtype=bool)
+        place = np.where(gone, len(nodes.values), nodes.of[at])
+        inside = np.where(gone, 1.0, np.where(exact, nodes.inside[at], 0.0))
+        return np.where(self.told[units], place, -1), inside
+
+    def exact_places(self, units: I64, values: F64) -> tuple[I64, F64]:
+        """The same among values as they are; -1 also for one that is not among them."""
+        y, gone = self.y[units], self.missing[units]
+        at = np.clip(np.searchsorted(values, np.where(gone, 0.0, y)), 0, max(len(values) - 1, 0))
+        exact = values[at] == y if len(values) else np.zeros(len(y), dtype=bool)
+        place = np.where(gone, len(values), np.where(exact, at, -1))
+        return np.where(self.told[units], place, -1), np.ones(len(units))
+
+    def known_together(self, units: I64, names: tuple[str, ...]) -> Iterator[tuple[I64, Records | None]]:
+        """Places of those who share the known values of some variables, and these."""
+        if not names:
+            yield np.arange(len(units)), None
+            return
+        mine = self.known.select(names).take(units)
+        found = Distinct.rows([c.values for c in mine.values()], mine.n)
+        for k, row in enumerate(found.first):
+            yield np.flatnonzero(found.of == k), mine.take(np.array([row]))
+
+
+def on_nodes(bins: F64, nodes: Nodes) -> F64:
+    """Probabilities of bins as those of nodes; missing stays last."""
+    return np.concatenate([bins[:, nodes.bin] * nodes.share, bins[:, -1:]], axis=1)

@@ -1,0 +1,339 @@
+r"""The predictive distribution of an unknown value, and the same without the person's own record.
+
+.. math:: p(y \mid t, Z) = \sum_j p_j(t)\, g_j(y) + p_\text{absent}(t)\, e(y \mid t),
+    \qquad g_j(y) = \frac{e(y \mid t)\, L(z_j \mid y)}{\sum_v e(v \mid t)\, L(z_j \mid v)}
+
+where a kept value is its own point mass. Without the person's own record its weight is 0, and where the person stays
+among those who could be the target, the weight of absence grows (`Without`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from confide.attack.learning.attributes.people import People
+from confide.attack.learning.attributes.said import Said
+from confide.attack.learning.attributes.support import Nodes, Support
+from confide.attack.learning.attributes.weights import Piece
+from confide.frames.columns import F64, I64, Bools, codes_in
+
+ENTRIES = 2_000_000
+"""Probabilities that are worked on together."""
+SPARSE = 0.05
+"""Share of possible pairs of records and values below which the others are not stored."""
+LEAST = 1e-12
+"""Share of all weights below which no record is left."""
+
+
+@dataclass(frozen=True, eq=False)
+class Law:
+    """Distributions of some people (`who`): `values` (V,) rising, `p` (rows, V + 1), missing last; `of`: whose row.
+
+    `without` (n, V + 1): the same without each person's own record; or `at`, `share`: the place at which the own record
+    lies, and how much of the distribution goes with it; nothing changes where there is neither. `place` (n,): of the
+    true value, -1 where it is not among them; `inside` (n,): its share of that place.
+    """
+
+    who: I64
+    values: F64
+    p: F64
+    of: I64
+    place: I64
+    inside: F64
+    without: F64 | None = None
+    at: I64 | None = None
+    share: F64 | None = None
+
+    def only(self, some: I64) -> Law:
+        """The laws of some of them."""
+        if len(some) == len(self.who):
+            return self
+        cut = {n: None if (x := getattr(self, n)) is None else x[some] for n in ("without", "at", "share")}
+        return Law(self.who[some], self.values, self.p, self.of[some], self.place[some], self.inside[some], **cut)
+
+
+@dataclass(frozen=True, eq=False)
+class Without:
+    """How absence weighs when a person's own record is gone: (N_t, n_t, own survey weight) as `membership` says.
+
+    `stays`: the person stays among the N_t people who could be the target; else N_t shrinks with the record: by its
+    survey weight, or, for `total` people and r records, in proportion.
+    """
+
+    kind: str
+    total: float = 0.0
+    records: int = 0
+
+    def absent(self, people: F64, n_t: F64, weight: F64) -> F64:
+        """N_t - n_t without the record."""
+        if self.kind == "certain":
+            return np.zeros(len(n_t))
+        fewer = people
+        if self.kind == "weights":
+            fewer = people - weight
+        elif self.kind == "total" and self.records > 1:
+            fewer = people * (n_t - 1) / np.maximum(n_t, 1.0) * self.records / (self.records - 1)
+        return np.maximum(fewer - (n_t - 1), 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """One variable read from pieces of a posterior: what the release says, values, beliefs, and the people."""
+
+    said: Said
+    support: Support
+    people: People
+    nodes: Nodes
+    gone: Without
+
+    def laws(self, piece: Piece, only: int | None = None) -> Iterator[Law]:
+        """The laws of everybody whose target is in a piece, several at a time; or of one unit `only`."""
+        units = self.people.units_of(piece.targets)
+        units = units if only is None else units[units == only]
+        if not len(units):
+            return
+        groups = self.said.groups(piece.rows)
+        of = np.searchsorted(np.sort(piece.targets), self.people.target[units])
+        of = np.argsort(piece.targets, kind="stable")[of]
+        weight = _by_group(piece.w * piece.count, groups.of, len(groups))
+        way = self._way(piece, groups.first)
+        apart, alone = way.split(piece, units, of)
+        if len(apart):  # beliefs play no part: those of whom the same is known share one law
+            yield way.shared_law(piece, units[apart], of[apart], weight, groups.of)
+        units, of = units[alone], of[alone]
+        step = max(ENTRIES // max(len(self.nodes.values) + len(groups), 1), 1)
+        for a in range(0, len(units), step):
+            yield way.law(piece, units[a : a + step], of[a : a + step], weight, groups.of)
+
+    def beliefs(self, units: I64) -> Law:
+        """What is believed of people without any record: e(y | t)."""
+        p = self.people.beliefs(units, self.nodes)
+        place, inside = self.people.places(units, self.nodes)
+        return Law(units, self.nodes.values, p, np.arange(len(units)), place, inside)
+
+    def _way(self, piece: Piece, first: I64) -> _Way:
+        rows = piece.rows[first]
+        if self.said.atoms:
+            return _Atoms(self, rows)
+        found = self.said.matches(self.support.values, rows)
+        if found is not None and len(self.nodes.values) == len(self.support.values):
+            return _Matches(self, rows, *found)
+        return _Dense(self, rows)
+
+    def shared(self, piece: Piece, units: I64, of: I64, group: I64) -> tuple[F64, F64, F64, I64]:
+        """Per unit: the sum of weights, that of absence, the own record's, and its group (-1: none)."""
+        total = np.maximum(piece.total[of], 1e-300)
+        own = self.people.place_of_own(units, piece.rows)
+        mine = np.where(own >= 0, piece.w[of, np.maximum(own, 0)], 0.0)
+        return total, piece.absent[of], mine, np.where(own >= 0, group[np.maximum(own, 0)], -1)
+
+    def without_absent(self, piece: Piece, units: I64, of: I64) -> F64:
+        """The weight of absence without the own record, on the piece's scale; as it was for who has none."""
+        after = self.gone.absent(piece.people[of], piece.n_t[of], self.people.weight[units])
+        after = after * np.exp(-piece.log_scale[of])
+        return np.where(self.people.own[units] >= 0, after, piece.absent[of])
+
+
+@dataclass(frozen=True, eq=False)
+class _Way:
+    """How the records of a piece are read; `rows`: one for each group of those that say the same."""
+
+    reading: Reading
+    rows: I64
+
+    def split(self, piece: Piece, units: I64, of: I64) -> tuple[I64, I64]:  # noqa: ARG002 - a default
+        """Places of those for whom beliefs play no part, and of all others."""
+        return np.zeros(0, dtype=np.int64), np.arange(len(units))
+
+    def shared_law(self, piece: Piece, units: I64, of: I64, weight: F64, group: I64) -> Law:
+        """The laws of those for whom beliefs play no part."""
+        raise NotImplementedError
+
+    def law(self, piece: Piece, units: I64, of: I64, weight: F64, group: I64) -> Law:
+        """The laws of people, with what is believed of each."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class _Atoms(_Way):
+    """A record says one value; absence says what is believed."""
+
+    def split(self, piece: Piece, units: I64, of: I64) -> tuple[I64, I64]:
+        r = self.reading
+        total = piece.total[of]
+        own = r.people.place_of_own(units, piece.rows)
+        mine = np.where(own >= 0, piece.w[of, np.maximum(own, 0)], 0.0)
+        plain = (piece.absent[of] <= 0) & (r.without_absent(piece, units, of) <= 0) & (mine < (1 - LEAST) * total)
+        return np.flatnonzero(plain), np.flatnonzero(~plain)
+
+    def _places(self) -> tuple[F64, I64, Bools]:
+        """The values that records show, the place of each group among them, and which are missing."""
+        z = self.reading.said.z
+        assert z is not None
+        gone = z.missing[self.rows]
+        shown = _as_original(self.reading, z.values[self.rows])
+        values = np.unique(shown[~gone])
+        return values, np.where(gone, len(values), np.searchsorted(values, np.where(gone, 0, shown))), gone
+
+    def shared_law(self, piece: Piece, units: I64, of: I64, weight: F64, group: I64) -> Law:
+        """One law for all of whom the same is known."""
+        r = self.reading
+        values, at, _ = self._places()
+        base = _spread(weight, at, len(values) + 1)
+        total, _, mine, own = r.shared(piece, units, of, group)
+        place, inside = r.people.exact_places(units, values)
+        p = base / np.maximum(piece.total, 1e-300)[:, None]
+        return Law(units, values, p, of, place, inside, None, np.where(own >= 0, at[own], 0), mine / total)
+
+    def law(self, piece: Piece, units: I64, of: I64, weight: F64, group: I64) -> Law:
+        r = self.reading
+        shown, at, gone = self._places()
+        total, absent, mine, own = r.shared(piece, units, of, group)
+        after = r.without_absent(piece, units, of)
+        left = np.maximum(total - absent - mine, 0.0) + after
+        values = np.unique(np.concatenate([shown, r.nodes.values]))
+        at = np.where(
+            gone, len(values), np.searchsorted(values, shown[np.minimum(at, len(shown) - 1)] if len(shown) else 0)
+        )
+        base = _spread(weight[of], at, len(values) + 1)
+        e = np.zeros((len(units), len(values) + 1))
+        found = r.people.beliefs(units, r.nodes)
+        e[:, np.searchsorted(values, r.nodes.values)] = found[:, :-1]
+        e[:, -1] = found[:, -1]
+        p = (base + absent[:, None] * e) / total[:, None]
+        cut = base + after[:, None] * e
+        here = np.flatnonzero(own >= 0)
+        cut[here, at[own[here]]] -= mine[here]
+        place, inside = r.people.exact_places(units, values)
+        return Law(units, values, p, np.arange(len(units)), place, inside, _rest(cut, left, total, e))
+
+
+def _as_original(r: Reading, shown: F64) -> F64:
+    """Released values as places among the original's: codes of categories may differ between the files."""
+    if r.support.numeric:
+        return np.asarray(shown, dtype=float)
+    z = r.said.z
+    assert z is not None
+    found = codes_in(z.with_values(shown), r.support.column)
+    return np.asarray(found, dtype=float)
+
+
+@dataclass(frozen=True, eq=False)
+class _Matches(_Way):
+    """A record shows the owner's value or somebody's: a point mass beside what is believed."""
+
+    at: I64
+    same: F64
+    diff: F64
+
+    def law(self, piece: Piece, units: I64, of: I64, weight: F64, group: I64) -> Law:
+        r = self.reading
+        total, absent, mine, own = r.shared(piece, units, of, group)
+        after = r.without_absent(piece, units, of)
+        e = r.people.beliefs(units, r.nodes)
+        there = self.at >= 0
+        e_z = np.where(there, e[:, np.maximum(self.at, 0)], 0.0)
+        d = np.maximum(self.diff * (1 - e_z) + self.same * e_z, 1e-300)
+        m = weight[of] / d
+        loose = (m * self.diff).sum(axis=1)
+        point = m * (self.same - self.diff) * e_z
+        p = (absent + loose)[:, None] * e + _spread(np.where(there, point, 0.0), np.maximum(self.at, 0), e.shape[1])
+        here = np.flatnonzero(own >= 0)
+        g = own[here]
+        cut = p + (after - absent)[:, None] * e
+        scale = (mine[here] / d[here, g])[:, None]
+        cut[here] -= scale * self.diff[g][:, None] * e[here]
+        cut[here, np.maximum(self.at[g], 0)] -= scale[:, 0] * (self.same - self.diff)[g] * e_z[here, g]
+        left = np.maximum(total - absent - mine, 0.0) + after
+        place, inside = r.people.places(units, r.nodes)
+        p = p / total[:, None]
+        return Law(units, r.nodes.values, p, np.arange(len(units)), place, inside, _rest(cut, left, total, e))
+
+
+@dataclass(frozen=True, eq=False)
+class _Dense(_Way):
+    """Any likelihood: true values beside what each record shows. Those of whom the same is known and believed once."""
+
+    def law(self, piece: Piece, units: I64, of: I64, weight: F64, group: I64) -> Law:
+        r = self.reading
+        total, absent, mine, own = r.shared(piece, units, of, group)
+        after = r.without_absent(piece, units, of)
+        left = np.maximum(total - absent - mine, 0.0) + after
+        alike = r.people.alike(units)
+        first = alike.first
+        likes = [
+            (some, np.exp(_relative(r.said.log(r.nodes.values, self.rows, known))))
+            for some, known in r.people.known_together(units[first], r.said.beside)
+        ]
+        plain = not (absent > 0).any() and not (after > 0).any() and bool((left > LEAST * total).all())
+        use = _possible([like for _, like in likes]) if plain else np.arange(len(r.nodes.values) + 1)
+        e = r.people.beliefs(units[first], r.nodes)[:, use]
+        p, cut = absent[first][:, None] * e, np.zeros((len(units), len(use)))
+        for some, every in likes:
+            like = _thin(every[:, use])
+            d = np.asarray(e[some] @ like.T)
+            # A record that nobody believed in could have become says nothing of the value.
+            silent = d <= 0
+            m = np.where(silent, 0.0, weight[of[first[some]]] / np.where(silent, 1.0, d))
+            lost = np.where(silent, weight[of[first[some]]], 0.0).sum(axis=1)
+            p[some] += e[some] * (np.asarray(m @ like) + lost[:, None])
+            at = np.full(len(first), -1)
+            at[some] = np.arange(len(some))
+            here = np.flatnonzero((own >= 0) & (at[alike.of] >= 0))
+            row, g = at[alike.of[here]], own[here]
+            said = _rows_of(like, g) / np.where(silent, 1.0, d)[row, g][:, None]
+            said[silent[row, g]] = 1.0
+            cut[here] = mine[here][:, None] * e[some][row] * said
+        both = p[alike.of] - absent[:, None] * e[alike.of] + after[:, None] * e[alike.of] - cut
+        place, inside = r.people.places(units, r.nodes)
+        back = np.full(len(r.nodes.values) + 1, -1)
+        back[use] = np.arange(len(use))
+        place = np.where(place >= 0, back[place], -1)
+        rest = _rest(both, left, total, e[alike.of])
+        return Law(units, r.nodes.values[use[:-1]], p / total[first][:, None], alike.of, place, inside, rest)
+
+
+def _possible(likes: list[F64]) -> I64:
+    """Values that some record allows, and missing, which is always the last."""
+    found = np.any([like.any(axis=0) for like in likes], axis=0)
+    found[-1] = True
+    return np.flatnonzero(found)
+
+
+def _thin(found: F64) -> Any:
+    """Likelihoods (records, values), sparse where few values are possible."""
+    return sp.csr_matrix(found) if np.count_nonzero(found) < SPARSE * found.size else found
+
+
+def _rows_of(like: Any, rows: I64) -> F64:
+    return np.asarray(like[rows].toarray() if sp.issparse(like) else like[rows])
+
+
+def _relative(logs: F64) -> F64:
+    """Rows relative to their largest entry."""
+    top = logs.max(axis=1, keepdims=True)
+    return logs - np.where(np.isfinite(top), top, 0.0)
+
+
+def _by_group(weight: F64, of: I64, many: int) -> F64:
+    """Columns added up by group."""
+    return _spread(weight, of, many)
+
+
+def _spread(weight: F64, at: I64, many: int) -> F64:
+    """Columns added up at their places, shape (n, many)."""
+    where = sp.csr_matrix((np.ones(len(at)), (np.arange(len(at)), at)), shape=(len(at), many))
+    return np.asarray(weight @ where)
+
+
+def _rest(cut: F64, left: F64, total: F64, e: F64) -> F64:
+    """Laws without the own record; what is believed where no record is left."""
+    cut = np.maximum(cut, 0.0)
+    whole = cut.sum(axis=1)
+    fine = (left > LEAST * total) & (whole > 0)
+    return np.where(fine[:, None], cut / np.where(whole > 0, whole, 1.0)[:, None], e)

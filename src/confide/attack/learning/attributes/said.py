@@ -1,0 +1,190 @@
+r"""What a release says of a person's unknown value, if a record is that person's: :math:`L(z_j \mid y)`.
+
+Nothing here knows a method. A kept value is said itself; a coarsened one says which values become it; an altered one
+has the likelihood of its step, and whatever label both values always share; a synthetic one, or none, says nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from confide.attack.evidence.case import Case
+from confide.attack.evidence.gather import _evidence
+from confide.frames.columns import F64, I64, Column, Records, codes_in
+from confide.frames.distinct import Distinct
+from confide.protect.likelihoods.match import Match
+from confide.protect.likelihoods.product import repeated
+from confide.protect.likelihoods.silent import Silent
+from confide.protect.seam.coarsening import Chain
+from confide.protect.seam.evidence import Evidence
+from confide.protect.seam.fitted import SYNTHETIC, View
+from confide.protect.seam.likelihood import Likelihood, take
+
+How = Literal["kept", "taken as true", "coarsened", "altered", "synthetic", "says nothing", "not released"]
+WORDS: dict[str, str] = {
+    "kept": "released as it is: a record says its owner's own value",
+    "taken as true": "altered, but this intruder takes released values as true",
+    "coarsened": "released more coarsely: a record says a range or group, in which relations decide",
+    "altered": "altered at random: a record is read through the method's own likelihood",
+    "synthetic": "synthetic: a record says nothing of its owner, and what is learnt are relations",
+    "says nothing": "altered in a way that says nothing of the true value: what is learnt are relations",
+    "not released": "not released: the release holds no value of it, and only relations speak",
+}
+CHUNK = 4_000_000
+"""Pairs of released and true values whose likelihood is computed together."""
+
+
+@dataclass(frozen=True, eq=False)
+class Said:
+    """`how`, and what is needed for it. `like`: of an altered one; `labels`: codes of records, and of true values, that
+    always agree; `beside`: known variables altered together with it; `chain`: of a coarsened one."""
+
+    variable: str
+    how: How
+    case: Case
+    view: View
+    z: Column | None = None
+    chain: Chain | None = None
+    like: Likelihood | None = None
+    evidence: Evidence | None = None
+    beside: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, case: Case, variable: str, others: tuple[Case, ...] = ()) -> Said:
+        """Of one variable; `others`: further copies of the release."""
+        view = case.view(tuple(case.intruder.knows))
+        if variable not in case.released:
+            return cls(variable, "not released", case, view)
+        way, z = case.compiled.way(variable), case.released[variable]
+        if case.intruder.levels[0] == "naive" and case.altered(variable) and not case.blind:
+            if z.kind == case.original[variable].kind:
+                return cls(variable, "taken as true", case, view, z)
+            return cls(variable, "coarsened", case, view, z, Chain((*way.before.steps, *way.after.steps)))
+        if way.random is None:
+            kept = not way.after.steps or case.blind
+            return cls(variable, "kept" if kept else "coarsened", case, view, z, way.after)
+        if case.compiled.sorts.get(variable) == SYNTHETIC:
+            return cls(variable, "synthetic", case, view)
+        return _altered(case, variable, view, others)
+
+    @property
+    def speaks(self) -> bool:
+        """Whether who is whom matters for what is learnt."""
+        return self.how in ("kept", "taken as true", "coarsened", "altered")
+
+    @property
+    def atoms(self) -> bool:
+        """Whether a record says one value."""
+        return self.how in ("kept", "taken as true")
+
+    def groups(self, rows: I64) -> Distinct:
+        """Records that say the same, of some rows of the release."""
+        keys = [] if self.z is None else [self.z.values[rows]]
+        if self.like is not None:
+            keys += list(take(self.like.record, rows).values())
+        return Distinct.rows(keys, len(rows))
+
+    def apart(self, values: F64) -> I64:
+        """Codes of neighbouring true values that are told apart, shape (V,)."""
+        column = self.case.original[self.variable]
+        mine = column.with_values(values if column.kind == "numeric" else values.astype(np.int64))
+        if self.how == "coarsened":
+            assert self.z is not None
+            assert self.chain is not None
+            return codes_in(self.chain.image(mine), self.z)
+        out = np.arange(len(values))
+        if self.like is not None and self.like.scale is not None and column.kind == "numeric":
+            t = self.like.target(self.view.met(Records([mine])))
+            steps = np.floor(self.like.in_steps(values, 4.0))
+            labels, moved = self._labels(Records([mine])), np.isfinite(steps) & self.like.altered(t)
+            # What is not altered is told apart by labels, or, where there is none, each value by itself.
+            steps = np.where(moved, steps, np.inf if labels else steps.max(initial=0.0) + 1 + np.arange(len(values)))
+            out = Distinct.rows([moved, steps, *labels], len(values)).of
+        return out
+
+    def _labels(self, records: Records) -> list[I64]:
+        labels = {} if self.evidence is None else self.evidence.labels
+        met = self.view.met(records)
+        return [label.of(met) for v, label in labels.items() if v == self.variable]
+
+    def log(self, values: F64, rows: I64, known: Records | None = None) -> F64:
+        """log L(z_j | y) of rows of the release and true values, shape (rows, V + 1), missing last.
+
+        `known`: the one row of what is known of variables altered together with it.
+        """
+        column = self.case.original[self.variable]
+        gone = np.nan if column.kind == "numeric" else -1
+        every = column.with_values(np.append(values, gone).astype(column.values.dtype))
+        out = np.zeros((len(rows), len(every)))
+        if self.how == "coarsened":
+            assert self.z is not None
+            assert self.chain is not None
+            codes = codes_in(self.chain.image(every), self.z)
+            own = codes_in(self.z, self.z)[rows]
+            out = np.where((own[:, None] == codes[None, :]) & (own >= 0)[:, None], 0.0, -np.inf)
+            return self._missing(out, rows)
+        if self.like is None:
+            return out
+        columns = [every]
+        if known is not None:
+            columns += [c.take(np.zeros(len(every), dtype=np.int64)) for c in known.values()]
+        met = self.view.met(Records(columns))
+        t, z = self.like.target(met), self.like.record
+        step = max(CHUNK // len(every), 1)
+        for a in range(0, len(rows), step):
+            mine = rows[a : a + step]
+            pairs = np.repeat(mine, len(every))
+            found = self.like.log(take(t, np.tile(np.arange(len(every)), len(mine))), take(z, pairs))
+            out[a : a + step] = found.reshape(len(mine), len(every))
+        for v, label in ({} if self.evidence is None else self.evidence.labels).items():
+            if v == self.variable:
+                out = np.where(label.of(met)[None, :] == label.released[rows][:, None], out, -np.inf)
+        return self._missing(out, rows) if column.kind == "numeric" else out
+
+    def _missing(self, out: F64, rows: I64) -> F64:
+        """Missing numbers stay missing, and are known for it."""
+        assert self.z is not None
+        gone = self.z.missing[rows]
+        out[gone, :-1], out[gone, -1], out[~gone, -1] = -np.inf, 0.0, -np.inf
+        return out
+
+    def matches(self, values: F64, rows: I64) -> tuple[I64, F64, F64] | None:
+        """Where a value is the true one or another's: the place among values that each record shows (-1: none), and
+        the likelihood of that value and of any other; None where it is not so."""
+        like = self.like
+        if not isinstance(like, Match) or self.beside or self.case.original[self.variable].kind != "numeric":
+            return None
+        column = self.case.original[self.variable]
+        code = like.target(self.view.met(Records([column.with_values(values)])))["code"]
+        there = code[code >= 0]
+        if len(np.unique(there)) < len(there) or bool(column.missing.any()):
+            return None
+        place = np.full(int(max(like.code.max(initial=-1), code.max(initial=-1))) + 2, -1)
+        place[code] = np.arange(len(values))
+        place[-1] = -1
+        return place[like.code[rows]], np.exp(like.log_same[rows]), np.exp(like.log_diff[rows])
+
+
+def _altered(case: Case, variable: str, view: View, others: tuple[Case, ...]) -> Said:
+    i = case.compiled.way(variable).random
+    assert i is not None
+    level = "average" if "average" in case.intruder.levels[1:] and i in case.believed else "exact"
+    known = {v for v in case.intruder.knows if v in case.released and v not in case.intruder.errors}
+    step = [v for v in case.compiled.steps[i].variables if v in case.released]
+    beside = tuple(v for v in step if v in known and case.original[v].kind == "categorical")
+    about = tuple(v for v in step if v == variable or v in beside)
+    found = _evidence(case, i, level, view, about)
+    if found.likelihood is not None and found.sense == "z|y" and beside:
+        alone = _evidence(case, i, level, view, (variable,))
+        if len(found.likelihood.margins()) > 1:  # altered independently: the others say nothing of it
+            found, beside = alone, ()
+    like = found.likelihood
+    if others and like is not None:
+        each = [_evidence(o, i, level, o.view(tuple(o.intruder.knows)), found.about).likelihood for o in others]
+        like = repeated([like, *(e for e in each if e is not None)])
+    if like is None or isinstance(like, Silent) or found.sense == "pair":
+        return Said(variable, "says nothing", case, view)
+    return Said(variable, "altered", case, view, case.released[variable], None, like, found, beside)

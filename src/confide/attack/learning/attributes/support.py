@@ -1,0 +1,128 @@
+"""The values that an unknown variable can have, and the coarser bins in which relations with it are learnt.
+
+Categories are their own bins. A number has bins of about equal counts, common values alone; inside a bin the file's own
+values keep their shares. Values that nothing here can tell apart are put together in *nodes*, each with a value that
+occurs. Missing is the last bin, and the last node.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from confide.frames.columns import F64, I64, Column
+
+MOST_BINS, PER_BIN = 64, 25
+"""Bins of a number, and how many people each has at least on average."""
+MOST_NODES = 512
+"""Nodes, unless something tells more values apart."""
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """`column`: what the values belong to. `values` (V,): all values that occur, in rising order (codes of categories),
+    without missing; `bin` (V,): of each; `weight` (V,): how many people have it; `bins`: how many there are, missing
+    not counted."""
+
+    column: Column
+    values: F64
+    bin: I64
+    weight: F64
+    bins: int
+
+    @classmethod
+    def of(cls, column: Column) -> Support:
+        """The values of a file's variable."""
+        if column.kind == "categorical":
+            k = len(column.levels)
+            count = np.bincount(column.values[~column.missing], minlength=k).astype(float)
+            return cls(column, np.arange(k, dtype=float), np.arange(k), count, k)
+        values, count = np.unique(column.values[~column.missing], return_counts=True)
+        most = int(np.clip(count.sum() // PER_BIN, 8, MOST_BINS))
+        of = _equal(count.astype(float), most)
+        return cls(column, values, of, count.astype(float), int(of.max(initial=-1)) + 1)
+
+    @property
+    def numeric(self) -> bool:
+        return self.column.kind == "numeric"
+
+    def bins_of(self, y: F64, missing: np.ndarray) -> I64:
+        """The bin of each true value; that of missing ones is the last, that of values which nobody has the nearest."""
+        at = np.clip(np.searchsorted(self.values, y), 0, max(len(self.values) - 1, 0))
+        below = np.maximum(at - 1, 0)
+        with np.errstate(invalid="ignore"):
+            at = np.where(np.abs(self.values[below] - y) < np.abs(self.values[at] - y), below, at)
+        return np.where(missing, self.bins, self.bin[at]).astype(np.int64)
+
+    def nodes(self, apart: I64 | None = None, most: int = MOST_NODES) -> Nodes:
+        """Values put together: never across bins, nor where `apart` (V,) differs."""
+        v = len(self.values)
+        keys = self.bin * (1 if apart is None else int(apart.max(initial=0)) + 2)
+        keys = keys if apart is None else keys + apart + 1
+        # Runs of neighbours that may be put together.
+        run = np.concatenate([[0], np.cumsum(np.diff(keys) != 0)]) if v else np.zeros(0, dtype=np.int64)
+        if self.numeric and v > most:
+            runs = int(run[-1]) + 1
+            run = run * (v + 1) + _inside(self.weight, run, max(most // runs, 1))
+            run = np.concatenate([[0], np.cumsum(np.diff(run) != 0)])
+        else:
+            run = np.arange(v)
+        return Nodes.made(self, run)
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """`values` (G,): one that occurs, for each; `bin` (G,); `share` (G,): of its bin; `of` (V,): each value's node;
+    `inside` (V,): each value's share of its node."""
+
+    values: F64
+    bin: I64
+    share: F64
+    of: I64
+    inside: F64
+
+    @classmethod
+    def made(cls, support: Support, run: I64) -> Nodes:
+        """Runs of neighbouring values as nodes."""
+        many = int(run.max(initial=-1)) + 1
+        weight = np.where(support.weight > 0, support.weight, 0.0)
+        total = np.bincount(run, weights=weight, minlength=many)
+        start = np.concatenate([[0.0], np.cumsum(total)])[:-1]
+        middle = np.searchsorted(np.cumsum(weight), start + 0.5 * total)
+        first = np.searchsorted(run, np.arange(many))
+        last = np.searchsorted(run, np.arange(many), side="right") - 1
+        at = np.clip(middle, first, last)
+        bin_of = support.bin[at]
+        whole = np.bincount(bin_of, weights=total, minlength=max(support.bins, 1))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(whole[bin_of] > 0, total / whole[bin_of], 1.0)
+            inside = np.where(total[run] > 0, weight / total[run], 1.0)
+        return cls(support.values[at], bin_of, share, run, inside)
+
+
+def _equal(count: F64, most: int) -> I64:
+    """Neighbouring values in at most so many groups of about equal counts; a common value is alone."""
+    if len(count) <= most:
+        return np.arange(len(count))
+    fair = count.sum() / most
+    out = np.zeros(len(count), dtype=np.int64)
+    now, filled = 0, 0.0
+    for i, c in enumerate(count.tolist()):
+        if filled and (c >= fair or filled + 0.5 * c > fair):
+            now, filled = now + 1, 0.0
+        out[i] = now
+        filled += c
+        if c >= fair:
+            now, filled = now + 1, 0.0
+    return np.unique(out, return_inverse=True)[1].astype(np.int64)
+
+
+def _inside(weight: F64, run: I64, parts: int) -> I64:
+    """Each value's part of its run, parts of about equal counts."""
+    total = np.bincount(run, weights=weight)
+    start = np.concatenate([[0.0], np.cumsum(total)])[:-1]
+    middle = np.cumsum(weight) - 0.5 * weight - start[run]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(total[run] > 0, middle / total[run], 0.0)
+    return np.minimum((share * parts).astype(np.int64), parts - 1)
