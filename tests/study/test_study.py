@@ -8,7 +8,7 @@ from polars.testing import assert_frame_equal
 
 import confide as cf
 from confide.attack.results.stronger import levels_of
-from confide.study.cut import MANY, MISSING, OTHER
+from confide.frames.cut import MANY, MISSING, OTHER
 from confide.study.evaluate import evaluate, is_random, repeat_seed
 from confide.study.groups import Groups
 from confide.study.meeting import BINS, counts_by_bin, mean_risks

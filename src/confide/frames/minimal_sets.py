@@ -63,7 +63,7 @@ class Agreement:
         >>> Agreement(np.array([[True, True], [True, False], [False, True], [True, False]])).every().tolist()
         [4.0, 3.0, 2.0, 1.0]
         """
-        alike = np.bincount(self.bits, weights=self.count, minlength=1 << self.width)
+        alike = np.bincount(self.bits, weights=self.count, minlength=1 << self.width).astype(np.float64)
         for v in range(self.width):
             halves = alike.reshape(-1, 2, 1 << v)  # without and with the variable
             halves[:, 0] += halves[:, 1]

@@ -13,7 +13,7 @@ from confide.attack.intruder import Intruder
 from confide.attack.results.attack import Attack
 from confide.frames.columns import I64
 from confide.measure.risk.identification import MARGIN
-from confide.study.cut import Cut
+from confide.frames.cut import Cut
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,9 +18,9 @@ from confide.attack.engine.prepare import Stated
 from confide.attack.intruder import Unsure
 from confide.attack.results.again import prepared
 from confide.attack.results.question import knowing
-from confide.attack.results.shapley import drawn_orders, exact_shares, sampled_shares
+from confide.attack.results.shapley import drawn_orders, exact_shares, shares_by_order
 from confide.frames import to_polars
-from confide.frames.columns import F64, I64
+from confide.frames.columns import F64, I64, Bools
 
 if TYPE_CHECKING:
     from confide.attack.results.attack import Attack
@@ -31,14 +31,30 @@ EXACT = 10
 
 @dataclass(frozen=True, eq=False)
 class Shares:
-    """`nats`, `error`: shape (V, T); `rest`, (T,): what the release adds beyond the known variables, which comes last;
-    `total`, (T,): log(N p), the sum of all. `orders`: how many were drawn, None where all sets were attacked."""
+    """`nats`: shape (V, T); `rest`, (T,): what the release adds beyond the known variables, which comes last; `total`,
+    (T,): log(N p), the sum of all. `pairs`: (pairs, V, T), nats by pair of orders, None where all sets were tried."""
 
     nats: F64
-    error: F64
     rest: F64
     total: F64
-    orders: int | None = None
+    pairs: F64 | None = None
+
+    @property
+    def orders(self) -> int | None:
+        """How many orders were drawn."""
+        return None if self.pairs is None else 2 * len(self.pairs)
+
+    def order_error(self, weight: F64) -> F64:
+        """The standard error of weighted means over targets, (V,), that comes from the orders drawn."""
+        if self.pairs is None:
+            return np.zeros(len(self.nats))
+        means = self.pairs @ (weight / weight.sum())
+        return np.asarray(means.std(axis=0, ddof=1) / np.sqrt(len(means)))
+
+    def of(self, mine: Bools) -> Shares:
+        """Those of some targets."""
+        pairs = None if self.pairs is None else self.pairs[:, :, mine]
+        return Shares(self.nats[:, mine], self.rest[mine], self.total[mine], pairs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,22 +109,15 @@ class Coalitions:
     def shares(self, orders: int, done: Callable[[int], None] = lambda _: None) -> Shares:
         """Shapley values of all known variables, exact up to `EXACT` of them."""
         n, total = len(self.variables), np.log(self.everybody * self.p)
-        every, drawn = (1 << n) - 1, None
-        if n <= EXACT:
-            values = []
-            for mask in range(every + 1):
-                values.append(self.value(mask))
-                done(1)
-            with np.errstate(invalid="ignore"):  # a set that rules the record out makes shares infinite or unknown
-                nats = exact_shares(np.array(values))
-            error = np.zeros_like(nats)
-        else:
-            drawn = orders + orders % 2
-            with np.errstate(invalid="ignore"):
-                nats, error = sampled_shares(self.value, n, drawn_orders(n, orders), done)
-        with np.errstate(invalid="ignore"):
+        every, pairs = (1 << n) - 1, None
+        with np.errstate(invalid="ignore"):  # a set that rules the record out makes shares infinite or unknown
+            if n <= EXACT:
+                nats = exact_shares(np.array([(self.value(mask), done(1))[0] for mask in range(every + 1)]))
+            else:
+                pairs = shares_by_order(self.value, n, drawn_orders(n, orders), done)
+                nats = pairs.mean(axis=0)
             rest = total - self.value(every)
-        return Shares(nats, error, np.where(np.abs(rest) < 1e-9, 0.0, rest), total, drawn)
+        return Shares(nats, np.where(np.abs(rest) < 1e-9, 0.0, rest), total, pairs)
 
 
 def known_variables(attack: Attack) -> tuple[str, ...]:

@@ -93,26 +93,26 @@ def nats_of(attack: Attack, target: int, orders: int = ORDERS, progress: bool | 
         raise InputError("No record can be the person, so there is no probability to explain.")
     counted = _counted(attack, target)
     if counted is not None:
-        shares = counted
+        shares, weight = counted, np.ones(1)
     else:
         places = np.full(len(rows), target)
         with progress_bar("attacking", work(len(names), orders), progress) as done:
-            made = Coalitions(attack, places, rows, np.full(len(rows), p), everybody(attack)).shares(orders, done)
-        shares = _mean(made, weight)
+            shares = Coalitions(attack, places, rows, np.full(len(rows), p), everybody(attack)).shares(orders, done)
     if not np.isfinite(shares.nats).all():
         raise InputError(
             "Some of the known variables alone rule the record out that all together point to, as for an intruder who "
             "takes released numbers as true. Contributions are then not finite; explain at another level."
         )
-    return Nats(_table(names, shares), p, everybody(attack), own, shares.orders)
+    return Nats(_table(names, shares, weight), p, everybody(attack), own, shares.orders)
 
 
-def _table(names: Sequence[str], shares: Shares) -> pl.DataFrame:
-    found = pl.DataFrame({"variable": names, "nats": shares.nats[:, 0], "error": shares.error[:, 0]})
+def _table(names: Sequence[str], shares: Shares, weight: F64) -> pl.DataFrame:
+    """The mean over records that are equally likely."""
+    found = pl.DataFrame({"variable": names, "nats": shares.nats @ weight, "error": shares.order_error(weight)})
     found = found.sort("nats", descending=True, maintain_order=True)
-    if shares.rest[0]:
-        last = pl.DataFrame({"variable": [REST], "nats": shares.rest, "error": [0.0]})
-        found = pl.concat([found, last])
+    rest = float(shares.rest @ weight)
+    if rest:
+        found = pl.concat([found, pl.DataFrame({"variable": [REST], "nats": [rest], "error": [0.0]})])
     return found
 
 
@@ -123,9 +123,9 @@ def _explained(attack: Attack, target: int) -> tuple[I64, F64, float, bool]:
     if own >= 0 and p:
         return np.array([own]), np.ones(1), float(p), True
     whole = found.p if found.unit is None else np.bincount(found.unit, weights=found.p)[found.unit]
-    likely = np.flatnonzero(whole >= whole.max() * (1 - TIE)) if len(whole) and whole.max() > 0 else []
-    if not len(likely):
+    if not len(whole) or not whole.max():
         return np.zeros(0, dtype=np.int64), np.zeros(0), 0.0, False
+    likely = np.flatnonzero(whole >= whole.max() * (1 - TIE))
     rows = found.rows[likely]
     key = prepared(attack).files.released.place(rows) if found.unit is None else found.unit[likely]
     _, first, count = np.unique(key, return_index=True, return_counts=True)
@@ -143,18 +143,10 @@ def _counted(attack: Attack, target: int) -> Shares | None:
     alike = agreement_of(attack, target, names).every()
     values = np.log(alike[0] / alike)[:, None]
     nats = exact_shares(values)
-    return Shares(nats, np.zeros_like(nats), np.zeros(1), values[-1])
+    return Shares(nats, np.zeros(1), values[-1])
 
 
 def cheap(attack: Attack, target: int) -> bool:
     """Whether a printout may compute it without being asked."""
     n = len(known_variables(attack))
     return 0 < n <= PRINTED or (n <= COUNTED and _counted(attack, target) is not None)
-
-
-def _mean(shares: Shares, weight: F64) -> Shares:
-    """The mean over records that are equally likely."""
-    return Shares(
-        shares.nats @ weight[:, None], shares.error @ weight[:, None], weight @ shares.rest[:, None],
-        weight @ shares.total[:, None], shares.orders,
-    )  # fmt: skip

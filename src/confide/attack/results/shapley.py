@@ -34,11 +34,11 @@ def exact_shares(values: F64) -> F64:
     return out
 
 
-def sampled_shares(value: Callable[[int], F64], n: int, orders: I64, done: Callable[[int], None]) -> tuple[F64, F64]:
-    """Shares and their standard errors, each (V, T), from orders drawn at random, shape (pairs, V).
+def shares_by_order(value: Callable[[int], F64], n: int, orders: I64, done: Callable[[int], None]) -> F64:
+    """Shares from orders drawn at random, shape (pairs, V): what each pair of orders gives, shape (pairs, V, T).
 
-    Each order is taken forwards and backwards: a player who comes late in one comes early in the other, and the error
-    is that of means of such pairs. In each of them shares sum to the value of all, so theirs do too.
+    Each order is taken forwards and backwards: a player who comes late in one comes early in the other. In each of them
+    shares sum to the value of all, so the mean over pairs does too; its standard error is that over pairs.
     """
     zero = np.zeros_like(value((1 << n) - 1))
     pairs = np.zeros((len(orders), n, len(zero)))
@@ -51,7 +51,7 @@ def sampled_shares(value: Callable[[int], F64], n: int, orders: I64, done: Calla
                 pairs[k, i] += (after - before) / 2
                 before = after
             done(1)
-    return pairs.mean(axis=0), pairs.std(axis=0, ddof=1) / np.sqrt(len(orders))
+    return pairs
 
 
 def drawn_orders(n: int, orders: int) -> I64:

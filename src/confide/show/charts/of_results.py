@@ -13,6 +13,7 @@ from confide.measure.utility.distances import TotalVariation
 from confide.measure.utility.run import pairs_of
 from confide.show.charts.charts import calibration_chart, risk_counts, risk_distribution_chart
 from confide.show.charts.grid_chart import grid_chart
+from confide.show.charts.nats_charts import by_group_chart, clearing_chart, contributions_chart, nats_chart
 from confide.show.charts.plan_charts import interval_chart
 from confide.show.charts.rank_charts import exposure_chart
 from confide.show.charts.table_charts import bands_chart, sap_chart, scheme_map
@@ -149,16 +150,20 @@ def _few(result: Few) -> Any:
 PICTURES: dict[str, Callable[[Any], Any]] = {
     "Attack": _attack,
     "Averaged": _averaged,
+    "ByGroup": by_group_chart,
     "Calibration": calibration_chart,
     "Certificate": _certificate,
     "Choice": _choice,
+    "Clearing": clearing_chart,
     "Combined": _combined,
+    "Contributions": contributions_chart,
     "Copies": lambda copies: _release(list(copies)),
     "Drawn": _drawn,
     "Explanation": _explanation,
     "Exposure": lambda result: exposure_chart(result.frame),
     "Few": _few,
     "Grid": lambda result: grid_chart(result.frame),
+    "Nats": nats_chart,
     "Optimum": lambda result: result.map(),
     "Published": _published,
     "PublishedTables": _published,
