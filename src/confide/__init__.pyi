@@ -10,6 +10,8 @@ from confide.attack.intruder import Intruder as Intruder
 from confide.attack.intruder import Uniform as Uniform
 from confide.attack.intruder import Unsure as Unsure
 from confide.attack.results.attack import Attack as Attack
+from confide.attack.results.clearing import Clearing as Clearing
+from confide.attack.results.contributions import Contributions as Contributions
 from confide.attack.results.copies import Averaged as Averaged
 from confide.core.errors import InputError as InputError
 from confide.core.random.vault import Vault as Vault
@@ -26,10 +28,13 @@ from confide.frames import write as write
 from confide.measure.combining import Combined as Combined
 from confide.measure.combining import combine as combine
 from confide.measure.combining import combine_frames as combine_frames
+from confide.measure.risk.by_group import ByGroup as ByGroup
 from confide.measure.risk.calibration import Calibration as Calibration
 from confide.measure.risk.calibration import calibrate as calibrate
 from confide.measure.risk.exposure import Exposure as Exposure
 from confide.measure.risk.exposure import exposure as exposure
+from confide.measure.utility.by_group import UtilityByGroup as UtilityByGroup
+from confide.measure.utility.by_group import utility_by_group as utility_by_group
 from confide.measure.utility.distances import Hellinger as Hellinger
 from confide.measure.utility.distances import TotalVariation as TotalVariation
 from confide.measure.utility.entropy import Entropy as Entropy

@@ -12,8 +12,8 @@ import polars as pl
 from confide.attack.intruder import Intruder
 from confide.attack.results.attack import Attack
 from confide.frames.columns import I64
-from confide.measure.risk.identification import MARGIN
 from confide.frames.cut import Cut
+from confide.measure.risk.identification import MARGIN
 
 
 @dataclass(frozen=True, eq=False)

@@ -154,7 +154,7 @@ class Attack(Result):
         time, with at least 200 of each group of the first variable; standard errors say what that costs.
 
         >>> import confide as cf
-        >>> release = cf.Plan([cf.Swap("race", rate=0.3)], identifiers=["id"]).protect(cf.demo("heads").head(500), seed=1)
+        >>> release = cf.Plan([cf.Swap("race", rate=0.3)]).protect(cf.demo("heads").head(500), seed=1)
         >>> found = cf.Intruder(knows=["sex", "race", "age"]).attack(release).contributions()
         >>> found.summary()["variable"].to_list()
         ['age', 'race', 'sex']

@@ -35,9 +35,10 @@ class Clearing(Result):
     """`frame`: variable, coarsening, step, cleared, raised, over, p_max; one row per coarser form, by variable.
 
     Of the `over` targets whose largest probability exceeds the `limit` now, `cleared` would come to it or below;
-    `raised` others would come above it, as may happen where values are altered at random; `frame["over"]` are then above
-    it, and `p_max` is the largest probability of anybody. All are computed: the attack is made on the very release with
-    that variable coarser, all other values as they were drawn. `step`: for the plan, None for a variable left out.
+    `raised` others would come above it, as may happen where values are altered at random; `over` of the frame are then
+    above it, and `p_max` is the largest probability of anybody. All are computed: the attack is made on the very
+    release with that variable coarser, all other values as they were drawn. `step`: for the plan, None for a variable
+    left out.
     `refused`: by variable, why it, or a form of it, was not tried.
     """
 
@@ -122,4 +123,3 @@ def _again(attack: Attack, change: Coarser) -> F64:
         also=[coarsened(copy, [change]) for copy in also],
     )  # fmt: skip
     return found.units["p_max"].to_numpy()
-

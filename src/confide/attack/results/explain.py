@@ -33,8 +33,8 @@ class Explanation(Result):
 
     `nats` has the contribution of each known variable on one scale, certain or not (see `Nats`).
 
-    `alone`, `left_out` and `remedies` are computed when they are first asked for: of a person who is the only candidate,
-    or whose largest probability exceeds the `limit`. For all others they are empty.
+    `alone`, `left_out` and `remedies` are computed when they are first asked for: of a person who is the only
+    candidate, or whose largest probability exceeds the `limit`. For all others they are empty.
     """
 
     frame: pl.DataFrame

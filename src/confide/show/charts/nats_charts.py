@@ -96,7 +96,7 @@ def _stacked(frame: pl.DataFrame, variables: Sequence[str], mean: str) -> Any:
     data = data.agg(pl.col("nats").sum(), pl.col("total").first(), pl.col("people").first())
     order = {v: k for k, v in enumerate(kept)}
     data = data.with_columns(
-        shown=pl.format("{} ({})", pl.col("total").round(2), pl.col("people")),
+        shown=pl.Series([f"{t:.2f} ({n:,} people)" for t, n in data.select("total", "people").rows()]),
         place=pl.col("part").replace_strict(order, default=len(kept), return_dtype=pl.Int64),
     )
     data = aggregated(data, ["name", "part", "nats", "shown", "place"])
@@ -109,7 +109,7 @@ def _stacked(frame: pl.DataFrame, variables: Sequence[str], mean: str) -> Any:
         color=alt.Color("part:N", scale=colours, legend=legend), order="place:Q",
     )  # fmt: skip
     ends = alt.Chart(data.unique("name", maintain_order=True)).encode(y=_y(names))
-    head = chart_title("What makes people stand out", [mean, "At the right: the sum, and how many people."], "bounds")
+    head = chart_title("What makes people stand out", [mean, "At the right: the sum."], "bounds")
     layers = alt.layer(bars, _words(ends))
     return styled(layers.properties(width=WIDTH, height=ROW * len(names), title=head))
 
@@ -120,17 +120,19 @@ def clearing_chart(result: Clearing) -> Any:
 
     frame = result.frame.drop("step").filter(pl.col("cleared") > 0)
     if not frame.height:
-        frame = pl.DataFrame({"coarsening": ["no single coarsening clears anybody"], "over": [result.over], "cleared": [0]})
-    data = frame.select(
-        "over", name="coarsening", now=pl.lit(result.over), shown=pl.format("{} cleared", pl.col("cleared"))
-    )
+        nobody = {"coarsening": ["no single coarsening clears anybody"], "cleared": [0], "raised": [0]}
+        frame = pl.DataFrame({**nobody, "over": [result.over]})
+    said_ = [f"{n:,} cleared" + (f", {k:,} raised" * bool(k)) for n, k in frame.select("cleared", "raised").rows()]
+    data = frame.select("over", name="coarsening", now=pl.lit(result.over), shown=pl.Series(said_))
     data = aggregated(data, ["name", "over", "now", "shown"])
     names = list(dict.fromkeys(data["name"]))
     base = alt.Chart(data).encode(y=_y(names))
     axis = alt.Axis(tickCount=5, gridDash=[2, 3], format=",.6~g")
     x = alt.X("now:Q", title=f"Targets above {result.limit:g} afterwards (pale: now)", axis=axis)
     pale, strong = base.mark_bar(height=20, color=PALE).encode(x=x), base.mark_bar(height=12, color=COLOURS[0])
-    said = f"{result.over:,} of {result.targets:,} targets are above {result.limit:g}; each row is an attack of its own."
+    said = (
+        f"{result.over:,} of {result.targets:,} targets are above {result.limit:g}; each row is an attack of its own."
+    )
     head = chart_title("What one coarsening would clear", [said], frame="bounds")
     layers = alt.layer(pale, strong.encode(x="over:Q"), _words(base))
     return styled(layers.properties(width=WIDTH, height=26 * len(names), title=head))

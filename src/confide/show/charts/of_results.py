@@ -13,6 +13,7 @@ from confide.measure.utility.distances import TotalVariation
 from confide.measure.utility.run import pairs_of
 from confide.show.charts.charts import calibration_chart, risk_counts, risk_distribution_chart
 from confide.show.charts.grid_chart import grid_chart
+from confide.show.charts.group_charts import utility_by_group_chart
 from confide.show.charts.nats_charts import by_group_chart, clearing_chart, contributions_chart, nats_chart
 from confide.show.charts.plan_charts import interval_chart
 from confide.show.charts.rank_charts import exposure_chart
@@ -175,4 +176,5 @@ PICTURES: dict[str, Callable[[Any], Any]] = {
     "TablesAttack": lambda result: bands_chart(result.bands()),
     "Tried": _tried,
     "UniquesNoise": lambda result: uniques_chart(result.tried, result),
+    "UtilityByGroup": utility_by_group_chart,
 }
