@@ -112,7 +112,11 @@ class Coalitions:
         every, pairs = (1 << n) - 1, None
         with np.errstate(invalid="ignore"):  # a set that rules the record out makes shares infinite or unknown
             if n <= EXACT:
-                nats = exact_shares(np.array([(self.value(mask), done(1))[0] for mask in range(every + 1)]))
+                values = []
+                for mask in range(every + 1):
+                    values.append(self.value(mask))
+                    done(1)
+                nats = exact_shares(np.array(values))
             else:
                 pairs = shares_by_order(self.value, n, drawn_orders(n, orders), done)
                 nats = pairs.mean(axis=0)

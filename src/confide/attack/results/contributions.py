@@ -108,7 +108,7 @@ def contributions(
     n = everybody(attack)
     with progress_bar("attacking", work(len(names), orders), progress) as done:
         shares = Coalitions(attack, rows, attack.own_rows[rows], p[rows], n).shares(orders, done)
-    fine = np.isfinite(shares.nats).all(axis=0)
+    fine = np.asarray(np.isfinite(shares.nats).all(axis=0))
     lost = len(p) - len(there) + int((~fine).sum())
     weight = _weights(strata, np.isin(there, rows[fine]), there, rows)
     found = list(_told(names, shares, weight, fine, groups, rows, there))

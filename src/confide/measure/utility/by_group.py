@@ -27,8 +27,8 @@ ROUNDING = 1e-12
 NOBODY = "no released row is in this group"
 SCHEMA: dict[str, Any] = {
     "variable": pl.String, "group": pl.String, "people": pl.Int64, "released": pl.Int64, "measure": pl.String,
-    "value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "chance": pl.Float64, "whole": pl.Float64, "worse": pl.Boolean,
-    "direction": pl.String, "best": pl.Float64, "detail": pl.String,
+    "value": pl.Float64, "low": pl.Float64, "high": pl.Float64, "chance": pl.Float64, "whole": pl.Float64,
+    "worse": pl.Boolean, "direction": pl.String, "best": pl.Float64, "detail": pl.String,
 }  # fmt: skip
 
 
@@ -174,7 +174,7 @@ def _at_random(g: GroupedPairs, size: int, measure: Measure, seed: int) -> float
 
 
 def _redrawn(g: GroupedPairs, mine: Bools, theirs: Sequence[Bools], measure: Measure, seed: int) -> float | None:
-    """The measure for people drawn with replacement, who bring their rows of both files along where these are linked."""
+    """The measure for people drawn with replacement, who bring their rows of both files along where they are linked."""
     rng = np.random.default_rng([seed, len(mine)])
     linked = bool(getattr(measure, "needs_link", False))
     times = rng.multinomial(len(mine), np.full(len(mine), 1 / len(mine)))

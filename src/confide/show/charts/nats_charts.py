@@ -92,8 +92,8 @@ def _stacked(frame: pl.DataFrame, variables: Sequence[str], mean: str) -> Any:
     name = pl.when(pl.col("by").is_null()).then(pl.lit("everybody")).otherwise(
         pl.format("{}: {}", "by", "group"))  # fmt: skip
     part = pl.when(pl.col("variable").is_in(kept)).then("variable").otherwise(pl.lit(OTHERS))
-    data = frame.with_columns(name=name, part=part).group_by("name", "part", maintain_order=True)
-    data = data.agg(pl.col("nats").sum(), pl.col("total").first(), pl.col("people").first())
+    parts = frame.with_columns(name=name, part=part).group_by("name", "part", maintain_order=True)
+    data = parts.agg(pl.col("nats").sum(), pl.col("total").first(), pl.col("people").first())
     order = {v: k for k, v in enumerate(kept)}
     data = data.with_columns(
         shown=pl.Series([f"{t:.2f} ({n:,} people)" for t, n in data.select("total", "people").rows()]),
@@ -139,7 +139,7 @@ def clearing_chart(result: Clearing) -> Any:
 
 
 def by_group_chart(result: ByGroup) -> Any:
-    """The share of each group that is found, with its interval, beside the file's (dashed); claims where no truth is."""
+    """The share of each group that is found, with its interval, beside the file's (dashed); without truth, claims."""
     import altair as alt
 
     known = result.found_share is not None
