@@ -9,9 +9,10 @@ from typing import Any
 
 from confide.attack.intruder import Intruder
 from confide.core.random.seeds import stream
+from confide.measure.utility.by_group import group_values
 from confide.measure.utility.measure import Found, Measure
 from confide.measure.utility.pair import Wanted
-from confide.measure.utility.run import utility
+from confide.measure.utility.run import pairs_of, utility
 from confide.measure.utility.traces import traces
 from confide.protect.copies import Copies
 from confide.protect.plan import Plan
@@ -34,7 +35,8 @@ class Evaluated:
     `utility`, `details`: by measure, its value (None where it cannot be computed) and its remark. `shares`: rows of
     (variable, level, share before, share after), see `distributions`. `seconds`: of "protect", "attack" and "utility".
     `traces`: by measure, what few people do to its value, as `Trace` has it; empty where nobody asked. `quoted`: of the
-    plan, what it states that few people have.
+    plan, what it states that few people have. `parts`: rows of (variable, level, people, measure, value): utility in
+    the groups that were asked for.
     """
 
     met: dict[str, dict[str, Met]]
@@ -45,6 +47,7 @@ class Evaluated:
     seconds: dict[str, float] = field(default_factory=dict)
     traces: dict[str, dict[str, Any]] = field(default_factory=dict)
     quoted: list[list[Any]] = field(default_factory=list)
+    parts: list[list[Any]] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
@@ -97,11 +100,22 @@ def judge(
     began = time.perf_counter()
     asked = (release, measures, items)
     values, details, found = audited(*asked, audit) if audit else (*measured(*asked), {})
+    parts = [] if groups is None else _by_group(release, measures, items, groups.stated)
     seconds["utility"] = time.perf_counter() - began
     first = release if isinstance(release, Release) else release[0]
     said = [list(q) for q in quoted(first)] if audit else []
     shares = [] if groups is None else distributions(first)
-    return Evaluated(met, values, details, refused, shares, seconds, found, said)
+    return Evaluated(met, values, details, refused, shares, seconds, found, said, parts)
+
+
+def _by_group(
+    release: Release | Copies, measures: Sequence[Measure], items: Wanted | None, by: Sequence[str]
+) -> list[list[Any]]:
+    """Every measure in every group that was asked for."""
+    if not by:
+        return []
+    pairs = pairs_of(list(release) if isinstance(release, Copies) else [release], items=items)
+    return [list(row) for row in group_values(pairs, by, measures)]
 
 
 def measured(

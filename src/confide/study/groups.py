@@ -20,25 +20,31 @@ from confide.measure.risk.identification import MARGIN
 class Groups:
     """`codes`: by variable, each original row's group; `levels`: by variable, the names of the groups.
 
-    Names of groups of numbers are ranges between rounded numbers, each with a number of people.
+    Names of groups of numbers are ranges between rounded numbers, each with a number of people. `stated`: variables by
+    which groups were asked for, whoever knows them; by these, utility is told too.
     """
 
     codes: Mapping[str, I64]
     levels: Mapping[str, tuple[str, ...]]
+    stated: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, frame: pl.DataFrame, intruders: Iterable[Intruder]) -> Groups:
-        """Groups by every variable that an intruder knows: categories as they are, numbers in about five ranges."""
-        known = dict.fromkeys(v for who in intruders for v in (*who.knows, *who.between) if v in frame.columns)
+    def of(cls, frame: pl.DataFrame, intruders: Iterable[Intruder], stated: Sequence[str] = ()) -> Groups:
+        """Groups by every variable that an intruder knows, or that is stated: categories as they are, numbers in about
+        five ranges."""
+        every = [v for who in intruders for v in (*who.knows, *who.between)]
+        known = dict.fromkeys(v for v in (*stated, *every) if v in frame.columns)
         columns = {v: frame.get_column(v) for v in known}
         cuts = {v: Cut.of(values) for v, values in columns.items()}
-        return cls({v: cut.codes(columns[v]) for v, cut in cuts.items()}, {v: cut.names for v, cut in cuts.items()})
+        codes = {v: cut.codes(columns[v]) for v, cut in cuts.items()}
+        return cls(codes, {v: cut.names for v, cut in cuts.items()}, tuple(stated))
 
     def rows(self, attacks: Sequence[Attack], who: Intruder, threshold: float) -> list[list[Any]]:
-        """For each group: variable, level, targets, targets over the threshold, expected right matches, found."""
+        """For each group: variable, level, targets, targets over the threshold, expected right matches, found,
+        claimed."""
         out: list[list[Any]] = []
         each = [_per_target(a, threshold) for a in attacks]
-        for v in (*who.knows, *who.between):
+        for v in dict.fromkeys((*who.knows, *who.between, *self.stated)):
             if v not in self.codes:
                 continue
             size = len(self.levels[v])
@@ -56,7 +62,8 @@ def _per_target(attack: Attack, threshold: float) -> tuple[I64, tuple[Any, ...]]
     right = (units["hit"].cast(pl.Float64) / units["n_max"].clip(lower_bound=1)).fill_null(0.0).to_numpy()
     found = right * (1 - units["p_absent"].fill_null(1.0).to_numpy())
     own = rows >= 0
-    return rows[own], (np.ones(int(own.sum())), over[own].astype(float), right[own], found[own])
+    claimed = units["p_max"].to_numpy()
+    return rows[own], (np.ones(int(own.sum())), over[own].astype(float), right[own], found[own], claimed[own])
 
 
 def _sum(codes: I64, rows: I64, weights: Any, size: int) -> Any:

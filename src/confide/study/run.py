@@ -49,7 +49,7 @@ def run_in(
     seed = _settled_seed(study, store, overwrite)
     pieces = pieces_of(study, seed)
     found = {} if store is None else _kept(study, store, pieces)
-    groups = Groups.of(study.data, study.intruders.values())
+    groups = Groups.of(study.data, study.intruders.values(), study.groups)
     with calm(), progress_bar("comparing releases", len(pieces), progress) as done:
         many = Counter(p.key for p in pieces)
         done(sum(many[key] for key in found))
