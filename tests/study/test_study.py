@@ -121,6 +121,7 @@ def test_groups_of_a_release_by_hand() -> None:
     mine = next(r for r in rows if r[:2] == ["sex", "female"])
     assert mine[2:4] == [women.height, (women["p_max"] > 0.2).sum()]
     assert mine[4] == pytest.approx((women["hit"] / women["n_max"]).sum())
+    assert mine[6] == pytest.approx(women["p_max"].sum())
 
 
 @pytest.mark.parametrize(
@@ -283,7 +284,7 @@ def test_a_plan_that_cannot_be_carried_out_is_named() -> None:
         study(data=empty, plans=plans, repeats=1).run()
 
 
-SAID = ("met", "utility", "details", "refused", "shares", "traces", "quoted")
+SAID = ("met", "utility", "details", "refused", "shares", "traces", "quoted", "parts")
 
 
 def test_evaluate_keeps_no_record() -> None:

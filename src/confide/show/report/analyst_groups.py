@@ -35,8 +35,8 @@ def analyst_words(view: View) -> str:
     return (
         f"{capital(said(by))} among the people of each group alone, with “{view.focus}”; bars are 95% intervals "
         "over repeats, the dashed line is the whole file. Groups are those that an analyst finds in the release. "
-        "Marked: worse than the whole file beyond the interval. Small groups lose more by chance alone. Groups of fewer "
-        f"than {named} people are not named."
+        "Marked: worse than the whole file beyond the interval. Small groups lose more by chance alone. Groups of "
+        f"fewer than {named} people are not named."
     )
 
 
