@@ -51,10 +51,7 @@ def target_groups(attack: Attack, by: str | Sequence[str]) -> list[TargetGroups]
     >>> [g.names[:2] for g in target_groups(cf.Intruder(knows="age").attack(release), "sex")]
     [('male', 'female')]
     """
-    names = names_of(by, "by")
-    if not names:
-        raise InputError('by names a variable, or several, such as by="race".')
-    return [_grouped(attack, v) for v in names]
+    return [_grouped(attack, v) for v in names_of(by, "by")]
 
 
 def _grouped(attack: Attack, variable: str) -> TargetGroups:

@@ -101,8 +101,6 @@ def utility_by_group(
     if isinstance(replicates, bool) or not isinstance(replicates, int) or not (replicates == 0 or replicates >= 20):
         raise InputError("replicates is 0, or a whole number from 20 upwards: how often people are drawn anew.")
     names = names_of(by, "by")
-    if not names:
-        raise InputError('by names a variable, or several, such as by="race".')
     releases, asked = releases_of(release), asked_measures(measures)
     wanted = None if items is None else checked_items(items, releases[0])
     pairs = pairs_of(releases, weight, weighted, wanted)
