@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from confide.show.charts.svg import LETTER, Picture, circle, line, text, wrapped
 
 WIDE, NARROW = 520.0, 340.0
+BOLD = 8.8
+"""Pixels that a bold letter takes at most, on average over words."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ def losses_picture(rows: Sequence[Loss], whole: float | None, alt: str, narrow: 
     """
     width = NARROW if narrow else WIDE
     left = min(max((len(r.name) for r in rows), default=0) * LETTER + 10, 120.0 if narrow else 190.0)
-    right = width - (max((len(r.words) for r in rows), default=0) * LETTER + 12)
+    right = width - (max((len(r.words) for r in rows), default=0) * BOLD + 14)
     numbers = [v for r in rows for v in (r.at, r.low, r.high) if v is not None and math.isfinite(v)]
     if whole is not None and math.isfinite(whole):
         numbers.append(whole)
