@@ -92,7 +92,7 @@ def _more(result: cf.Attack | cf.Averaged, options: argparse.Namespace) -> tuple
     if options.why:
         nats, clearing = result.contributions(options.by or ()), result.clearing(options.threshold)
         texts += [str(nats), str(clearing)]
-        plain |= {"contributions": nats.frame.to_dicts(), "clearing": clearing.frame.drop("step").to_dicts()}
+        plain |= {"contributions": nats.frame.to_dicts(), "clearing": clearing.frame.to_dicts()}
     if options.explain is not None:
         why = result.explain(options.explain, limit=options.threshold)
         texts.append(f"Private, of target {options.explain}:\n{why}")

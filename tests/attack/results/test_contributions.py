@@ -107,7 +107,8 @@ def test_clearing_is_what_a_release_with_the_step_shows() -> None:
     assert found.over == over.sum()
     assert found.frame.height > 8
     assert attack.release.plan is not None
-    for variable, step, cleared, raised, left, p_max in found.frame.drop("coarsening").rows():
+    for row, step in zip(found.frame.drop("coarsening").rows(), found.steps, strict=True):
+        variable, cleared, raised, left, p_max = row
         plan = attack.release.plan
         knows = [v for v in KEYS if step is not None or v != variable]
         again = cf.Plan([*plan.steps, *([step] if step else [])], identifiers=["id"]).protect(heads(600), seed=9)

@@ -21,28 +21,30 @@ from confide.protect.coarser import Coarser, coarsened, file_ladder, why_fixed
 
 if TYPE_CHECKING:
     from confide.attack.results.attack import Attack
+    from confide.protect.seam.mechanism import Mechanism
 
 MARGIN = 1e-9
 """One in five comes out of log space a hair above 0.2."""
 SCHEMA: dict[str, Any] = {
-    "variable": pl.String, "coarsening": pl.String, "step": pl.Object, "cleared": pl.Int64, "raised": pl.Int64,
+    "variable": pl.String, "coarsening": pl.String, "cleared": pl.Int64, "raised": pl.Int64,
     "over": pl.Int64, "p_max": pl.Float64,
 }  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Clearing(Result):
-    """`frame`: variable, coarsening, step, cleared, raised, over, p_max; one row per coarser form, by variable.
+    """`frame`: variable, coarsening, cleared, raised, over, p_max; one row per coarser form, by variable.
 
     Of the `over` targets whose largest probability exceeds the `limit` now, `cleared` would come to it or below;
     `raised` others would come above it, as may happen where values are altered at random; `over` of the frame are then
     above it, and `p_max` is the largest probability of anybody. All are computed: the attack is made on the very
-    release with that variable coarser, all other values as they were drawn. `step`: for the plan, None for a variable
-    left out.
+    release with that variable coarser, all other values as they were drawn. `steps`: by row, the
+    step for the plan, None for a variable left out.
     `refused`: by variable, why it, or a form of it, was not tried.
     """
 
     frame: pl.DataFrame
+    steps: tuple[Mechanism | None, ...]
     limit: float
     over: int
     targets: int
@@ -51,7 +53,7 @@ class Clearing(Result):
     @property
     def best(self) -> pl.DataFrame:
         """Of each variable the finest form that clears most, those that clear most first."""
-        found = self.frame.drop("step").with_row_index("at").filter(pl.col("cleared") > 0)
+        found = self.frame.with_row_index("at").filter(pl.col("cleared") > 0)
         found = found.sort(["over", "at"]).group_by("variable", maintain_order=True).first()
         return found.sort(["over", "at"]).drop("at")
 
@@ -64,7 +66,7 @@ class Clearing(Result):
             f"{self.over:,} of {self.targets:,} targets ({percent(self.over, self.targets)}) are above {self.limit:g}. "
             "One coarsening alone would clear:"
         ]
-        for r in self.frame.drop("step").filter(pl.col("cleared") > 0).iter_rows(named=True):
+        for r in self.frame.filter(pl.col("cleared") > 0).iter_rows(named=True):
             raised = f", raise {r['raised']:,}" if r["raised"] else ""
             left = f"{r['over']:,} stay above" if r["over"] else "nobody stays above"
             lines.append(f"    {r['cleared']:>7,}  {visible(r['coarsening'])}{raised} ({left})")
@@ -78,7 +80,7 @@ def clearing(attack: Attack, limit: float, progress: bool | None) -> Clearing:
     over = _over(attack.units, limit)
     refused = {v: why for v in known_variables(attack) if (why := why_fixed(attack.release, v))}
     rungs = [c for v in known_variables(attack) if v not in refused for c in _ladder(attack, v)]
-    rows = []
+    rows, steps = [], []
     with progress_bar("attacking", len(rungs) if over.any() else 0, progress) as done:
         for change in rungs if over.any() else ():
             try:
@@ -87,9 +89,10 @@ def clearing(attack: Attack, limit: float, progress: bool | None) -> Clearing:
                 refused.setdefault(change.variable, "the attack cannot be made with a coarser form of it")
                 continue
             rows.append(_row(change, over, p_max, limit))
+            steps.append(change.step)
             done(1)
     frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
-    return Clearing(frame, limit, int(over.sum()), len(over), refused)
+    return Clearing(frame, tuple(steps), limit, int(over.sum()), len(over), refused)
 
 
 def _ladder(attack: Attack, variable: str) -> list[Coarser]:
@@ -101,7 +104,7 @@ def _ladder(attack: Attack, variable: str) -> list[Coarser]:
 def _row(change: Coarser, over: Bools, p_max: F64, limit: float) -> tuple[Any, ...]:
     still = p_max > limit * (1 + MARGIN)
     cleared, raised = int((over & ~still).sum()), int((still & ~over).sum())
-    return change.variable, change.words, change.step, cleared, raised, int(still.sum()), float(p_max.max())
+    return change.variable, change.words, cleared, raised, int(still.sum()), float(p_max.max())
 
 
 def _over(units: pl.DataFrame, limit: float) -> Bools:

@@ -78,7 +78,7 @@ class UtilityByGroup(Result):
 
 def utility_by_group(
     release: Release | Copies, by: str | Sequence[str],
-    measures: Measure | str | Mapping[str, Any] | Iterable[Any] = DEFAULT, *,
+    measures: Measure | str | Mapping[str, object] | Iterable[Measure | str | Mapping[str, object]] = DEFAULT, *,
     weight: str | None = None, weighted: bool = True, items: Wanted | None = None, replicates: int = 0,
     progress: bool | None = None,
 ) -> UtilityByGroup:  # fmt: skip

@@ -61,13 +61,7 @@ def _rows(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def nats_chart(result: Nats) -> Any:
-    """What each known variable adds to the log of one record's probability.
-
-    >>> import confide as cf
-    >>> release = cf.Plan([], identifiers=["id"]).protect(cf.demo("heads").head(300), seed=1)
-    >>> nats_chart(cf.Intruder(knows=["sex", "age"]).attack(release).explain(17).nats).to_dict()["title"]["text"]
-    'What makes this person stand out'
-    """
+    """What each known variable adds to the log of one record's probability."""
     which = "The own record" if result.own else "The likeliest record"
     said = f"{which} has probability {result.p:.3g}, log({result.everybody:,.0f} p) = {result.total:.3f} nats in all."
     guide = "To the right: speaks for the record. To the left: speaks for others."
@@ -118,7 +112,7 @@ def clearing_chart(result: Clearing) -> Any:
     """How many targets stay above the limit if one variable becomes coarser; pale: how many are above it now."""
     import altair as alt
 
-    frame = result.frame.drop("step").filter(pl.col("cleared") > 0)
+    frame = result.frame.filter(pl.col("cleared") > 0)
     if not frame.height:
         nobody = {"coarsening": ["no single coarsening clears anybody"], "cleared": [0], "raised": [0]}
         frame = pl.DataFrame({**nobody, "over": [result.over]})
@@ -139,7 +133,13 @@ def clearing_chart(result: Clearing) -> Any:
 
 
 def by_group_chart(result: ByGroup) -> Any:
-    """The share of each group that is found, with its interval, beside the file's (dashed); without truth, claims."""
+    """The share of each group that is found, with its interval, beside the file's (dashed); without truth, claims.
+
+    >>> import confide as cf
+    >>> release = cf.Plan([], identifiers=["id"]).protect(cf.demo("heads").head(300), seed=1)
+    >>> by_group_chart(cf.Intruder(knows=["sex", "age"]).attack(release).by("race")).to_dict()["title"]["text"]
+    'Who is found, by group'
+    """
     import altair as alt
 
     known = result.found_share is not None
