@@ -157,7 +157,7 @@ class Attack(Result):
         >>> release = cf.Plan([cf.Swap("race", rate=0.3)]).protect(cf.demo("heads").head(500), seed=1)
         >>> found = cf.Intruder(knows=["sex", "race", "age"]).attack(release).contributions()
         >>> found.summary()["variable"].to_list()
-        ['age', 'race', 'sex']
+        ['age', 'sex', 'race']
         """
         from confide.attack.results.contributions import contributions
 
@@ -173,7 +173,7 @@ class Attack(Result):
         >>> release = cf.Plan([], identifiers=["id"]).protect(cf.demo("heads").head(500), seed=1)
         >>> found = cf.Intruder(knows=["sex", "marital", "age"]).attack(release).clearing()
         >>> found.over, found.best["variable"][0]
-        (206, 'age')
+        (429, 'age')
         """
         from confide.attack.results.clearing import clearing
 

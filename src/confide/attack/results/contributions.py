@@ -11,7 +11,7 @@ import polars as pl
 
 from confide.attack.results.coalitions import Coalitions, Shares, everybody, known_variables, work
 from confide.attack.results.grouped import TargetGroups, target_groups
-from confide.attack.results.nats import ORDERS, REST
+from confide.attack.results.nats import ORDERS, REST, times_said
 from confide.core.errors import InputError
 from confide.core.result import Result
 from confide.core.run.threads import progress_bar
@@ -55,9 +55,8 @@ class Contributions(Result):
     def __repr__(self) -> str:
         whole = self.frame.filter(pl.col("by").is_null())
         first = whole.row(0, named=True)
-        times = np.exp(first["total"])
         lines = [
-            f"{first['people']:,} people; on average (geometric mean) their own record is {times:,.3g} times as likely "
+            f"{first['people']:,} people; on average (geometric mean) their own record is {times_said(first['total'])} times as likely "
             f"as 1 in {self.everybody:,.0f}: {first['total']:+.3f} nats, of which"
         ]
         lines += _lines(whole, "    ")

@@ -68,7 +68,9 @@ class Explanation(Result):
         has a variable of every set of `alone`. Else: so that the largest probability by the others alone comes to the
         limit. `alike` and `p_max`: by the variables that are left.
         """
-        return left_out(self._question, self.limit) if self._question else pl.DataFrame(schema=ALONE)
+        if self._question is None or self.attack is None:
+            return pl.DataFrame(schema=ALONE)
+        return left_out(Question.of(self.attack, self.target), self.limit)  # with patience of its own
 
     @cached_property
     def remedies(self) -> pl.DataFrame:

@@ -68,9 +68,8 @@ class Nats(Result):
     def lines(self) -> list[str]:
         """The printout."""
         which = "its own record" if self.own else "the likeliest record"
-        times = np.exp(self.total)
         head = (
-            f"{which[0].upper()}{which[1:]} is {times:,.3g} times as likely as 1 in {self.everybody:,.0f}: "
+            f"{which[0].upper()}{which[1:]} is {times_said(self.total)} times as likely as 1 in {self.everybody:,.0f}: "
             f"{self.total:+.3f} nats, of which"
         )
         parts = [f"{visible(r['variable'])} {r['nats']:+.3f}" for r in self.frame.iter_rows(named=True)]
@@ -79,6 +78,16 @@ class Nats(Result):
             most = float(self.frame["error"].max() or 0.0)  # type: ignore[arg-type]
             lines.append(f"    from {self.orders} orders drawn at random; standard errors up to {most:.2g}")
         return lines
+
+
+def times_said(nats: float) -> str:
+    """How many times as likely so many nats make a record.
+
+    >>> times_said(0.8), times_said(7.6)
+    ('2.23', '1,998')
+    """
+    times = float(np.exp(nats))
+    return f"{times:,.0f}" if times >= 100 else f"{times:.3g}"
 
 
 def nats_of(attack: Attack, target: int, orders: int = ORDERS, progress: bool | None = None) -> Nats:

@@ -96,7 +96,7 @@ def utility_by_group(
     >>> release = cf.Plan([cf.Swap("marital", rate=0.3)], identifiers=["id"]).protect(heads, seed=1)
     >>> found = cf.utility_by_group(release, "sex", cf.Hellinger("marital"))
     >>> found.frame.select("group", "people").rows()
-    [('male', 976), ('female', 1024)]
+    [('male', 979), ('female', 1021)]
     """
     if isinstance(replicates, bool) or not isinstance(replicates, int) or not (replicates == 0 or replicates >= 20):
         raise InputError("replicates is 0, or a whole number from 20 upwards: how often people are drawn anew.")
