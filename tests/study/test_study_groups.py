@@ -135,3 +135,12 @@ def test_mistakes_are_said(groups: Any, said: str) -> None:
 
 def test_one_name_may_stand_for_itself() -> None:
     assert study(groups="race").groups == ("race",)
+
+
+def test_the_printout_names_who_is_found_most_and_who_loses_most() -> None:
+    text = str(result())
+    assert "By race, the group that is found most often, and the one that loses most:" in text
+    swap = next(line for line in text.split("By tenure")[1].splitlines() if line.startswith("  swap:"))
+    assert "times the share of all" in swap
+    assert "hellinger" in swap
+    assert "By race" not in str(study(groups=(), repeats=1).run(progress=False))

@@ -55,9 +55,10 @@ class Contributions(Result):
     def __repr__(self) -> str:
         whole = self.frame.filter(pl.col("by").is_null())
         first = whole.row(0, named=True)
+        times = times_said(first["total"])
         lines = [
-            f"{first['people']:,} people; on average (geometric mean) their own record is {times_said(first['total'])} times as likely "
-            f"as 1 in {self.everybody:,.0f}: {first['total']:+.3f} nats, of which"
+            f"{first['people']:,} people; on average (geometric mean) their own record is {times} times as likely as 1 "
+            f"in {self.everybody:,.0f}: {first['total']:+.3f} nats, of which"
         ]
         lines += _lines(whole, "    ")
         for (by, group), part in self.frame.drop_nulls("by").group_by(["by", "group"], maintain_order=True):

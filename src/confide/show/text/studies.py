@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from confide.core.visible import visible
+from confide.show.text.groups import group_lines
 from confide.study.statement.checks import EVERYTHING, RISKS
 from confide.study.tradeoff.asked import PEOPLE
 
@@ -63,7 +64,8 @@ def study_text(result: StudyResult, risk: str = RISKS[0]) -> str:
     spread = " +- half the width of the 95 percent interval" if any("+-" in line for line in (*first, *second)) else ""
     star = f"*: no other plan is better in both {risk} and {said[0]}."
     legend = [*_legend(result, risk), f"Means over repeats{spread}.", star]
-    return "\n".join([*first, *more, "", *second, *more, "", *legend, *_kinds(result), *_cautions(result)])
+    groups = group_lines(result, {plan: row["worst_intruder"] for plan, row in points.items()})
+    return "\n".join([*first, *more, "", *second, *more, "", *legend, *_kinds(result), *groups, *_cautions(result)])
 
 
 def _risk_cells(result: StudyResult, mine: pl.DataFrame, risk: str, who: str | None) -> list[str]:
