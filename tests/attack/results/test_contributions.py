@@ -135,7 +135,11 @@ def test_nobody_over_the_limit_and_variables_that_cannot_change() -> None:
     assert "nobody" in str(calm)
     fixed = attacked([cf.Swap("race", rate=0.3, within=["sex"])]).clearing(0.05)
     assert set(fixed.refused) == {"sex"}
-    assert "Not tried: sex" in str(fixed)
+    assert "Not tried: sex made coarser: Swap reads it." in str(fixed)
+    noisy = attacked([cf.Noise("hh_income", sd=900, bounds=(0, 90_000), keep_zeros=True), cf.Topcode("hh_income", at=90_000)],
+                     knows=["sex", "hh_income"]).clearing(0.05)  # fmt: skip
+    assert "Not tried: hh_income made coarser: Noise" in str(noisy)
+    assert "hh_income left out" in noisy.frame["coarsening"].to_list()
     unknown = cf.Intruder.at("naive", knows=KEYS).attack(cf.Release.adopt(heads(), heads().drop("id")))
     assert set(unknown.clearing(0.1).refused) == set(KEYS)
     with pytest.raises(cf.InputError, match="limit"):

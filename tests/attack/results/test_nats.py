@@ -268,3 +268,37 @@ def test_a_naive_intruder_s_numbers_may_have_no_contribution() -> None:
     with pytest.raises(cf.InputError, match="not finite"):
         attack.explain(0).nats  # noqa: B018
     assert "nats" not in str(attack.explain(0))
+
+
+def test_linked_copies_and_intervals_are_explained_too() -> None:
+    plan = cf.Plan([cf.Swap("race", rate=0.3)], identifiers=["id"])
+    copies = plan.protect(heads(), seed=1, copies=2, linked=True)
+    attack = cf.Intruder(knows=["sex", "race", "age"]).attack(copies)
+    assert isinstance(attack, Attack)
+    found = attack.explain(3).nats
+    assert found.frame["nats"].sum() == pytest.approx(np.log(400 * attack.units["p_true"][3]), abs=1e-9)
+    alone = cf.Intruder(knows=["sex", "race", "age"]).attack(copies[0])
+    assert isinstance(alone, Attack)
+    race = [dict(a.explain(3).nats.frame.select("variable", "nats").rows())["race"] for a in (attack, alone)]
+    assert race[0] != pytest.approx(race[1])
+    targets = heads().head(5).with_columns(low=pl.col("age") - 3, high=pl.col("age") + 3)
+    who = cf.Intruder(knows=["sex", "race"], between={"age": ("low", "high")})
+    ranged = who.attack(copies[0], targets, truth=range(5))
+    told = ranged.explain(2).nats
+    assert set(told.frame["variable"]) == {"sex", "race", "age"}
+    assert told.frame["nats"].sum() == pytest.approx(np.log(400 * ranged.units["p_true"][2]), abs=1e-9)
+    assert ranged.contributions().frame["total"][0] == pytest.approx(
+        np.mean([ranged.explain(t).nats.total for t in range(5)]), abs=1e-9
+    )
+
+
+@pytest.mark.parametrize("level", ["exact", "average", "naive"])
+def test_other_levels_sum_to_the_whole(level: str) -> None:
+    plan = cf.Plan([cf.Swap("race", rate=0.3), cf.Swap("marital", rate=0.3)], identifiers=["id"])
+    data = heads().select("id", "sex", "race", "marital", "tenure")
+    attack = cf.Intruder.at(level, knows=["sex", "race"]).attack(plan.protect(data, seed=1))
+    assert isinstance(attack, Attack)
+    for target in attack.units.filter(pl.col("p_true") > 0)["target"].to_list()[:3]:
+        found = attack.explain(target).nats
+        assert found.own
+        assert found.frame["nats"].sum() == pytest.approx(np.log(400 * attack.units["p_true"][target]), abs=1e-9)

@@ -72,7 +72,9 @@ class Clearing(Result):
             lines.append(f"    {r['cleared']:>7,}  {visible(r['coarsening'])}{raised} ({left})")
         if len(lines) == 1:
             lines.append("    nobody: no single variable was found that does")
-        return "\n".join([*lines, *(f"Not tried: {visible(v)}, since {why}." for v, why in self.refused.items())])
+        return "\n".join(
+            [*lines, *(f"Not tried: {visible(v)} made coarser: {visible(why)}." for v, why in self.refused.items())]
+        )
 
 
 def clearing(attack: Attack, limit: float, progress: bool | None) -> Clearing:
@@ -85,8 +87,8 @@ def clearing(attack: Attack, limit: float, progress: bool | None) -> Clearing:
         for change in rungs if over.any() else ():
             try:
                 p_max = _again(attack, change)
-            except InputError:  # a step of the plan, or the attack, cannot be had with that
-                refused.setdefault(change.variable, "the attack cannot be made with a coarser form of it")
+            except InputError as e:  # a step of the plan, or the attack, cannot be had with that
+                refused.setdefault(change.variable, str(e).partition("\n")[0].rstrip("."))
                 continue
             rows.append(_row(change, over, p_max, limit))
             steps.append(change.step)

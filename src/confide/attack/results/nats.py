@@ -32,8 +32,9 @@ COUNTED = 16
 """Known variables up to which all sets are counted, where counting is enough."""
 ORDERS = 100
 """Orders that are drawn where there are too many sets."""
-PRINTED = 6
-"""Known variables up to which a printout attacks all sets without being asked."""
+PRINTED, FEW = 6, 5_000
+"""Known variables up to which a printout attacks all sets without being asked, where rows that are alike are merged or
+no more than so many."""
 REST = "(not known)"
 """What the release tells beyond the known variables."""
 TIE = 1e-9
@@ -158,4 +159,5 @@ def _counted(attack: Attack, target: int) -> Shares | None:
 def cheap(attack: Attack, target: int) -> bool:
     """Whether a printout may compute it without being asked."""
     n = len(known_variables(attack))
-    return 0 < n <= PRINTED or (n <= COUNTED and _counted(attack, target) is not None)
+    quick = prepared(attack).files.released.of is not None or attack.release.frame.height <= FEW
+    return (0 < n <= PRINTED and quick) or (n <= COUNTED and _counted(attack, target) is not None)
