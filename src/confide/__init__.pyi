@@ -14,6 +14,8 @@ from confide.attack.learning.attributes.losses import Within as Within
 from confide.attack.learning.attributes.result import Guess as Guess
 from confide.attack.learning.attributes.result import Guesses as Guesses
 from confide.attack.results.attack import Attack as Attack
+from confide.attack.results.clearing import Clearing as Clearing
+from confide.attack.results.contributions import Contributions as Contributions
 from confide.attack.results.copies import Averaged as Averaged
 from confide.core.errors import InputError as InputError
 from confide.core.random.vault import Vault as Vault
@@ -30,10 +32,13 @@ from confide.frames import write as write
 from confide.measure.combining import Combined as Combined
 from confide.measure.combining import combine as combine
 from confide.measure.combining import combine_frames as combine_frames
+from confide.measure.risk.by_group import ByGroup as ByGroup
 from confide.measure.risk.calibration import Calibration as Calibration
 from confide.measure.risk.calibration import calibrate as calibrate
 from confide.measure.risk.exposure import Exposure as Exposure
 from confide.measure.risk.exposure import exposure as exposure
+from confide.measure.utility.by_group import UtilityByGroup as UtilityByGroup
+from confide.measure.utility.by_group import utility_by_group as utility_by_group
 from confide.measure.utility.distances import Hellinger as Hellinger
 from confide.measure.utility.distances import TotalVariation as TotalVariation
 from confide.measure.utility.entropy import Entropy as Entropy

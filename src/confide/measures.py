@@ -1,9 +1,12 @@
 """Measures of utility and of risk by name: `cf.measures.Hellinger`."""
 
 from confide.core.arguments import guard_room
+from confide.measure.risk.by_group import ByGroup as ByGroup
 from confide.measure.risk.calibration import Calibration as Calibration
 from confide.measure.risk.exposure import Exposure as Exposure
 from confide.measure.risk.identification import Summary as Summary
+from confide.measure.utility.by_group import UtilityByGroup as UtilityByGroup
+from confide.measure.utility.by_group import utility_by_group as utility_by_group
 from confide.measure.utility.distances import Hellinger as Hellinger
 from confide.measure.utility.distances import TotalVariation as TotalVariation
 from confide.measure.utility.entropy import Entropy as Entropy

@@ -141,6 +141,27 @@ def test_targets_from_a_file(here: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert summary["expected_matches"] is not None
 
 
+@pytest.mark.usefixtures("here")
+def test_groups_and_reasons_beside_an_attack(capsys: pytest.CaptureFixture[str]) -> None:
+    attack = "attack heads.csv --plan plan.toml --seed 1 --intruder who.toml --threshold 0.1"
+    assert run(f"{attack} --by race sex --why --explain 3") == 0
+    said = capsys.readouterr().out
+    assert "found in the whole file" in said
+    assert "nats, of which" in said
+    assert "One coarsening alone would clear" in said
+    assert "Private, of target 3:" in said
+    assert run(f"{attack} --by race --why --explain 3 --json") == 0
+    plain = json.loads(capsys.readouterr().out)
+    assert {r["variable"] for r in plain["groups"]} == {"race"}
+    assert {r["variable"] for r in plain["explained"]["contributions"]} == {"sex", "race", "age"}
+    assert plain["clearing"][-1]["coarsening"] == "age left out"
+    assert sum(r["people"] for r in plain["groups"]) == 300
+    assert run(f"{attack} --by rase") == 2
+    assert 'Did you mean "race"' in capsys.readouterr().err
+    assert run(f"{attack} --explain 900") == 2
+    assert "from 0 to 299" in capsys.readouterr().err
+
+
 def test_the_examples_run(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cf.write(HEADS, here / "heads.parquet")
     assert run(f"protect heads.parquet --plan '{EXAMPLES}/plan.toml' --out public/h.sav --private vault") == 0

@@ -62,16 +62,20 @@ def optimum() -> cf.Optimum:
 RESULTS: dict[str, Callable[[], Result]] = {
     "Attack": attack,
     "Averaged": lambda: cf.Intruder(knows=["sex", "race"]).attack(copies()),
+    "ByGroup": lambda: attack().by("race"),
     "Calibration": lambda: attack().calibration(),
     "Certificate": lambda: cf.Table([2, 1, 3]).publish().attack(known=[3]).certificate(),
     "Choice": lambda: study().choose(),
+    "Clearing": lambda: attack().clearing(0.1),
     "Combined": lambda: cf.combine([[1.0, 5.0], [2.0, 4.0]], [[0.1, 0.2], [0.1, 0.3]]),
+    "Contributions": lambda: attack().contributions("sex"),
     "Copies": copies,
     "Drawn": lambda: drawn(attack().release, {"near": WHO}, [cf.Hellinger()]),
     "Explanation": lambda: attack().explain(3),
     "Exposure": lambda: cf.exposure(HEADS, PLAN, ["sex", "race"], shares=[1.0, 0.5], seed=1),
     "Few": lambda: cf.protect_few(HEADS, PLAN, intruders={"a": WHO}, utility=["hellinger"], seed=1, repeats=2),
     "Grid": lambda: cf.Intruder.at("naive", knows=["sex", "race"]).attack(attack().release).grid(),
+    "Nats": lambda: attack().explain(3).nats,
     "Optimum": optimum,
     "Published": lambda: TABLE.publish(cf.RoundCells(3), margins="all"),
     "PublishedTables": lambda: AREAS.publish(cf.RoundCells(3)),
@@ -83,6 +87,7 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "TablesAttack": lambda: AREAS.publish(cf.RoundCells(3)).attack(known=range(3)),
     "Tried": lambda: attack().stronger(),
     "UniquesNoise": lambda: smallest_noise_for_uniques(HEADS["hh_income"].to_numpy(), limit=0.2, seed=1),
+    "UtilityByGroup": lambda: cf.utility_by_group(attack().release, "sex", [cf.Hellinger("race")]),
 }  # fmt: skip
 
 

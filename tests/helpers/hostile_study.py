@@ -57,7 +57,8 @@ def study() -> cf.Study:
     plans["sweep\x03"] = cf.Sweep(swap, rate=[0.5, 0.7])
     who = {"near\x01": cf.Intruder(knows=["c\x01", "c\x02", "age"]), "constructor": cf.Intruder(knows=["c\x01", "age"])}
     rule = cf.Rule({"expected_matches": 500})
-    return cf.Study(data, plans, who, [cf.Means("age")], repeats=1, seed=1, choice=rule, title=TITLE, label="\x07")
+    said = {"title": TITLE, "label": "\x07", "groups": ["c\x01"]}
+    return cf.Study(data, plans, who, [cf.Means("age")], repeats=1, seed=1, choice=rule, **said)
 
 
 def others() -> Iterator[Any]:

@@ -56,7 +56,8 @@ def result() -> StudyResult:
         "<tax> office": cf.Intruder(knows=["sex"], membership=cf.Unsure(total=31337.0)),
     }
     needs = ["hellinger", {"measure": "ci_overlap", "formula": "log1p(income) ~ age + sex + C(town)"}]
-    study = cf.Study(frame(), plans, who, needs, repeats=2, seed=SEED, title=f"A study {HOSTILE}", label=LABEL)
+    said = {"title": f"A study {HOSTILE}", "label": LABEL, "groups": ["town", "age"]}
+    study = cf.Study(frame(), plans, who, needs, repeats=2, seed=SEED, **said)
     return study.run(progress=False)
 
 

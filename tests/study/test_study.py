@@ -8,7 +8,7 @@ from polars.testing import assert_frame_equal
 
 import confide as cf
 from confide.attack.results.stronger import levels_of
-from confide.study.cut import MANY, MISSING, OTHER
+from confide.frames.cut import MANY, MISSING, OTHER
 from confide.study.evaluate import evaluate, is_random, repeat_seed
 from confide.study.groups import Groups
 from confide.study.meeting import BINS, counts_by_bin, mean_risks
@@ -121,6 +121,7 @@ def test_groups_of_a_release_by_hand() -> None:
     mine = next(r for r in rows if r[:2] == ["sex", "female"])
     assert mine[2:4] == [women.height, (women["p_max"] > 0.2).sum()]
     assert mine[4] == pytest.approx((women["hit"] / women["n_max"]).sum())
+    assert mine[6] == pytest.approx(women["p_max"].sum())
 
 
 @pytest.mark.parametrize(
@@ -283,7 +284,7 @@ def test_a_plan_that_cannot_be_carried_out_is_named() -> None:
         study(data=empty, plans=plans, repeats=1).run()
 
 
-SAID = ("met", "utility", "details", "refused", "shares", "traces", "quoted", "size")
+SAID = ("met", "utility", "details", "refused", "shares", "traces", "quoted", "size", "parts")
 
 
 def test_evaluate_keeps_no_record() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import confide as cf
 from confide.cli import common
@@ -13,13 +13,15 @@ from confide.cli.common import Told
 from confide.core.errors import InputError, raise_all
 
 if TYPE_CHECKING:
+    from confide.attack.results.explain import Explanation
     from confide.cli.common import Commands
 
 EXAMPLE = """\
   confide attack heads.csv --private vault --intruder intruder.toml
   confide attack heads.csv --plan plan.toml --seed 1 --intruder intruder.toml
   confide attack heads.csv --released other.csv --link link.csv row --intruder intruder.toml
-  confide attack heads.csv --plan plan.toml --seed 1 --intruder intruder.toml --learn hh_income --loss absolute"""
+  confide attack heads.csv --plan plan.toml --seed 1 --intruder intruder.toml --learn hh_income --loss absolute
+  confide attack heads.csv --plan plan.toml --intruder intruder.toml --by race --why"""
 
 
 def add(commands: Commands) -> None:
@@ -41,6 +43,9 @@ def add(commands: Commands) -> None:
     p.add_argument("--learn", nargs="+", metavar="VARIABLE", help=learn)
     loss = "zero_one, absolute, squared, within SHARE, or exceeds LIMIT COST GAIN; default: by the variable's kind"
     p.add_argument("--loss", nargs="+", metavar="LOSS", help=loss)
+    p.add_argument("--by", nargs="+", metavar="VARIABLE", help="also the risk of groups of people, by these variables")
+    p.add_argument("--why", action="store_true", help="also which variables make people stand out, and what would help")
+    p.add_argument("--explain", type=int, metavar="TARGET", help="also why one target (from 0) is found; private")
     p.add_argument("--out", type=Path, metavar="FILE", help="write one row per target; private")
     p.add_argument("--threads", type=int, metavar="N", help="default: all cores; never changes a result")
     p.add_argument("--force", action="store_true", help="replace an existing --out file")
@@ -72,6 +77,8 @@ def run(options: argparse.Namespace) -> Told:
         found = result.guess(options.learn, loss)
         text += f"\n\n{found!r}"
         plain["learnt"] = [g.summary().to_dict() for g in found]
+    more, told = _more(result, options)
+    text, plain = "\n\n".join([text, *more]), plain | told
     if options.out is not None:
         cf.write(result.units, options.out, overwrite=options.force, private=True)
         text += f"\n\nPrivate, one row per target with its true match, never to be published: {options.out}"
@@ -99,6 +106,38 @@ def _loss(options: argparse.Namespace) -> str | cf.Within | cf.Exceeds | None:
     if name == "within":
         return cf.Within(*values)
     return cf.Exceeds(*values) if name == "exceeds" else str(name)
+
+
+def _more(result: cf.Attack | cf.Averaged, options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
+    """What is asked for beside the file's risk, as text and as plain data."""
+    asked = [f"--{n}" for n in ("by", "why", "explain") if getattr(options, n) not in (None, False)]
+    if not asked:
+        return [], {}
+    if not isinstance(result, cf.Attack):
+        raise InputError(f"{asked[0]} is told of one attack; these copies cannot be linked, so there are several.")
+    texts: list[str] = []
+    plain: dict[str, Any] = {}
+    if options.by:
+        groups = result.by(options.by, options.threshold)
+        texts.append(str(groups))
+        plain["groups"] = groups.frame.to_dicts()
+    if options.why:
+        nats, clearing = result.contributions(options.by or ()), result.clearing(options.threshold)
+        texts += [str(nats), str(clearing)]
+        plain |= {"contributions": nats.frame.to_dicts(), "clearing": clearing.frame.to_dicts()}
+    if options.explain is not None:
+        why = result.explain(options.explain, limit=options.threshold)
+        texts.append(f"Private, of target {options.explain}:\n{why}")
+        plain["explained"] = {"target": options.explain, "contributions": _contributions(why)}
+    return texts, plain
+
+
+def _contributions(why: Explanation) -> list[dict[str, Any]] | None:
+    """Contributions of one target; None where they are not finite, or nobody can be it."""
+    try:
+        return why.nats.frame.to_dicts()
+    except InputError:
+        return None
 
 
 def _release(options: argparse.Namespace) -> cf.Release:

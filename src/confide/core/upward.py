@@ -18,6 +18,7 @@ ABOVE = {
     "map_chart": "confide.show.charts.map_chart",
     "picture_of": "confide.show.charts.of_results",
     "rank_table": "confide.measure.risk.ranks",
+    "risk_by_group": "confide.measure.risk.by_group",
     "save_chart": "confide.show.charts.drawing",
     "study_text": "confide.show.text.studies",
     "summarise": "confide.measure.risk.identification",

@@ -56,6 +56,19 @@ class Agreement:
         mine = (self.bits & asked) == asked
         return int(self.count[mine].sum() if self.unit is None else len(np.unique(self.unit[mine])))
 
+    def every(self) -> F64:
+        """How many rows agree on each set of variables, by the set's bits, shape (2^V,): rows are counted once by the
+        variables on which they agree, then added over supersets.
+
+        >>> Agreement(np.array([[True, True], [True, False], [False, True], [True, False]])).every().tolist()
+        [4.0, 3.0, 2.0, 1.0]
+        """
+        alike = np.bincount(self.bits, weights=self.count, minlength=1 << self.width).astype(np.float64)
+        for v in range(self.width):
+            halves = alike.reshape(-1, 2, 1 << v)  # without and with the variable
+            halves[:, 0] += halves[:, 1]
+        return alike
+
     def minimal(self, most: int | None = None, alike: int = 1) -> list[tuple[tuple[int, ...], int]]:
         """The minimal sets on which at most `alike` rows agree, and some do, each with how many."""
         if self.alike(tuple(range(self.width))) > alike:

@@ -52,6 +52,31 @@ def ladder(release: Release, variable: str, own: Column) -> list[Coarser]:
     return [*(rungs or _merged(z, form)), last]
 
 
+def file_ladder(release: Release, variable: str) -> list[Coarser]:
+    """Ever coarser forms of a variable for everybody alike; the last: left out.
+
+    Categories: neighbours together where they have an order, else ever more of the smallest under one name.
+    """
+    original, released = release.encoded([variable])
+    z, last = released[variable], Coarser(variable, f"{variable} left out")
+    if z.kind == "numeric":
+        return [*_widths(z), *_ranges(z), last]
+    wide = _recoded_by_width(release, variable)
+    rungs = _wider(variable, wide, original[variable]) if wide is not None and release.link is not None else ()
+    return [*(rungs or _joined(z)), last]
+
+
+def _joined(z: Column) -> Iterator[Coarser]:
+    ordered, size, n = hasattr(z.dtype, "categories"), 2, len(z.levels)
+    order = np.argsort(np.bincount(z.values[~z.missing], minlength=n), kind="stable")
+    while size < n:
+        parts = [range(k, min(k + size, n)) for k in range(0, n, size)] if ordered else [sorted(order[:size])]
+        words = f"in sets of {size} neighbours" if ordered else f"with its {size} smallest categories merged"
+        mapping = {k: v for part in parts for k, v in _mapping(z.levels, part, z.levels[part[0]]).items()}
+        yield Coarser(z.name, f"{z.name} {words}", Recode(z.name, mapping=mapping))
+        size *= 2
+
+
 def _nice(low: float, high: float) -> Iterator[float]:
     """1, 2, 5, 10, 20, ... from `low` up to `high`."""
     power = int(np.floor(np.log10(low))) if low > 0 else 0

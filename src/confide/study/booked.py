@@ -10,6 +10,7 @@ from confide.measure.risk.calibration import in_errors
 from confide.study.evaluate import Evaluated
 from confide.study.levels import booked
 from confide.study.meeting import BINS, CALIBRATION, Met
+from confide.study.tradeoff.repeats import interval
 
 WHO = {"plan": pl.String, "intruder": pl.String}
 
@@ -46,13 +47,22 @@ class Booked:
         frame = pl.DataFrame(rows, schema={**WHO, "bin": pl.String, "targets": pl.Float64}, orient="row")
         return frame.group_by("plan", "intruder", "bin", maintain_order=True).agg(pl.col("targets").mean())
 
-    def groups(self) -> pl.DataFrame:
-        """Groups of people, means over repeats."""
+    def groups(self, random: Mapping[str, bool]) -> pl.DataFrame:
+        """Groups of people, means over repeats, with the interval of found: of `random` plans over repeats."""
         rows = [(plan, who, *row) for plan, who, _, met in self.met for row in met.groups]
-        numbers = ("targets", "over_threshold", "expected_matches", "found")
+        numbers = ("targets", "over_threshold", "expected_matches", "found", "claimed")
         schema = {**WHO, "variable": pl.String, "level": pl.String, **dict.fromkeys(numbers, pl.Float64)}
         frame = pl.DataFrame(rows, schema=schema, orient="row")
-        return frame.group_by("plan", "intruder", "variable", "level", maintain_order=True).agg(pl.col(numbers).mean())
+        by = ("plan", "intruder", "variable", "level")
+        found = frame.group_by(by, maintain_order=True).agg(pl.col(numbers).mean(), each=pl.col("found"))
+        ends = [
+            interval(each, random.get(plan, True), (0.0, most))
+            for plan, each, most in found.select("plan", "each", "targets").iter_rows()
+        ]
+        low, high = ([None if e is None else getattr(e, k) for e in ends] for k in ("low", "high"))
+        return found.drop("each").with_columns(
+            pl.Series("low", low, dtype=pl.Float64), pl.Series("high", high, dtype=pl.Float64)
+        )
 
     def calibration(self) -> pl.DataFrame:
         """Sums over repeats of what was claimed and true, in ranges of the largest probability."""

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from confide.core.errors import InputError
 from confide.core.version import __version__
 from confide.frames.columns import Kind
 from confide.study.booked import WHO, Booked, booked_levels
-from confide.study.evaluate import Evaluated
+from confide.study.evaluate import Evaluated, is_random
 from confide.study.released import SCHEMA, SIZES
-from confide.study.result import AUDIT, Info, StudyResult
+from confide.study.result import AUDIT, GROUP_UTILITY, Info, StudyResult
 from confide.study.statement.checks import COLUMNS, RISKS
 from confide.study.statement.sweep import Candidate, shown
+from confide.study.tradeoff.repeats import interval
 
 if TYPE_CHECKING:
     from confide.study.pieces.keys import Piece
@@ -27,6 +29,7 @@ def collected(study: Study, seed: int, done: Sequence[tuple[Piece, Evaluated]], 
     order = {c.name: i for i, c in enumerate((study.everything, *study.candidates))}
     pieces = sorted(done, key=lambda pair: (order[pair[0].candidate.name], pair[0].repeat))
     met = Booked((p.candidate.name, found) for p, found in pieces)
+    random = {c.name: is_random(c.plan) for c in (study.everything, *study.candidates)}
     info = Info(
         study.title, study.label, study.data.height, study.data.width, study.repeats, seed, study.threshold, seconds,
         __version__,
@@ -38,7 +41,8 @@ def collected(study: Study, seed: int, done: Sequence[tuple[Piece, Evaluated]], 
         measures=study.measures,
         info=info,
         distribution=met.distribution(),
-        groups=met.groups(),
+        groups=met.groups(random),
+        group_utility=_group_utility(pieces, study, random),
         details=_details(pieces),
         timings=_timings(pieces),
         rule=study.choice,
@@ -87,6 +91,22 @@ def _shares(pieces: Sequence[tuple[Piece, Evaluated]]) -> pl.DataFrame:
     schema = {"plan": pl.String, "variable": pl.String, "level": pl.String, "before": pl.Float64, "after": pl.Float64}
     frame = pl.DataFrame(rows, schema=schema, orient="row")
     return frame.group_by("plan", "variable", "level", maintain_order=True).agg(pl.col("before", "after").mean())
+
+
+def _group_utility(pieces: Sequence[tuple[Piece, Evaluated]], study: Study, random: Mapping[str, bool]) -> pl.DataFrame:
+    """Utility in groups, means over repeats with their intervals."""
+    every: dict[tuple[str, str, str, str], list[tuple[float, float | None]]] = {}
+    for p, found in pieces:
+        for variable, level, people, measure, value in found.parts:
+            every.setdefault((p.candidate.name, variable, level, measure), []).append((people, value))
+    ranges = {m.name: m.range for m in study.measures}
+    rows = []
+    for key, held in every.items():
+        values = [v for _, v in held if v is not None]
+        mean = interval(values, random[key[0]], ranges[key[3]])
+        numbers = (None, None, None, 0) if mean is None else (mean.mean, mean.low, mean.high, mean.repeats)
+        rows.append((*key[:3], float(np.mean([n for n, _ in held])), key[3], *numbers))
+    return pl.DataFrame(rows, schema=GROUP_UTILITY, orient="row")
 
 
 def _kinds(study: Study) -> pl.DataFrame:

@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
+from confide.frames.cut import FEWEST, OTHER, Cut
 from confide.protect.release import Release
-from confide.study.cut import FEWEST, OTHER, Cut
 
 GONE = "(not released)"
 Row = tuple[str, float | None, float]

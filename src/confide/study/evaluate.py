@@ -9,9 +9,10 @@ from typing import Any
 
 from confide.attack.intruder import Intruder
 from confide.core.random.seeds import stream
+from confide.measure.utility.by_group import group_values
 from confide.measure.utility.measure import Found, Measure
 from confide.measure.utility.pair import Wanted
-from confide.measure.utility.run import utility
+from confide.measure.utility.run import pairs_of, utility
 from confide.measure.utility.traces import traces
 from confide.protect.copies import Copies
 from confide.protect.plan import Plan
@@ -36,6 +37,7 @@ class Evaluated:
     (variable, level, share before, share after), see `distributions`. `seconds`: of "protect", "attack" and "utility".
     `traces`: by measure, what few people do to its value, as `Trace` has it; empty where nobody asked. `quoted`: of the
     plan, what it states that few people have. `size`: how many variables and records are released, of how many.
+    `parts`: rows of (variable, level, people, measure, value): utility in the groups that were asked for.
     """
 
     met: dict[str, dict[str, Met]]
@@ -47,6 +49,7 @@ class Evaluated:
     traces: dict[str, dict[str, Any]] = field(default_factory=dict)
     quoted: list[list[Any]] = field(default_factory=list)
     size: dict[str, float] = field(default_factory=dict)
+    parts: list[list[Any]] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
@@ -99,12 +102,23 @@ def judge(
     began = time.perf_counter()
     asked = (release, measures, items)
     values, details, found = audited(*asked, audit) if audit else (*measured(*asked), {})
+    parts = [] if groups is None else _by_group(release, measures, items, groups.stated)
     seconds["utility"] = time.perf_counter() - began
     every = [release] if isinstance(release, Release) else list(release)
     first = every[0]
     said = [list(q) for q in quoted(first)] if audit else []
     shares = [] if groups is None else distributions(first)
-    return Evaluated(met, values, details, refused, shares, seconds, found, said, sizes(every))
+    return Evaluated(met, values, details, refused, shares, seconds, found, said, sizes(every), parts)
+
+
+def _by_group(
+    release: Release | Copies, measures: Sequence[Measure], items: Wanted | None, by: Sequence[str]
+) -> list[list[Any]]:
+    """Every measure in every group that was asked for."""
+    if not by:
+        return []
+    pairs = pairs_of(list(release) if isinstance(release, Copies) else [release], items=items)
+    return [list(row) for row in group_values(pairs, by, measures)]
 
 
 def measured(

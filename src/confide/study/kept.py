@@ -26,7 +26,7 @@ WORK = "work"
 TYPES = {str(t): t for t in (pl.String, pl.Float64, pl.Int64, pl.Boolean)}
 TABLES = (
     "frame", "distribution", "groups", "details", "timings", "audit", "levels", "calibration", "claims",
-    "distributions", "kinds", "released",
+    "distributions", "kinds", "released", "group_utility",
 )  # fmt: skip
 
 

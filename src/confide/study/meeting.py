@@ -36,8 +36,8 @@ class Met:
     """What came of one intruder at one level.
 
     `risks`: the numbers named in `RISKS`. `distribution`: targets in each of `BINS`. `groups`: rows of (variable,
-    level, targets, over_threshold, expected_matches, found). `claims`: rows of `CALIBRATION`, by range of the largest
-    probability; the first is of all targets.
+    level, targets, over_threshold, expected_matches, found, claimed). `claims`: rows of `CALIBRATION`, by range of the
+    largest probability; the first is of all targets.
     """
 
     risks: dict[str, float | None]

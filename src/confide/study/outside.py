@@ -23,8 +23,9 @@ CARRIED = 0.5
 LEAST, MOST = 3, 1_000_000
 COUNTS = tuple(r for r in RISKS if r not in ("false_match_rate", "found_share"))
 """Risks that count people. Shares follow from the counts as they are shown."""
-INSIDE = ("details", "timings", "audit", "levels", "calibration", "claims", "distributions", "kinds")
-"""Tables that stay inside: ranges of few people, files before protection, remarks that count records."""
+INSIDE = ("details", "timings", "audit", "levels", "calibration", "claims", "distributions", "kinds", "group_utility")
+"""Tables that stay inside: ranges of few people, files before protection, remarks that count records, utility in
+groups, of which nobody has checked what it tells of few people."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

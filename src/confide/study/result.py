@@ -35,6 +35,11 @@ AUDIT = {
     "loss": pl.Float64, "carried": pl.Float64,
 }  # fmt: skip
 
+GROUP_UTILITY = {
+    "plan": pl.String, "variable": pl.String, "level": pl.String, "people": pl.Float64, "measure": pl.String,
+    "mean": pl.Float64, "low": pl.Float64, "high": pl.Float64, "repeats": pl.Int64,
+}  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Info:
@@ -60,11 +65,13 @@ class StudyResult(Result):
     without random steps has one repeat. `level` is the one at which the intruder is right most often over repeats, and
     which is booked; `levels` has every one that was tried: plan, intruder, repeat, level, found, claimed.
     `distribution`: plan, intruder, bin, targets: how many targets have their largest probability in each range.
-    `groups`: plan, intruder, variable, level, targets, over_threshold, expected_matches, found. Both are means over
-    repeats. `claims`: plan, intruder, level, targets, claimed, true (means over repeats), error, z: whether claims are
-    right; `calibration` has the same in ranges of the largest probability, as sums over repeats. `distributions`: plan,
-    variable, level, before, after: shares of people. `kinds`: variable, kind, why, doubt (what looks like a code).
-    `released`: plan, variables, of_variables (without identifiers), records, of_records: how much of the file goes out.
+    `groups`: plan, intruder, variable, level, targets, over_threshold, expected_matches, found, claimed, and `low` and
+    `high`, the 95 percent interval of found. Both are means over repeats. `group_utility`: plan, variable, level,
+    people, measure, mean, low, high, repeats: utility inside the groups that the study asked for. `claims`: plan,
+    intruder, level, targets, claimed, true (means over repeats), error, z: whether claims are right; `calibration` has
+    the same in ranges of the largest probability, as sums over repeats. `distributions`: plan, variable, level, before,
+    after: shares of people. `kinds`: variable, kind, why, doubt (what looks like a code). `released`: plan, variables,
+    of_variables (without identifiers), records, of_records: how much of the file goes out.
     `details`: plan, measure, detail: a measure's remark, or why it, or an intruder's risk, could not be computed.
     `timings`: seconds of each piece of work. `rule`: how the study said it would choose. `copies`: by plan or sweep,
     how many copies are released. `audit`: plan, measure, repeat, and what few people do to this measure of utility (see
@@ -91,6 +98,7 @@ class StudyResult(Result):
     distributions: pl.DataFrame = field(default_factory=pl.DataFrame)
     kinds: pl.DataFrame = field(default_factory=pl.DataFrame)
     released: pl.DataFrame = field(default_factory=pl.DataFrame)
+    group_utility: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=GROUP_UTILITY))
 
     @property
     def random(self) -> dict[str, bool]:

@@ -50,7 +50,7 @@ def run_in(
     pieces = pieces_of(study, seed)
     found = {} if store is None else _kept(study, store, pieces)
     codes = {v for c in study.candidates for v in c.plan.categorical}
-    groups = Groups.of(study.data, study.intruders.values(), codes)
+    groups = Groups.of(study.data, study.intruders.values(), codes, study.groups)
     with calm(), progress_bar("comparing releases", len(pieces), progress) as done:
         many = Counter(p.key for p in pieces)
         done(sum(many[key] for key in found))

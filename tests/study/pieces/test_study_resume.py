@@ -113,6 +113,8 @@ def met(content, **parts):
         lambda c: met(c, groups=3),
         lambda c: met(c, claims=[[0.0, 1.0]]),
         lambda c: {**c, "shares": [["sex"]]},
+        lambda c: {**c, "parts": [["race", "a", 3, "hellinger"]]},
+        lambda c: {**c, "parts": [["race", "a", 3, "hellinger", "0.1"]]},
         lambda c: {**c, "seconds": {**c["seconds"], "attack": None}},
         _without("utility", "hellinger"),
         _without("details", "hellinger"),

@@ -30,6 +30,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
+class Stated:
+    """Which released row is looked at for each target, instead of its own, and whether targets are the people behind
+    records, as in the attack that is asked about again."""
+
+    rows: I64
+    behind: bool
+
+
+@dataclass(frozen=True, eq=False)
 class Prepared:
     """An attack up to its loops. `intruder`: with what the release can be compared with.
 
@@ -100,9 +109,10 @@ class Prepared:
 
 def prepare(
     intruder: Intruder, release: Release, targets: Any, truth: Any, also: Sequence[Release] = (), merge: bool = True,
-    behind: bool | None = None, seen: tuple[str, ...] = (),
+    behind: bool | None = None, seen: tuple[str, ...] = (), stated: Stated | None = None,
 ) -> Prepared:  # fmt: skip
-    """Merge what is alike (with `merge=False` nothing is), and pair every target with its own record.
+    """Merge what is alike (with `merge=False` nothing is), and pair every target with its own record, or with the one
+    that is stated.
 
     `behind`: whether the targets are the people behind records, where they are a part of those of whom that is asked.
     `seen`: unknown variables that count at whatever level others do.
@@ -115,8 +125,9 @@ def prepare(
     files = merged(case, merge and not also and groups is None)
     others = tuple(make_case(intruder, copy, seen) for copy in also)
     who = gather_targets(intruder, release, files.original, targets, truth)
-    own_row = released_row(release, who.truth)
-    own = files.released.place(own_row) if groups is None else groups.own(who.truth, own_row)
+    own_row = released_row(release, who.truth) if stated is None else stated.rows
+    behind = behind if stated is None else stated.behind
+    own = _own(files, groups, who, own_row, stated)
     n = len(who.truth)
     if who.of is None:
         units, of = Units(np.arange(n), np.maximum(own, -1), np.ones(n)), None
@@ -133,6 +144,13 @@ def prepare(
 
 def _behind(targets: Any, own_row: I64) -> bool:
     return bool((own_row >= 0).all()) or (targets is None and bool((own_row == UNKNOWN).all()))
+
+
+def _own(files: Merged, groups: Grouping | None, who: Targets, own_row: I64, stated: Stated | None) -> I64:
+    """Each target's own distinct record, or its unit where units have several rows."""
+    if groups is None:
+        return files.released.place(own_row)
+    return groups.own(who.truth, own_row) if stated is None else groups.released[own_row]
 
 
 def _population(intruder: Intruder, case: Case) -> tuple[Records, F64] | None:

@@ -13,7 +13,7 @@ from confide.attack.engine.checks import check_attack, check_scene
 from confide.attack.engine.kernel_plan import KernelPlan, Units
 from confide.attack.engine.loops import Outcome, carry_out
 from confide.attack.engine.membership import people_in_blocks
-from confide.attack.engine.prepare import Prepared, prepare
+from confide.attack.engine.prepare import Prepared, Stated, prepare
 from confide.attack.engine.scene import Scene
 from confide.attack.engine.treatments import treatments
 from confide.attack.engine.unit_sums import carry_out_units
@@ -31,13 +31,13 @@ SUMMARIES = ("log_sum", "log_max", "n_max", "log_true", "above", "likely")
 
 def run_attack(
     intruder: Intruder, release: Release, targets: Any, truth: Any, *, threads: int | None, progress: bool | None,
-    also: Sequence[Release] = (), behind: bool | None = None,
+    also: Sequence[Release] = (), behind: bool | None = None, stated: Stated | None = None,
 ) -> Attack:  # fmt: skip
     """The posterior of every target, summarised; `also`: further copies, row by row of the same people; `behind`: see
-    `prepare`."""
+    `prepare`; `stated`: the rows whose probability is asked for, instead of the targets' own."""
     began = time.perf_counter()
     check_attack(intruder, release, bool(also))
-    ready = prepare(intruder, release, targets, truth, also, behind=behind)
+    ready = prepare(intruder, release, targets, truth, also, behind=behind, stated=stated)
     workers = thread_count(threads)
     columns = {k: np.full(len(ready.units.target), np.nan) for k in (*SUMMARIES, "n_t", "people")}
     pairs, models = np.zeros(2), []

@@ -23,9 +23,12 @@ from confide.frames.columns import F64, I64
 if TYPE_CHECKING:
     from confide.attack.learning.attributes.losses import Stated
     from confide.attack.learning.attributes.result import Guess, Guesses
+    from confide.attack.results.clearing import Clearing
+    from confide.attack.results.contributions import Contributions
     from confide.attack.results.explain import Explanation
     from confide.attack.results.grid import Grid
     from confide.attack.results.tried import Tried
+    from confide.measure.risk.by_group import ByGroup
     from confide.measure.risk.calibration import Calibration
     from confide.measure.risk.identification import Summary
     from confide.protect.release import Release
@@ -142,6 +145,55 @@ class Attack(Result):
         if isinstance(top, bool) or not isinstance(top, int) or top < 1:
             raise InputError("top must be a whole number from 1 upwards.")
         return explain(self, target, top, fraction(limit, "limit"))
+
+    def contributions(
+        self, by: str | Sequence[str] = (), *, most: int | None = 4_000, orders: int = 100, progress: bool | None = None
+    ) -> Contributions:
+        """Which variables make people stand out: mean contributions in nats to the probability of their own record.
+
+        For the file, and `by` groups of one or several variables. All sets of up to 10 known variables are attacked;
+        of more, `orders` are drawn. `most`: how many targets are looked at (None: all), at random but the same every
+        time, with at least 200 of each group of the first variable; standard errors say what that costs.
+
+        >>> import confide as cf
+        >>> release = cf.Plan([cf.Swap("race", rate=0.3)]).protect(cf.demo("heads").head(500), seed=1)
+        >>> found = cf.Intruder(knows=["sex", "race", "age"]).attack(release).contributions()
+        >>> found.summary()["variable"].to_list()
+        ['age', 'sex', 'race']
+        """
+        from confide.attack.results.contributions import contributions
+
+        return contributions(self, by, most, orders, progress)
+
+    def clearing(self, limit: float = 0.2, *, progress: bool | None = None) -> Clearing:
+        """How many of the targets above a limit one coarsening would clear, for ever coarser forms of each variable.
+
+        Each is an attack on the very release with that variable coarser: nothing is estimated. For one person see
+        `explain(target).remedies`.
+
+        >>> import confide as cf
+        >>> release = cf.Plan([], identifiers=["id"]).protect(cf.demo("heads").head(500), seed=1)
+        >>> found = cf.Intruder(knows=["sex", "marital", "age"]).attack(release).clearing()
+        >>> found.over, found.best["variable"][0]
+        (429, 'age')
+        """
+        from confide.attack.results.clearing import clearing
+
+        return clearing(self, fraction(limit, "limit"), progress)
+
+    def by(self, variables: str | Sequence[str], threshold: float = 0.2) -> ByGroup:
+        """The risk of groups of people: found, claimed, over the threshold, with intervals, beside the file's.
+
+        `variables`: by which groups are made, known to the intruder or not; one table each.
+
+        >>> import confide as cf
+        >>> release = cf.Plan([], identifiers=["id"]).protect(cf.demo("heads").head(2000), seed=1)
+        >>> found = cf.Intruder(knows=["sex", "race", "age"]).attack(release).by("race")
+        >>> found.frame.columns[:6]
+        ['variable', 'group', 'people', 'found', 'found_share', 'low']
+        """
+        found: ByGroup = upward("risk_by_group")(self, variables, threshold)
+        return found
 
     def calibration(self, bins: int = 10) -> Calibration:
         """Claimed against true: of all targets whose best match is given 0.3, are 30 percent right?

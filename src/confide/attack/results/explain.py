@@ -11,9 +11,12 @@ import polars as pl
 from scipy.special import logsumexp
 
 from confide.attack.results.again import candidates
+from confide.attack.results.coalitions import known_variables
 from confide.attack.results.explain_words import sentences
+from confide.attack.results.nats import Nats, cheap, nats_of
 from confide.attack.results.question import Question
-from confide.attack.results.remedies import ALONE, REMEDIES, alone, remedies
+from confide.attack.results.remedies import ALONE, REMEDIES, alone, left_out, remedies
+from confide.core.errors import InputError
 from confide.core.result import Result
 
 if TYPE_CHECKING:
@@ -28,8 +31,10 @@ class Explanation(Result):
     (A: above 1 for a record whose released values are rare). What is certain is in `certain`: it decides who is a
     candidate at all.
 
-    `alone` and `remedies` are computed when they are first asked for: of a person who is the only candidate, or whose
-    largest probability exceeds the `limit`. For all others they are empty.
+    `nats` has the contribution of each known variable on one scale, certain or not (see `Nats`).
+
+    `alone`, `left_out` and `remedies` are computed when they are first asked for: of a person who is the only
+    candidate, or whose largest probability exceeds the `limit`. For all others they are empty.
     """
 
     frame: pl.DataFrame
@@ -56,6 +61,18 @@ class Explanation(Result):
         return alone(self._question, self.limit) if self._question else pl.DataFrame(schema=ALONE)
 
     @cached_property
+    def left_out(self) -> pl.DataFrame:
+        """The smallest sets of known variables to leave out so that it ends, one row per set, as in `alone`.
+
+        Where what is certain leaves one candidate: so that there are two or more, the complete answer, since such a set
+        has a variable of every set of `alone`. Else: so that the largest probability by the others alone comes to the
+        limit. `alike` and `p_max`: by the variables that are left.
+        """
+        if self._question is None or self.attack is None:
+            return pl.DataFrame(schema=ALONE)
+        return left_out(Question.of(self.attack, self.target), self.limit)  # with patience of its own
+
+    @cached_property
     def remedies(self) -> pl.DataFrame:
         """Which coarsening would bring the person to the limit: variables, coarsening, steps, p_max, alike.
 
@@ -64,6 +81,20 @@ class Explanation(Result):
         for a variable that is left out.
         """
         return remedies(self._question, self.limit) if self._question else pl.DataFrame(schema=REMEDIES)
+
+    @cached_property
+    def nats(self) -> Nats:
+        """How much each known variable does to single the person out, on one scale: see `Nats`. It has a picture.
+
+        >>> import confide as cf
+        >>> release = cf.Plan([], identifiers=["id"]).protect(cf.demo("heads").head(500), seed=1)
+        >>> nats = cf.Intruder(knows=["sex", "race", "age"]).attack(release).explain(17).nats
+        >>> abs(nats.frame["nats"].sum() - nats.total) < 1e-9
+        True
+        """
+        if self.attack is None:
+            raise InputError("Contributions are computed from the attack; ask attack.explain(target).nats.")
+        return nats_of(self.attack, self.target)
 
     def summary(self) -> pl.DataFrame:
         """One row per record, one column per part."""
@@ -77,9 +108,21 @@ class Explanation(Result):
             mine = " (its own)" if row == self.own_row else ""
             lines.append(f"row {row}{mine}: p = {p:.4g}")
             lines += [f"    {r['part']:<28} x {r['factor']:.3g}" for r in part.iter_rows(named=True)]
+        lines += self._nats_lines()
         if self._question:
-            lines += sentences(self._question, self.alone, self.remedies, self.limit)
+            lines += sentences(self._question, self.alone, self.left_out, self.remedies, self.limit)
         return "\n".join(lines)
+
+    def _nats_lines(self) -> list[str]:
+        """Contributions, where they are finite and take no long computation."""
+        if self._question is None or self.attack is None or not known_variables(self.attack):
+            return []
+        if not cheap(self.attack, self.target):
+            return ["Contributions of each variable in nats take longer: explain(...).nats has them."]
+        try:
+            return self.nats.lines()
+        except InputError:  # not finite, as for a naive intruder's numbers
+            return []
 
 
 def explain(attack: Attack, target: int, top: int, limit: float) -> Explanation:

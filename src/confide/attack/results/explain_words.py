@@ -11,12 +11,18 @@ from confide.attack.results.remedies import by_unknown, fixed, largest_tried, ov
 
 ANEW = "These figures are of this release: a plan with the step added draws anew."
 
+MOST_SETS = 4
+"""Ways to leave variables out that a printout names."""
 
-def sentences(question: Question, alone: pl.DataFrame, remedies: pl.DataFrame, limit: float) -> list[str]:
+
+def sentences(
+    question: Question, alone: pl.DataFrame, left_out: pl.DataFrame, remedies: pl.DataFrame, limit: float
+) -> list[str]:
     """Lines below the factors of an explanation; none for a person who does not stand out."""
     lines = []
     if single(question) or over(question, limit):
         lines.append(_why(question, alone, limit))
+        lines += _without(question, left_out, limit)
     if over(question, limit):
         lines += _what(question, remedies, limit)
     elif single(question):
@@ -41,6 +47,17 @@ def _why(question: Question, alone: pl.DataFrame, limit: float) -> str:
     one = len(idle) == 1
     rest = ("adds nothing" if one else "add nothing") if single(question) else f"{'is' if one else 'are'} not needed"
     return f"{said}; {_listed(idle)} {rest}."
+
+
+def _without(question: Question, left_out: pl.DataFrame, limit: float) -> list[str]:
+    """What to leave out; the smallest sets alone where there are many."""
+    if not left_out.height:
+        return []
+    sets, fewest = left_out["variables"].to_list(), left_out["size"][0]
+    shown = sets if len(sets) <= MOST_SETS else [s for s in sets if len(s) == fewest][:MOST_SETS]
+    more = f" ({len(sets) - len(shown)} more ways)" if len(shown) < len(sets) else ""
+    end = "No longer alone" if single(question) else f"At most {limit:g}"
+    return [f"{end} without {', or without '.join(_listed(s) for s in shown)}{more}."]
 
 
 def _what(question: Question, remedies: pl.DataFrame, limit: float) -> list[str]:

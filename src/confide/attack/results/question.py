@@ -32,6 +32,20 @@ Answer = tuple[int, float]
 """Records that agree with all that is certain, and the largest probability."""
 
 
+def knowing(who: Intruder, names: Collection[str], whole: bool, values: Collection[str] | None = None) -> Intruder:
+    """The same intruder who knows no more than the variables named; what is not known is left out (part B), unless the
+    `whole` formula is asked for. `values`: what may be known as a value (None: all that was)."""
+    told, may = who.knows_missing, who.knows if values is None else values
+    return replace(
+        who, unavailable=who.unavailable if whole else "ignore",
+        others="sdl" if who.others == "exact" and not whole else who.others,
+        knows=tuple(v for v in who.knows if v in names and v in may),
+        between={v: ends for v, ends in who.between.items() if v in names},
+        errors={v: e for v, e in who.errors.items() if v in names},
+        knows_missing=told if isinstance(told, bool) else tuple(v for v in told if v in names),
+    )  # fmt: skip
+
+
 @dataclass(frozen=True, eq=False)
 class Question:
     """A target of an attack, and what is known of it: `knows` as values, `between` as intervals.
@@ -92,22 +106,10 @@ class Question:
         key = (kept, tuple(id(c) for c in changes), whole)
         if key not in self.answers:
             try:
-                self.answers[key] = self._answer(self._intruder(kept, whole), changes)
+                self.answers[key] = self._answer(knowing(self.attack.intruder, kept, whole, self.knows), changes)
             except InputError:  # a step of the plan, or the attack, cannot be had with that
                 self.answers[key] = None
         return self.answers[key]
-
-    def _intruder(self, names: tuple[str, ...], whole: bool) -> Intruder:
-        who = self.attack.intruder
-        told = who.knows_missing
-        others = "sdl" if who.others == "exact" and not whole else who.others
-        return replace(
-            who, unavailable=who.unavailable if whole else "ignore", others=others,
-            knows=tuple(v for v in names if v in self.knows),
-            between={v: ends for v, ends in who.between.items() if v in names},
-            errors={v: e for v, e in who.errors.items() if v in names},
-            knows_missing=told if isinstance(told, bool) else tuple(v for v in told if v in names),
-        )  # fmt: skip
 
     def _answer(self, who: Intruder, changes: tuple[Coarser, ...]) -> Answer | None:
         release = coarsened(self.attack.release, changes)

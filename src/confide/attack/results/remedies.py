@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import comb
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -15,6 +16,9 @@ from confide.attack.results.question import MOST_ASKED, Question
 from confide.frames.comparing import encode_like
 from confide.frames.minimal_sets import Agreement, smallest
 from confide.protect.coarser import Coarser, ladder, why_fixed
+
+if TYPE_CHECKING:
+    from confide.attack.results.attack import Attack
 
 ALONE: dict[str, pl.DataType] = {
     "variables": pl.List(pl.String), "size": pl.Int64(), "alike": pl.Int64(), "p_max": pl.Float64(),
@@ -45,7 +49,7 @@ def alone(question: Question, limit: float) -> pl.DataFrame:
     """The smallest sets of known variables that leave one candidate; else those that keep p_max above the limit."""
     names = question.variables
     if single(question):
-        agreement = _agreement(question)
+        agreement = agreement_of(question.attack, question.target, names)
         certain = question.attack.intruder.membership == "certain"
         rows = [(s, n, 1 / n if certain else None) for s, n in agreement.minimal()]
     elif over(question, limit):
@@ -54,6 +58,35 @@ def alone(question: Question, limit: float) -> pl.DataFrame:
         rows = []
     found = [([names[v] for v in s], len(s), n, p) for s, n, p in rows]
     return pl.DataFrame(found, schema=ALONE, orient="row")
+
+
+def left_out(question: Question, limit: float) -> pl.DataFrame:
+    """The smallest sets of known variables without which the person is no longer alone, or no longer above the limit.
+
+    They hit every set of `alone`: whoever leaves out one variable of each such set has left them all.
+    """
+    names, rows = question.variables, []
+    if single(question):
+        agreement = agreement_of(question.attack, question.target, names)
+        certain = question.attack.intruder.membership == "certain"
+        for s in smallest(lambda s: agreement.alike(_others(s, len(names))) > 1, len(names)):
+            n = agreement.alike(_others(s, len(names)))
+            rows.append(([names[v] for v in s], len(s), n, 1 / n if certain else None))
+    elif over(question, limit):
+        for s in smallest(lambda s: _under(question, s, limit), len(names), largest_tried(question)):
+            answer = question.ask([names[v] for v in _others(s, len(names))])
+            assert answer is not None
+            rows.append(([names[v] for v in s], len(s), *answer))
+    return pl.DataFrame(rows, schema=ALONE, orient="row")
+
+
+def _others(s: tuple[int, ...], n: int) -> tuple[int, ...]:
+    return tuple(v for v in range(n) if v not in s)
+
+
+def _under(question: Question, s: tuple[int, ...], limit: float) -> bool:
+    answer = question.ask([question.variables[v] for v in _others(s, len(question.variables))])
+    return answer is not None and answer[1] <= limit
 
 
 def largest_tried(question: Question) -> int:
@@ -77,16 +110,16 @@ def _by_probability(question: Question, limit: float) -> Iterator[tuple[tuple[in
         yield s, *answer
 
 
-def _agreement(question: Question) -> Agreement:
-    """Which released rows agree with the person on what is certain of each known variable."""
-    ready = prepared(question.attack)
-    scene, at = ready.scene_of(question.target)
-    agrees = np.ones((scene.case.released.n, len(question.variables)), dtype=bool)
+def agreement_of(attack: Attack, target: int, names: Sequence[str]) -> Agreement:
+    """Which released rows agree with the person on what is certain of each of these variables."""
+    ready = prepared(attack)
+    scene, at = ready.scene_of(target)
+    agrees = np.ones((scene.case.released.n, len(names)), dtype=bool)
     for c, labels in zip(scene.knowledge.certain, scene.side.labels, strict=True):
-        agrees[:, question.variables.index(c.name)] &= c.released == labels[at]
-    for v, pair in question.between.items():
+        agrees[:, names.index(c.name)] &= c.released == labels[at]
+    for v, pair in scene.fit.between.items():
         if v not in scene.knowledge.limits:
-            agrees[:, question.variables.index(v)] &= gather(ready.case, (), {v: pair}).eligible
+            agrees[:, names.index(v)] &= gather(ready.case, (), {v: pair}).eligible
     return Agreement(agrees, ready.case.count, None if ready.groups is None else ready.groups.released)
 
 

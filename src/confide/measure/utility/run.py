@@ -46,29 +46,41 @@ def utility(
     >>> cf.utility(release, ["means", "hellinger"]).select("measure", "direction", "best").rows()
     [('means', 'lower', 0.0), ('hellinger', 'lower', 0.0)]
     """
-    releases = list(release) if isinstance(release, Copies) else [release]
-    if not all(isinstance(r, Release) for r in releases):
-        raise InputError(
-            f"utility() measures a Release or Copies, not {type(release).__name__}. For a file made elsewhere: "
-            "utility(Release.adopt(original, released), ...)."
-        )
+    releases = releases_of(release)
     for name, flag in (("weighted", weighted), ("strict", strict)):
         if not isinstance(flag, bool):
             raise InputError(f"utility(): {name} is true or false.")
-    one = isinstance(measures, (str, Mapping, Measure))
-    listed: list[Any] = list(measures) if isinstance(measures, Iterable) and not one else [measures]
-    asked = [as_measure(m) for m in listed]
-    twice = [name for name, count in Counter(m.name for m in asked).items() if count > 1]
-    if twice:
-        raise InputError(f'Two measures are named "{twice[0]}"; give them different labels, such as label="by race".')
-    pairs = pairs_of(releases, weight, weighted, None if items is None else _checked(items, releases[0]))
+    asked = asked_measures(measures)
+    pairs = pairs_of(releases, weight, weighted, None if items is None else checked_items(items, releases[0]))
     rows = [_row(m, measured(m, pairs, strict)) for m in asked]
     schema = {"measure": pl.String, "value": pl.Float64, "direction": pl.String, "best": pl.Float64, "lost": pl.String,
               "detail": pl.String}  # fmt: skip
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _checked(items: Wanted, release: Release) -> Wanted:
+def releases_of(release: Release | Copies) -> list[Release]:
+    """One release or the copies of one, as a list; nothing else can be measured."""
+    releases = list(release) if isinstance(release, Copies) else [release]
+    if not all(isinstance(r, Release) for r in releases):
+        raise InputError(
+            f"utility() measures a Release or Copies, not {type(release).__name__}. For a file made elsewhere: "
+            "utility(Release.adopt(original, released), ...)."
+        )
+    return releases
+
+
+def asked_measures(measures: Measure | str | Mapping[str, Any] | Iterable[Any]) -> list[Measure]:
+    """One measure or several, by name, as tables or as they are; each name once."""
+    one = isinstance(measures, (str, Mapping, Measure))
+    listed: list[Any] = list(measures) if isinstance(measures, Iterable) and not one else [measures]
+    asked = [as_measure(m) for m in listed]
+    twice = [name for name, count in Counter(m.name for m in asked).items() if count > 1]
+    if twice:
+        raise InputError(f'Two measures are named "{twice[0]}"; give them different labels, such as label="by race".')
+    return asked
+
+
+def checked_items(items: Wanted, release: Release) -> Wanted:
     """Names of variables of the original, or a table of their kinds."""
     where = "utility(): items"
     if not isinstance(items, Mapping):

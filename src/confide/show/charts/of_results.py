@@ -13,6 +13,8 @@ from confide.measure.utility.distances import TotalVariation
 from confide.measure.utility.run import pairs_of
 from confide.show.charts.charts import calibration_chart, risk_counts, risk_distribution_chart
 from confide.show.charts.grid_chart import grid_chart
+from confide.show.charts.group_charts import utility_by_group_chart
+from confide.show.charts.nats_charts import by_group_chart, clearing_chart, contributions_chart, nats_chart
 from confide.show.charts.plan_charts import interval_chart
 from confide.show.charts.rank_charts import exposure_chart
 from confide.show.charts.table_charts import bands_chart, sap_chart, scheme_map
@@ -204,10 +206,13 @@ def _learnt(result: LearntSummary) -> Any:
 PICTURES: dict[str, Callable[[Any], Any]] = {
     "Attack": _attack,
     "Averaged": _averaged,
+    "ByGroup": by_group_chart,
     "Calibration": calibration_chart,
     "Certificate": _certificate,
     "Choice": _choice,
+    "Clearing": clearing_chart,
     "Combined": _combined,
+    "Contributions": contributions_chart,
     "Coverage": _coverage,
     "Copies": lambda copies: _release(list(copies)),
     "Drawn": _drawn,
@@ -219,6 +224,7 @@ PICTURES: dict[str, Callable[[Any], Any]] = {
     "Grid": lambda result: grid_chart(result.frame),
     "Harm": _harm,
     "LearntSummary": _learnt,
+    "Nats": nats_chart,
     "Optimum": lambda result: result.map(),
     "Published": _published,
     "PublishedTables": _published,
@@ -230,4 +236,5 @@ PICTURES: dict[str, Callable[[Any], Any]] = {
     "TablesAttack": lambda result: bands_chart(result.bands()),
     "Tried": _tried,
     "UniquesNoise": lambda result: uniques_chart(result.tried, result),
+    "UtilityByGroup": utility_by_group_chart,
 }

@@ -23,3 +23,12 @@ def shown_groups(view: View) -> pl.DataFrame:
     found = found.filter(pl.col("intruder") == (view.worst_of(view.focus) or view.worst))
     right = "found" if "found" in found.columns else "expected_matches"
     return found.select("plan", "variable", "level", "targets", found=pl.col(right))
+
+
+def group_ends(view: View, variable: str) -> dict[tuple[str, str], tuple[float, float]]:
+    """By plan and level, the 95 percent interval of found over repeats; none outside, nor of levels that are merged."""
+    frame, who = view.result.groups, view.worst_of(view.focus) or view.worst
+    if isinstance(view.result, Published) or not {"low", "high"} <= set(frame.columns):
+        return {}
+    mine = frame.filter((pl.col("intruder") == who) & (pl.col("variable") == variable)).drop_nulls(["low", "high"])
+    return {(p, level): (low, high) for p, level, low, high in mine.select("plan", "level", "low", "high").rows()}

@@ -10,7 +10,7 @@ from confide.show.charts.board_charts import Row, bars_picture
 from confide.show.charts.plan_charts import targets_chart
 from confide.show.charts.theory_sliders import RECORDS, noise_slider, swap_slider
 from confide.show.report.figures import Drawing, Figure, Table, slug
-from confide.show.report.groups import shown_groups
+from confide.show.report.groups import group_ends, shown_groups
 from confide.show.report.view import View
 from confide.study.statement.checks import EVERYTHING
 from confide.theory import NoiseRelease, SwapRelease
@@ -93,7 +93,11 @@ def _group_drawing(view: View, variable: str, frame: pl.DataFrame) -> Drawing:
     alt = f"Share of people found by {variable}, with the plan {view.focus}. {said_}."
     made = [bars_picture(rows, alt, narrow=n) for n in (False, True)]
     plans = [p for p in dict.fromkeys([*view.coloured, view.focus]) if p in set(frame["plan"])]
-    table = [[v, _size(view, cells, plans, v), *(_share(view, cells.get((p, v))) for p in plans)] for v in levels]
+    ends = group_ends(view, variable)
+    table = [
+        [v, _size(view, cells, plans, v), *(_share(view, cells.get((p, v)), ends.get((p, v))) for p in plans)]
+        for v in levels
+    ]
     return Drawing(f"groups-{slug(variable)}", f"By {variable}", "", made[0], made[1],
                    Table([variable, "people", *plans], table))  # fmt: skip
 
@@ -108,8 +112,15 @@ def _told(view: View, cell: tuple[float, float] | None) -> tuple[str, str]:
     return f"{share} ({view.treat.whole(cell[0])} of {view.treat.whole(cell[1])})", share
 
 
-def _share(view: View, cell: tuple[float, float] | None) -> str:
-    return "" if cell is None else view.treat.share_text(*cell)
+def _share(view: View, cell: tuple[float, float] | None, ends: tuple[float, float] | None = None) -> str:
+    """A share, with its interval over repeats where it has one."""
+    if cell is None:
+        return ""
+    share = view.treat.share_text(*cell)
+    if ends is None or ends[0] == ends[1]:
+        return share
+    low, high = (view.treat.share_text(min(e, cell[1]), cell[1]) for e in ends)
+    return f"{share} ({low} to {high})"
 
 
 def _size(view: View, cells: dict[tuple[str, str], tuple[float, float]], plans: list[str], level: str) -> str:

@@ -105,6 +105,7 @@ def _renamed(result: StudyResult, names: Mapping[str, str], settings: Mapping[st
         "claims",
         "distributions",
         "released",
+        "group_utility",
     )
     kept = {t: getattr(result, t) for t in tables}
     renamed: dict[str, Any] = {t: again(f) for t, f in kept.items() if "plan" in f.columns}

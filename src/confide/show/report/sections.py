@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from confide.show.names import capital, said
+from confide.show.report.analyst_groups import analyst_groups, analyst_words
 from confide.show.report.analysts import before_and_after, kept_table
 from confide.show.report.believed import believed_drawing, believed_table, believed_words
 from confide.show.report.decided import choice_table, rule_words
@@ -66,8 +67,9 @@ def board_sections(view: View) -> dict[str, Any]:
     by, drawn = view.deciding, believed_drawing(view)
     return {
         "maps": map_drawings(view, by) if by else [], "map_words": _map_words(view),
-        "people": unlike(group_drawings(view)),
-        "people_words": _people_words(view), "shares": before_and_after(view), "calibration": [drawn] if drawn else [],
+        "people": unlike(group_drawings(view)), "people_words": _people_words(view),
+        "losses": unlike(analyst_groups(view)), "losses_words": analyst_words(view),
+        "shares": before_and_after(view), "calibration": [drawn] if drawn else [],
     }  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from confide.core.visible import visible
+from confide.show.text.groups import group_lines
 from confide.show.text.people import unchecked
 from confide.study.statement.checks import EVERYTHING, RISKS
 from confide.study.tradeoff.asked import PEOPLE
@@ -66,9 +67,9 @@ def study_text(result: StudyResult, risk: str = RISKS[0]) -> str:
     spread = _spread_words("\n".join((*first, *second)))
     star = f"*: no other plan is better in both {risk} and {said[0]}."
     legend = [*_legend(result, risk), *textwrap.wrap(f"Means over repeats{spread}.", WIDTH), star]
-    return "\n".join(
-        [*first, *more, "", *second, *more, "", *legend, *_kinds(result), *_unchecked(result), *_cautions(result)]
-    )
+    groups = group_lines(result, {plan: row["worst_intruder"] for plan, row in points.items()})
+    said_too = [*_kinds(result), *groups, *_unchecked(result), *_cautions(result)]
+    return "\n".join([*first, *more, "", *second, *more, "", *legend, *said_too])
 
 
 def _risk_cells(result: StudyResult, mine: pl.DataFrame, risk: str, who: str | None) -> list[str]:

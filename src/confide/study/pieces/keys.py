@@ -77,6 +77,7 @@ def _common(study: Study, otherwise: str) -> dict[str, Any]:
         "strongest": study.strongest,
         "items": study.items,
         "version": __version__,
+        **({"groups": list(study.groups)} if study.groups else {}),
     }
 
 

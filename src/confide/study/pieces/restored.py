@@ -13,7 +13,7 @@ from confide.study.statement.checks import RISKS
 
 PARTS = ("protect", "attack", "utility")
 TRACE = set(Trace.__dataclass_fields__)
-LISTS = ("shares", "quoted")
+LISTS = ("shares", "quoted", "parts")
 """Parts of a piece that are lists; the others are tables."""
 
 
@@ -65,6 +65,7 @@ def _fits(e: Evaluated, intruders: Sequence[str], measures: Sequence[str]) -> bo
         and set(e.size) == set(SIZES)
         and None not in e.size.values()
         and _numbers(e.size)
+        and all(_part(row) for row in e.parts)
         and set(e.seconds) == set(PARTS)
         and None not in e.seconds.values()
         and _numbers(e.seconds)
@@ -81,9 +82,15 @@ def _row(values: Any, length: int) -> bool:
 
 
 def _group(row: Any) -> bool:
-    """Variable, level, targets, over_threshold, expected_matches, found."""
-    named = isinstance(row, list) and len(row) == 6 and all(isinstance(v, str) for v in row[:2])
-    return named and _row(row[2:], 4)
+    """Variable, level, targets, over_threshold, expected_matches, found, claimed."""
+    named = isinstance(row, list) and len(row) == 7 and all(isinstance(v, str) for v in row[:2])
+    return named and _row(row[2:], 5)
+
+
+def _part(row: Any) -> bool:
+    """Variable, level, people, measure, value (None where it cannot be computed)."""
+    named = isinstance(row, list) and len(row) == 5 and all(isinstance(row[k], str) for k in (0, 1, 3))
+    return named and _number(row[2]) and (row[4] is None or _number(row[4]))
 
 
 def _number(value: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from confide.attack.intruder import Intruder, Unsure
-from confide.core.checks import fraction
+from confide.core.checks import fraction, names_of
 from confide.core.errors import InputError, did_you_mean
 from confide.core.random.seeds import checked_seed
 from confide.measure.utility.measure import Measure
@@ -114,6 +114,22 @@ def utility_problems(given: Any) -> list[str]:
     if taken:
         return [f'utility: results have another column named "{n}"; give the measure a label.' for n in taken]
     return [f'utility: two measures are named "{n}"; give them a label each.' for n, k in count.items() if k > 1]
+
+
+def group_problems(groups: Any, frame: pl.DataFrame) -> list[str]:
+    """What is wrong with the variables by which groups are told."""
+    if not groups and not isinstance(groups, (str, Sequence)):
+        return ['groups is a list of variables, such as groups=["race"].']
+    wrong = sentences(lambda: names_of(groups, "groups")) if groups else []
+    if wrong or not groups:
+        return wrong
+    names = names_of(groups, "groups")
+    lost = [
+        f'groups: there is no column "{v}".{did_you_mean(v, frame.columns)}' for v in names if v not in frame.columns
+    ]
+    types = {v: frame.schema[v] for v in names if v in frame.columns}
+    nested = [v for v, t in types.items() if t.is_nested() or t in (pl.Binary, pl.Object)]
+    return lost + [f'groups: "{v}" holds {types[v]}, which makes no groups.' for v in nested]
 
 
 def copies_problems(copies: Any, plans: Mapping[str, Any]) -> list[str]:

@@ -24,6 +24,7 @@ from confide.measure.utility.run import DEFAULT
 from confide.protect.plan import Plan
 from confide.study.statement.checks import (
     copies_problems,
+    group_problems,
     intruder_problems,
     number_problems,
     plan_problems,
@@ -35,7 +36,8 @@ from confide.study.statement.study import Study
 from confide.study.statement.sweep import Sweep
 
 KEYS = (
-    "title", "data", "repeats", "seed", "threshold", "strongest", "release", "plan", "intruder", "utility", "choice",
+    "title", "data", "repeats", "seed", "threshold", "strongest", "groups", "release", "plan", "intruder", "utility",
+    "choice",
 )  # fmt: skip
 NUMBERS = {"repeats": 5, "seed": None, "threshold": 0.2}
 SHARED = ("identifiers", "weight", "drop", "categorical", "numeric")
@@ -68,7 +70,9 @@ def build_study(reader: Reader, doc: Mapping[str, Any], folder: Path) -> Study |
         reader.blame("title", f"must be text, not {kind_of(title)}.")
     if not isinstance(strongest, bool):
         reader.blame("strongest", f"must be true or false, not {kind_of(strongest)}.")
+    groups = doc.get("groups", ())
     if data is not None:
+        reader.problems += group_problems(groups, data)
         reader.problems += [p for name, plan in plans.items() for p in plan_problems(name, plan, data)]
         reader.problems += [p for name, who in intruders.items() for p in intruder_problems(name, who, data)]
     reader.problems += copies_problems(copies, plans)
@@ -76,7 +80,8 @@ def build_study(reader: Reader, doc: Mapping[str, Any], folder: Path) -> Study |
     if reader.problems:
         return None
     label = str(doc["data"])
-    return Study(data, plans, intruders, measures, repeats, seed, threshold, copies, rule, title, label, strongest)
+    stated = (repeats, seed, threshold, copies, rule, title, label, strongest, groups)
+    return Study(data, plans, intruders, measures, *stated)
 
 
 def _rule(reader: Reader, doc: Mapping[str, Any], measures: Sequence[Any]) -> Rule | None:
@@ -185,6 +190,7 @@ def study_to_dict(study: Study, data: str | None, populations: Mapping[str, str]
     doc |= {"data": named, "repeats": study.repeats, "threshold": study.threshold}
     doc |= {} if study.seed is None else {"seed": study.seed}
     doc |= {} if study.strongest else {"strongest": False}
+    doc |= {"groups": list(study.groups)} if study.groups else {}
     tables, lost = written(study.plans, study.copies, study.intruders, study.measures, study.choice, populations)
     raise_all([*wrong, *(f"{what}: {why}" for what, why in lost.items())])
     return doc | tables

@@ -24,7 +24,7 @@ def study_schema() -> JsonSchema:
     schemas.definitions["intruder"] = _named(schemas.table(Intruder, {"name": TEXT}))
     measure = either({"enum": list(known("measure"))}, schemas.registered("measure"))
     stated = schemas.table(Study, {}, subject=False)["properties"]
-    properties = {k: stated[k] for k in ("title", "repeats", "seed", "threshold", "strongest")} | {
+    properties = {k: stated[k] for k in ("title", "repeats", "seed", "threshold", "strongest", "groups")} | {
         "$schema": TEXT,
         "data": {**TEXT, "description": "The name of a file beside this one, or demo:heads."},
         "release": closed(shared),

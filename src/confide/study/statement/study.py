@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from confide.attack.intruder import Intruder
+from confide.core.checks import names_of
 from confide.core.documents.plain import Document, Reader
 from confide.core.documents.schema import JsonSchema
 from confide.core.documents.statement import Statement
@@ -25,6 +26,7 @@ from confide.protect.plan import Plan
 from confide.study.statement.checks import (
     EVERYTHING,
     copies_problems,
+    group_problems,
     intruder_problems,
     listed,
     named_problems,
@@ -50,7 +52,8 @@ class Study(Statement):
     `threshold`: targets above this probability are counted. `copies`: by plan, how many copies are released (multiple
     imputation). `choice`: a `Rule` by which a plan will be chosen. `title` and `label` (of the data) are for the report.
     `strongest`: whether each intruder also attacks at the levels that could find more, and is booked at the one that is
-    right most often.
+    right most often. `groups`: variables by whose groups risk and utility are told as well; risk is always told by what
+    intruders know.
 
     >>> import confide as cf
     >>> study = cf.Study(
@@ -77,6 +80,7 @@ class Study(Statement):
     title: str = ""
     label: str = ""
     strongest: bool = True
+    groups: Sequence[str] = ()
 
     _section: ClassVar[str] = "study"
 
@@ -84,6 +88,7 @@ class Study(Statement):
         held = schema(self.data)
         object.__setattr__(self, "data", attach(to_polars(self.data, "data").clone(), held))
         raise_all(self._problems())
+        object.__setattr__(self, "groups", names_of(self.groups, "groups") if self.groups else ())
 
     def to_dict(self, data: str | None = None, populations: Mapping[str, str] | None = None) -> Document:
         """The study as text, numbers, lists and tables, as `load` reads them; `save` takes the same arguments.
@@ -188,6 +193,7 @@ class Study(Statement):
             *number_problems(self.repeats, self.seed, self.threshold),
             *utility_problems(self.utility),
             *([] if isinstance(self.strongest, bool) else ["strongest is true or false."]),
+            *group_problems(self.groups, self.data),
             *(p for what in ("title", "label") if (p := unwritable(str(getattr(self, what)), what))),
         ]
         if isinstance(self.plans, Mapping):

@@ -1,0 +1,78 @@
+"""The groups to which targets belong, by variables of theirs: for every result that is told by group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from confide.core.checks import names_of
+from confide.core.errors import InputError, did_you_mean
+from confide.frames import to_polars
+from confide.frames.columns import I64, Bools
+from confide.frames.cut import Cut
+
+if TYPE_CHECKING:
+    from confide.attack.results.attack import Attack
+
+NOBODY_KNOWS = "(group not known)"
+
+
+@dataclass(frozen=True, eq=False)
+class TargetGroups:
+    """Targets in groups by one variable: `names` of the groups, `codes` of the targets, shape (T,).
+
+    Categories are groups as they are, numbers are in about five ranges, see `Cut`.
+    """
+
+    variable: str
+    names: tuple[str, ...]
+    codes: I64
+
+    def __iter__(self) -> Iterator[tuple[str, Bools]]:
+        """Each group that has somebody, and who is in it."""
+        for k, name in enumerate(self.names):
+            mine = self.codes == k
+            if mine.any():
+                yield name, mine
+
+
+def target_groups(attack: Attack, by: str | Sequence[str]) -> list[TargetGroups]:
+    """The targets of an attack in groups by each of several variables, known to the intruder or not.
+
+    Values are those of the targets' file where it has the variable, else those of the targets' rows of the original;
+    somebody who is in neither is in a group "(group not known)".
+
+    >>> import confide as cf
+    >>> release = cf.Plan([], identifiers=["id"]).protect(cf.demo("heads").head(300), seed=1)
+    >>> [g.names[:2] for g in target_groups(cf.Intruder(knows="age").attack(release), "sex")]
+    [('male', 'female')]
+    """
+    return [_grouped(attack, v) for v in names_of(by, "by")]
+
+
+def _grouped(attack: Attack, variable: str) -> TargetGroups:
+    original, given = attack.release.original, attack.given[0]
+    file = None if given is None else to_polars(given, "targets")
+    if file is not None and variable in file.columns:
+        values = file.get_column(variable)
+        cut = Cut.of(values)
+        return TargetGroups(variable, cut.names, cut.codes(values))
+    if variable not in original.columns:
+        where = "the original" if file is None else "the targets or the original"
+        raise InputError(f'by: there is no column "{variable}" in {where}.{did_you_mean(variable, original.columns)}')
+    values = original.get_column(variable)
+    _check(values, variable)
+    cut = Cut.of(values)
+    # Default targets of a release whose link is not known are the rows of the original.
+    rows = np.arange(len(attack.truth)) if given is None and attack.release.link is None else attack.truth
+    codes = cut.codes(values)[np.maximum(rows, 0)]
+    return TargetGroups(variable, (*cut.names, NOBODY_KNOWS), np.where(rows >= 0, codes, len(cut.names)))
+
+
+def _check(values: pl.Series, variable: str) -> None:
+    if values.dtype.is_nested() or values.dtype in (pl.Binary, pl.Object):
+        raise InputError(f'by: "{variable}" holds {values.dtype}, which makes no groups.')
