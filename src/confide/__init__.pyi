@@ -9,6 +9,10 @@ from confide import theory as theory
 from confide.attack.intruder import Intruder as Intruder
 from confide.attack.intruder import Uniform as Uniform
 from confide.attack.intruder import Unsure as Unsure
+from confide.attack.learning.adopted.guessed import NaiveGuess as NaiveGuess
+from confide.attack.learning.adopted.matches import Matches as Matches
+from confide.attack.learning.adopted.nearest import Nearest as Nearest
+from confide.attack.learning.adopted.radius import Radius as Radius
 from confide.attack.results.attack import Attack as Attack
 from confide.attack.results.copies import Averaged as Averaged
 from confide.core.errors import InputError as InputError
@@ -28,6 +32,8 @@ from confide.measure.combining import combine as combine
 from confide.measure.combining import combine_frames as combine_frames
 from confide.measure.risk.calibration import Calibration as Calibration
 from confide.measure.risk.calibration import calibrate as calibrate
+from confide.measure.risk.customary import CustomaryRisks as CustomaryRisks
+from confide.measure.risk.customary import customary_risks as customary_risks
 from confide.measure.risk.exposure import Exposure as Exposure
 from confide.measure.risk.exposure import exposure as exposure
 from confide.measure.utility.distances import Hellinger as Hellinger

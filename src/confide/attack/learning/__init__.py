@@ -1,0 +1,1 @@
+"""What an intruder learns: attributes, everybody at once, files made elsewhere."""
