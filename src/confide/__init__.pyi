@@ -9,10 +9,14 @@ from confide import theory as theory
 from confide.attack.intruder import Intruder as Intruder
 from confide.attack.intruder import Uniform as Uniform
 from confide.attack.intruder import Unsure as Unsure
+from confide.attack.learning.adopted.attack_rates import AttackRates as AttackRates
 from confide.attack.learning.adopted.guessed import NaiveGuess as NaiveGuess
+from confide.attack.learning.adopted.inference import Inference as Inference
+from confide.attack.learning.adopted.linkability import Linkability as Linkability
 from confide.attack.learning.adopted.matches import Matches as Matches
 from confide.attack.learning.adopted.nearest import Nearest as Nearest
 from confide.attack.learning.adopted.radius import Radius as Radius
+from confide.attack.learning.adopted.singling_out import SinglingOut as SinglingOut
 from confide.attack.results.attack import Attack as Attack
 from confide.attack.results.copies import Averaged as Averaged
 from confide.core.errors import InputError as InputError

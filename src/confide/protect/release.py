@@ -173,7 +173,7 @@ class Release(Public):
 
         `numeric`, `categorical`: kinds, where the plan does not say otherwise.
         """
-        asked: dict[str, Kind] = {**dict.fromkeys(numeric, "numeric"), **dict.fromkeys(categorical, "categorical")}  # type: ignore[dict-item]
+        asked: dict[str, Kind] = {**dict.fromkeys(numeric, "numeric"), **dict.fromkeys(categorical, "categorical")}
         kinds: dict[str, Kind] = {**asked, **self.kinds}
         original = self.before.records(names, kinds)
         return original, gathered(names, lambda v: self._released(original[v]), self.frame.height)

@@ -27,16 +27,16 @@ from confide.attack.learning.adopted.relations import left_out
 from confide.core.checks import names_of
 from confide.core.errors import InputError
 from confide.core.result import Result
-from confide.frames.columns import F64, I64, Bools, Column, codes_in
+from confide.frames.columns import I64, Column, codes_in
 from confide.frames.distinct import Distinct, dense
 from confide.protect.release import Release
 
 FAULTS = {
-    "cap_matched": "people whose keys no released row has are dropped: a release that matches fewer people may score higher",
+    "cap_matched": "people whose keys no released row has are dropped: a release that matches fewer may score higher",
     "dcap": "unmatched people count as 0, so that every miss lowers the risk; a dominant value counts as disclosure",
     "cap_original": "counts the person's own row, so that it rises with every key whatever others teach",
     "cap_own_out": "the original without the person's own row: what other people's rows teach",
-    "relations": "cells shrunk to the margin, the person left out: what published relations teach; the baseline to beat",
+    "relations": "cells shrunk to the margin, the person left out: what published relations teach, the baseline",
     "margin": "the share of the person's value among the others: what is known without any key",
     "tcap": "a cell of one released row counts as certain; of few people where the release agrees seldom",
     "disco": "no baseline: where nearly everybody has one value, it is high for any release",
@@ -63,6 +63,11 @@ class CustomaryRisks(Result):
     target: str
     notes: tuple[str, ...] = ()
 
+    @property
+    def names(self) -> dict[str, str]:
+        """What each measure is called in print."""
+        return dict(NAMES)
+
     def value(self, measure: str) -> float | None:
         """One of the measures."""
         known = self.frame["measure"].to_list()
@@ -85,9 +90,7 @@ class CustomaryRisks(Result):
         return "\n".join([*lines, "", *self.notes])
 
 
-def customary_risks(
-    original: Any, released: Any = None, *, keys: str | Sequence[str], target: str
-) -> CustomaryRisks:
+def customary_risks(original: Any, released: Any = None, *, keys: str | Sequence[str], target: str) -> CustomaryRisks:
     """CAP, DCAP, TCAP, DiSCO and repU of a released file, with what each of them overlooks.
 
     `original`, `released`: two files, or a release alone. `keys`: what is known of a person, compared for equality, so
@@ -158,8 +161,8 @@ def _measured(people: pl.DataFrame) -> pl.DataFrame:
     n, cap = people.height, people["cap"]
     matched, agreed, right = n - cap.null_count(), int(people["agreed"].sum()), int(people["right"].sum())
     uniques, both, caps = int(people["unique"].sum()), int(people["unique_in_both"].sum()), float(cap.sum())
-    means = {m: float(people[c].sum()) for m, c in {
-        "cap_original": "cap_original", "cap_own_out": "own_out", "relations": "relations", "margin": "margin"}.items()}  # fmt: skip
+    columns = {"cap_original": "cap_original", "cap_own_out": "own_out", "relations": "relations", "margin": "margin"}
+    means = {measure: float(people[column].sum()) for measure, column in columns.items()}
     rows: list[tuple[str, float, int, str]] = [
         ("cap_matched", caps, matched, "matched people"), ("dcap", caps, n, "people"),
         *((m, value, n, "people") for m, value in means.items()),
@@ -177,13 +180,19 @@ def _doubts(people: pl.DataFrame, numbers: Sequence[str]) -> list[str]:
     said = []
     n, lost = people.height, people["cap"].null_count()
     if lost:
-        said.append(f"{lost:,} of {n:,} people have keys that no released row has: a means over the others says nothing of them.")
+        said.append(
+            f"{lost:,} of {n:,} people have keys that no released row has: a mean over the others says nothing of them."
+        )
     if numbers:
-        said.append(f"Compared for equality, though numbers: {', '.join(numbers)}. Cut them into groups, or use cf.Nearest.")
+        said.append(
+            f"Compared for equality, though numbers: {', '.join(numbers)}. Cut them into groups, or use cf.Nearest."
+        )
     base, cap = _mean(people["relations"]), _mean(people["cap"].fill_null(0.0))
     if cap <= base:
         said.append("CAP is not above what published relations teach: it shows no disclosure here.")
-    said.append("No one of these has people held out to compare with; cf.Nearest(...).attack(release).guess(...) has.")
+    said.append(
+        "None of these measures has people held out to compare with; cf.Nearest(...).attack(release).guess(...) has."
+    )
     return said
 
 

@@ -19,11 +19,15 @@ from confide.show.charts.table_charts import bands_chart, sap_chart, scheme_map
 from confide.show.charts.theory_charts import uniques_chart
 
 if TYPE_CHECKING:
+    from confide.attack.learning.adopted.attack_rates import AttackRates
+    from confide.attack.learning.adopted.guessed import NaiveGuess
+    from confide.attack.learning.adopted.matches import Matches
     from confide.attack.results.attack import Attack
     from confide.attack.results.copies import Averaged
     from confide.attack.results.explain import Explanation
     from confide.attack.results.tried import Tried
     from confide.measure.combining import Combined
+    from confide.measure.risk.customary import CustomaryRisks
     from confide.measure.risk.identification import Summary
     from confide.protect.release import Release
     from confide.study.drawn import Drawn
@@ -55,8 +59,27 @@ def _plain(name: str, value: float | None, form: str = ".4g", words: str = "") -
     return name, value, None, None, words or ("unknown" if value is None else format(value, form))
 
 
-def _attack(result: Attack) -> Any:
+def _attack(result: Attack | Matches) -> Any:
     return risk_distribution_chart(risk_counts({"all targets": result.units}), title="Who is at risk")
+
+
+def _rates(result: AttackRates) -> Any:
+    rows = [(r["what"], r["rate"], r["low"], r["high"], f"{r['rate']:.3f}") for r in result.frame.iter_rows(named=True)]
+    return _rows(rows, "Share of attacks that succeed, with 95% intervals", result.name)
+
+
+def _guessed(result: NaiveGuess) -> Any:
+    rows = [
+        (f"{r['people']}, {r['guessed']}", r["loss"], r["low"], r["high"], f"{r['loss']:.4g}")
+        for r in result.summary().iter_rows(named=True)
+    ]
+    what = f"{result.words}, with 95% intervals".capitalize()
+    return _rows(rows, what, f'What is learnt of "{result.variable}"')
+
+
+def _customary(result: CustomaryRisks) -> Any:
+    rows = [_plain(result.names[r["measure"]], r["value"], ".3f") for r in result.frame.iter_rows(named=True)]
+    return _rows(rows, "Value; each has a fault, which the printout says", f'Customary risks of "{result.target}"')
 
 
 def _averaged(result: Averaged) -> Any:
@@ -148,17 +171,21 @@ def _few(result: Few) -> Any:
 
 PICTURES: dict[str, Callable[[Any], Any]] = {
     "Attack": _attack,
+    "AttackRates": _rates,
     "Averaged": _averaged,
     "Calibration": calibration_chart,
     "Certificate": _certificate,
     "Choice": _choice,
     "Combined": _combined,
     "Copies": lambda copies: _release(list(copies)),
+    "CustomaryRisks": _customary,
     "Drawn": _drawn,
     "Explanation": _explanation,
     "Exposure": lambda result: exposure_chart(result.frame),
     "Few": _few,
     "Grid": lambda result: grid_chart(result.frame),
+    "Matches": _attack,
+    "NaiveGuess": _guessed,
     "Optimum": lambda result: result.map(),
     "Published": _published,
     "PublishedTables": _published,

@@ -51,8 +51,7 @@ class Boxes:
 
     def walk(self, a: int, b: int, ptr: I64, begins: I64, ends: I64, rows: I64, write: bool) -> None:
         """As `Candidates` says."""
-        t = self.tree
-        in_boxes(*t.nodes, t.points, t.first, self.lows, self.highs, a, b, ptr, begins, ends, rows, write)
+        in_boxes(self.tree.parts, self.lows, self.highs, a, b, ptr, begins, ends, rows, write)
 
     def holds(self, which: I64, rows: I64) -> Bools:
         """As `Candidates` says."""
@@ -70,7 +69,8 @@ class Boxes:
 
 @dataclass(frozen=True, eq=False)
 class Balls:
-    """Rows no farther than the k-th nearest, k = `nearest`, and all that tie with it; `reach`: that distance, (n,)."""
+    """Rows no farther than the k-th nearest, k = `nearest`, and all that tie with it; `reach`: that distance, (n,);
+    `limit`: another distance up to which rows are looked for, None for that one."""
 
     tree: Tree
     targets: F64
@@ -80,6 +80,7 @@ class Balls:
     nearest: int
     reach: F64
     threads: int
+    limit: F64 | None = None
 
     @classmethod
     def of(
@@ -91,29 +92,30 @@ class Balls:
         left_out = np.full(n, -1, dtype=np.int64) if skip is None else np.where(skip < 0, -1, tree.place[skip])
 
         def work(a: int, b: int) -> None:
-            nearest_distances(
-                *tree.nodes, tree.points, tree.first, targets, categories, unit, power, nearest, left_out, a, b, reach
-            )
+            nearest_distances(tree.parts, targets, (categories, unit, power), nearest, left_out, a, b, reach)
 
         run_pieces(work, pieces(n), cores, lambda _: None)
         return cls(tree, targets, categories, unit, power, nearest, reach, cores)
 
     @property
+    def measure(self) -> tuple[Bools, F64, int]:
+        """How distances are measured."""
+        return self.categories, self.unit, self.power
+
+    @property
     def limits(self) -> F64:
         """The largest distance that still counts as equal to the k-th nearest."""
-        return farther(self.reach, self.power)
+        return farther(self.reach, self.power) if self.limit is None else self.limit
 
     def walk(self, a: int, b: int, ptr: I64, begins: I64, ends: I64, rows: I64, write: bool) -> None:
         """As `Candidates` says."""
-        t, how = self.tree, (self.categories, self.unit, self.power, self.limits)
-        in_balls(*t.nodes, t.points, t.first, self.targets, *how, a, b, ptr, begins, ends, rows, write)
+        in_balls(self.tree.parts, self.targets, self.measure, self.limits, a, b, ptr, begins, ends, rows, write)
 
     def holds(self, which: I64, rows: I64) -> Bools:
         """As `Candidates` says."""
         point = np.where(rows < 0, -1, point_of(self.tree, np.maximum(rows, 0)))
         out = np.empty(len(rows))
-        how = (self.categories, self.unit, self.power)
-        pair_distances(self.tree.points, point, self.targets[which], *how, out)
+        pair_distances(self.tree.points, point, self.targets[which], self.measure, out)
         return np.asarray((rows >= 0) & (out <= self.limits[which]))
 
     def without(self, which: I64, rows: I64) -> Balls:
@@ -130,6 +132,14 @@ def farther(distances: F64, power: int) -> F64:
     if power == 2:
         return np.asarray((np.sqrt(distances) * (1 + TIE) + TIE) ** 2)
     return np.asarray(distances * (1 + TIE) + TIE)
+
+
+def nearer(distances: F64, power: int) -> F64:
+    """Distances, or their squares, up to which a row is strictly nearer; below 0 where none is."""
+    if power == 2:
+        inner = np.sqrt(distances) * (1 - TIE) - TIE
+        return np.asarray(np.where(inner < 0, -1.0, inner**2))
+    return np.asarray(distances * (1 - TIE) - TIE)
 
 
 def point_of(tree: Tree, rows: I64) -> I64:

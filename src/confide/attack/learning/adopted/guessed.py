@@ -117,7 +117,9 @@ class NaiveGuess(Result):
         )
         nobody = int((~self.frame["found"]).sum())
         if nobody:
-            said.append(f"{nobody:,} people ({percent(nobody, self.frame.height)}) have no candidate: guessed by relations.")
+            said.append(
+                f"{nobody:,} people ({percent(nobody, self.frame.height)}) have no candidate: guessed by relations."
+            )
         if self.left_out:
             said.append(f"{self.left_out:,} people have no value of their own and are left out.")
         return [*said, *self._doubts()]
@@ -126,21 +128,25 @@ class NaiveGuess(Result):
         found = self.excess
         if found is None:
             return [
-                "No people were held out: part of what is right here would be right of anybody like them. Give held_out "
-                "people, who are not in the file, to see what is disclosed of those who are."
+                "No people were held out: part of what is right here would be right of anybody like them. Give "
+                "held_out people, who are not in the file, to see what is disclosed of those who are."
             ]
         said = []
         if found[1] <= 0:
             said.append(
-                "People in the file are guessed no better than people held out, within the noise: by this attack nothing "
-                "of them is disclosed. Other attacks may find more."
+                "People in the file are guessed no better than people held out, within the noise: by this attack "
+                "nothing of them is disclosed. Other attacks may find more."
             )
         return said
 
+    @property
+    def words(self) -> str:
+        """The loss in words."""
+        return LOSS_WORDS[self.loss] + (f" {self.within:g} of the truth" if self.loss == "within" else "")
+
     def __repr__(self) -> str:
-        what = f"{LOSS_WORDS[self.loss]}{f' {self.within:g} of the truth' if self.loss == 'within' else ''}"
         head = [f'"{self.variable}" guessed for {self.frame.height:,} people who are known by {", ".join(self.knows)}']
-        head += [f"{self.way}; {what}", ""]
+        head += [f"{self.way}; {self.words}", ""]
         rows = self.summary().rows()
         wide = max((len(f"{who}, {by}") for who, by, *_ in rows), default=0)
         for who, by, n, loss, low, high in rows:

@@ -45,7 +45,7 @@ class Asked:
 def guess(attack: Matches, variable: str, loss: str | None, within: float | None, held_out: Any) -> NaiveGuess:
     """What `Matches.guess` says."""
     settled, release = attack.settled, attack.settled.release
-    asked = _asked(release, settled.compared.names, variable, loss, within)
+    asked = asked_for(release, settled.compared.names, variable, loss, within)
     known = settled.original
     relations = relate(known, asked.truth(asked.column), list(known))
     frame, lost = _frame(attack.met, asked, relations, attack.threads)
@@ -54,13 +54,20 @@ def guess(attack: Matches, variable: str, loss: str | None, within: float | None
         met = meet(settled, held_out_people(release, known, held_out), attack.threads)
         others, _ = _frame(met, asked, relations, attack.threads)
     return NaiveGuess(
-        frame, others, variable, LOSSES[asked.kind], asked.share, relations.names, lost, settled.way, settled.compared.names
+        frame,
+        others,
+        variable,
+        LOSSES[asked.kind],
+        asked.share,
+        relations.names,
+        lost,
+        settled.way,
+        settled.compared.names,
     )
 
 
-def _asked(
-    release: Release, known: tuple[str, ...], variable: str, loss: str | None, within: float | None
-) -> Asked:
+def asked_for(release: Release, known: tuple[str, ...], variable: str, loss: str | None, within: float | None) -> Asked:
+    """A variable to guess and how guesses are judged; refused where nothing could be learnt."""
     if variable in known:
         raise InputError(f'guess: "{variable}" is known already; name a variable that the intruder does not know.')
     check_known(release, [variable], "guess")
@@ -79,8 +86,8 @@ def _asked(
         raise InputError(f'guess: "{variable}" has one value in the original: there is nothing to learn.')
     if original.kind == "categorical" and (values[~released.missing] > len(original.levels)).all():
         raise InputError(
-            f'guess: no released value of "{variable}" occurs in the original, so that no guess could be right. Give both '
-            "files the same categories, or state the plan that recoded it."
+            f'guess: no released value of "{variable}" occurs in the original, so that no guess could be right. Give '
+            "both files the same categories, or state the plan that recoded it."
         )
     return Asked(original, values, loss_number(chosen), float(within or 0.0))
 
@@ -104,7 +111,7 @@ def _frame(met: Met, asked: Asked, relations: Relations, threads: int | None) ->
     values = values[~np.isnan(values)]
     nobody = np.zeros(len(values), dtype=np.int64), values, np.zeros(len(truth), dtype=np.int64)
     margin = by_cells(*nobody, truth, inside, asked.kind, asked.share)
-    found, n = _by_candidates(met.found, met.of, None, asked, truth, threads)
+    found, n = by_candidates(met.found, met.of, None, asked, truth, threads)
     mine = _or_else(found, n > 0, cells)
     columns = {
         "guess": _shown(asked.column, mine.guess), "loss": mine.loss, "expected_loss": mine.expected,
@@ -115,7 +122,7 @@ def _frame(met: Met, asked: Asked, relations: Relations, threads: int | None) ->
     return frame.filter(pl.Series(there)), int((~there).sum())
 
 
-def _by_candidates(
+def by_candidates(
     found: Candidates, of: I64, skip: I64 | None, asked: Asked, truth: F64, threads: int | None
 ) -> tuple[Judged, I64]:
     """What the candidates say of each person, and how many of their values there are; `skip`: rows left out."""
@@ -143,9 +150,7 @@ def _or_else(found: Judged, there: Bools, otherwise: Judged) -> Judged:
     return Judged(*(np.where(there, a, b) for a, b in pairs))
 
 
-def _without_person(
-    met: Met, asked: Asked, truth: F64, mine: Judged, cells: Judged, threads: int | None
-) -> F64:
+def _without_person(met: Met, asked: Asked, truth: F64, mine: Judged, cells: Judged, threads: int | None) -> F64:
     """The loss had the person's own row not been released; NaN where nobody knows which row that is."""
     own = met.people.own
     if not (own >= 0).any():
@@ -154,7 +159,7 @@ def _without_person(
     who = np.flatnonzero(held(met) > 0)
     if len(who):
         found = met.found.without(met.of[who], own[who])
-        alone, n = _by_candidates(found, np.arange(len(who)), own[who], asked, truth[who], threads)
+        alone, n = by_candidates(found, np.arange(len(who)), own[who], asked, truth[who], threads)
         out[who] = np.where(n > 0, alone.loss, cells.loss[who])
     return out
 

@@ -19,7 +19,7 @@ from confide.frames.columns import I64
 from confide.frames.distinct import Distinct
 
 if TYPE_CHECKING:
-    from confide.attack.learning.adopted.guessing import NaiveGuess
+    from confide.attack.learning.adopted.guessed import NaiveGuess
     from confide.measure.risk.identification import Summary
 
 NO_PLAN = (
@@ -152,7 +152,8 @@ class Matches(Result):
         found, claimed = self.summary().found, self.summary().claimed_matches
         if found is not None and claimed > 1.2 * found + 3:
             said.append(
-                f"The intruder claims {claimed:,.1f} matches and is right in {found:,.1f}: its claims are no probabilities."
+                f"The intruder claims {claimed:,.1f} matches and is right in {found:,.1f}: do not read its claims as "
+                "probabilities."
             )
         if self.units["hit"].null_count():
             said.append(

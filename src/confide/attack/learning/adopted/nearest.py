@@ -45,10 +45,11 @@ class Nearest(WithoutPlan):
 
     `distance`: "sd", the square root of the squared differences in released standard deviations, plus `weight` for each
     category that differs (the default); "gower", the sum of differences as shares of the range of both files, and
-    `weight` for each category, as many tools have it. Distances within 1e-9 of the least tie, and ties share. A variable
-    with one released value is left out, and the printout says so. Scaling or shifting a variable changes nothing. A
-    value missing on the target is not known; missing on the record is a category of its own (`weight` away from a
-    number), or agrees with everything where `wildcard` says so. `categorical`, `numeric`: kinds, where the type misleads.
+    `weight` for each category, as many tools have it. Distances within 1e-9 of the least tie, and ties share. A
+    variable with one released value is left out, and the printout says so. Scaling or shifting a variable changes
+    nothing. A value missing on the target is not known; missing on the record is a category of its own (`weight` away
+    from a number), or agrees with everything where `wildcard` says so. `categorical`, `numeric`: kinds, where the type
+    misleads.
 
     >>> import confide as cf
     >>> release = cf.Release.adopt({"age": [30, 41]}, {"age": [31, 29, 50]})

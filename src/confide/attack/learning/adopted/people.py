@@ -84,6 +84,6 @@ def _check_apart(release: Release, frame: pl.DataFrame) -> None:
     if there > allowed:
         raise InputError(
             f"held_out: {there:,} of {frame.height:,} people equal a person of the original file in all {len(shared)} "
-            f"shared columns, where {by_chance:.1%} would by chance. Held-out people must not be in the file: give people "
-            "of the same population of whom nothing was used."
+            f"shared columns, where {by_chance:.1%} would by chance. Held-out people must not be in the file: give "
+            "people of the same population of whom nothing was used."
         )

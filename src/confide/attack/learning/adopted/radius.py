@@ -67,8 +67,10 @@ class Radius(WithoutPlan):
             raise InputError("Radius: spikes is a share of rows above 0; None means that no value is a category.")
         floors = self.floor if isinstance(self.floor, Mapping) else {"": self.floor}
         for v, value in floors.items():
-            if value != PRECISION and finite(value, f"Radius: floor {v}".rstrip()) < 0:
+            if not isinstance(value, str) and finite(value, f"Radius: floor {v}".rstrip()) < 0:
                 raise InputError("Radius: floor is a distance in units of the variable, 0 or more.")
+            if isinstance(value, str) and value != PRECISION:
+                raise InputError(f'Radius: floor is "{PRECISION}" or a distance in units of the variable.')
             if v and v not in self.knows:
                 raise InputError(f'Radius: floor names "{v}", which is not known.{did_you_mean(v, self.knows)}')
 

@@ -68,12 +68,18 @@ def part_of_the_rest(attack: Rate, control: Rate, confidence: float = 0.95) -> I
     """(attack - control) / (1 - control): below 0 where the control does better; None where it is always right.
 
     >>> [round(x, 3) for x in part_of_the_rest(Rate(60, 100), Rate(20, 100))]
-    [0.5, 0.362, 0.616]
+    [0.5, 0.358, 0.618]
     """
     a, c = 1 - attack.value, 1 - control.value
     if c <= 0:
         return None
-    (l1, u1), (l2, u2) = ((1 - high, 1 - low) for low, high in (attack.interval(confidence), control.interval(confidence)))
+    (l1, u1), (l2, u2) = (
+        (1 - high, 1 - low) for low, high in (attack.interval(confidence), control.interval(confidence))
+    )
     least = (a * c - sqrt(max((a * c) ** 2 - l1 * u2 * (2 * a - l1) * (2 * c - u2), 0.0))) / (u2 * (2 * c - u2))
-    most = (a * c + sqrt(max((a * c) ** 2 - u1 * l2 * (2 * a - u1) * (2 * c - l2), 0.0))) / (l2 * (2 * c - l2)) if l2 > 0 else 1e9
+    most = (
+        (a * c + sqrt(max((a * c) ** 2 - u1 * l2 * (2 * a - u1) * (2 * c - l2), 0.0))) / (l2 * (2 * c - l2))
+        if l2 > 0
+        else 1e9
+    )
     return 1 - a / c, max(1 - most, -1e9), min(1 - least, 1.0)

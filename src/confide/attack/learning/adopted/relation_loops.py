@@ -1,8 +1,8 @@
 """Compiled loops of baselines: medians of a cell mixed with the margin, and the best of some guesses within a share.
 
-`first`: where each cell begins among `y`, sorted within cells; `every`: all values sorted; `mine`, `truth`, `inside`: of
-people, who are left out of their cell and of the margin where they are inside; `prior`: the margin's weight, in records.
-"""
+`first`: where each cell begins among `y`, sorted within cells; `every`: all values sorted; `mine`, `truth`, `inside`:
+of people, who are left out of their cell and of the margin where they are inside; `prior`: the margin's weight, in
+records."""
 
 from __future__ import annotations
 

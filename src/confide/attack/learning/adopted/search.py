@@ -1,9 +1,9 @@
 """Searches in a tree of released rows: all rows in a box, and the nearest rows with all that tie.
 
 Distances: the sum over coordinates of (unit |t - z|)^power for numbers, and of `unit` for categories that differ; with
-power 2 it is the square of the distance. What is NaN on either side adds nothing. Loops are over the targets a to b;
-what they find are stretches of `Tree.rows`, counted when `write` is false, and written from ptr[t - a] on when it is true.
-"""
+power 2 it is the square of the distance; `measure` is (categories, unit, power). What is NaN on either side adds
+nothing. Loops are over the targets a to b; what they find are stretches of `Tree.rows`, counted when `write` is false,
+and written from ptr[t - a] on when it is true."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ DEEP = 4096
 
 
 @unfused
-def in_boxes(low, high, start, stop, left, points, first, lows, highs, a, b, ptr, begins, ends, rows, write):  # type: ignore[no-untyped-def]
+def in_boxes(tree, lows, highs, a, b, ptr, begins, ends, rows, write):  # type: ignore[no-untyped-def]
     """Rows whose coordinates lie between lows[t] and highs[t], both ends included; NaN lies everywhere."""
+    low, high, start, stop, left, points, first = tree
     d = points.shape[1]
     stack = np.empty(DEEP, dtype=np.int64)
     for t in range(a, b):
@@ -71,7 +72,7 @@ def _within(points, i, lows, highs, t):  # type: ignore[no-untyped-def]
 
 
 @unfused(inner=True)
-def _apart(points, i, target, categories, unit, power):  # type: ignore[no-untyped-def]
+def apart(points, i, target, categories, unit, power):  # type: ignore[no-untyped-def]
     """The distance of a target from a point."""
     total = 0.0
     for k in range(len(target)):
@@ -103,10 +104,10 @@ def _least(low, high, q, target, categories, unit, power):  # type: ignore[no-un
 
 
 @unfused
-def nearest_distances(
-    low, high, start, stop, left, points, first, targets, categories, unit, power, nearest, skip, a, b, out
-):  # type: ignore[no-untyped-def]  # noqa: E501
-    """out[t]: the distance of the k-th nearest row, k = nearest; a target's own row, at skip[t] in the tree, left out."""
+def nearest_distances(tree, targets, measure, nearest, skip, a, b, out):  # type: ignore[no-untyped-def]
+    """out[t]: the distance of the k-th nearest row, k = nearest; its own row, at skip[t] in the tree, is left out."""
+    low, high, start, stop, left, points, first = tree
+    categories, unit, power = measure
     stack, bound = np.empty(DEEP, dtype=np.int64), np.empty(DEEP)
     gaps, held = np.empty(nearest + 1), np.empty(nearest + 1, dtype=np.int64)
     for t in range(a, b):
@@ -132,7 +133,7 @@ def nearest_distances(
                 rows = first[i + 1] - first[i]
                 if first[i] <= skip[t] < first[i + 1]:
                     rows -= 1
-                gap = _apart(points, i, y, categories, unit, power)
+                gap = apart(points, i, y, categories, unit, power)
                 if rows and gap < limit:
                     n = _kept(gaps, held, n, gap, rows, nearest)
                     limit = _limit(gaps, held, n, nearest)
@@ -162,28 +163,10 @@ def _limit(gaps, held, n, nearest):  # type: ignore[no-untyped-def]
 
 
 @unfused
-def in_balls(
-    low,
-    high,
-    start,
-    stop,
-    left,
-    points,
-    first,
-    targets,
-    categories,
-    unit,
-    power,
-    limits,
-    a,
-    b,
-    ptr,
-    begins,
-    ends,
-    rows,
-    write,
-):  # type: ignore[no-untyped-def]  # noqa: E501
+def in_balls(tree, targets, measure, limits, a, b, ptr, begins, ends, rows, write):  # type: ignore[no-untyped-def]
     """Rows whose distance is at most limits[t]."""
+    low, high, start, stop, left, points, first = tree
+    categories, unit, power = measure
     stack = np.empty(DEEP, dtype=np.int64)
     for t in range(a, b):
         y = targets[t]
@@ -199,7 +182,7 @@ def in_balls(
                 top += 2
                 continue
             for i in range(start[q], stop[q]):
-                if _apart(points, i, y, categories, unit, power) > limits[t]:
+                if apart(points, i, y, categories, unit, power) > limits[t]:
                     continue
                 if last != first[i]:
                     count += 1
@@ -215,7 +198,8 @@ def in_balls(
 
 
 @unfused
-def pair_distances(points, which, targets, categories, unit, power, out):  # type: ignore[no-untyped-def]
+def pair_distances(points, which, targets, measure, out):  # type: ignore[no-untyped-def]
     """out[t]: the distance of target t from the point which[t]; infinite where that is below 0."""
+    categories, unit, power = measure
     for t in range(len(targets)):
-        out[t] = np.inf if which[t] < 0 else _apart(points, which[t], targets[t], categories, unit, power)
+        out[t] = np.inf if which[t] < 0 else apart(points, which[t], targets[t], categories, unit, power)

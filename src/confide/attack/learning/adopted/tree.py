@@ -22,7 +22,7 @@ LEAF = 12
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """`points`: distinct rows in the order of the tree, shape (m, d); `rows`: released rows, those of one point together;
+    """`points`: distinct rows in the order of the tree, shape (m, d); `rows`: released rows, those of a point together;
     `first`: where the rows of each point begin, shape (m + 1,); `place`: each released row's position in `rows`;
     `low`, `high`, `start`, `stop`, `left`: the nodes."""
 
@@ -37,9 +37,9 @@ class Tree:
     left: I64
 
     @property
-    def nodes(self) -> tuple[F64, F64, I64, I64, I64]:
+    def parts(self) -> tuple[F64, F64, I64, I64, I64, F64, I64]:
         """What every search reads."""
-        return self.low, self.high, self.start, self.stop, self.left
+        return self.low, self.high, self.start, self.stop, self.left, self.points, self.first
 
 
 def plant(coordinates: F64, categories: Bools, unit: F64) -> Tree:
@@ -112,7 +112,7 @@ def _split(points, categories, unit, order, low, high, start, stop, left):  # ty
 
 @unfused(inner=True)
 def _cut(points, category, along, order, a, b):  # type: ignore[no-untyped-def]
-    """Sort a stretch along one coordinate and say where to cut it: in the middle, for categories between two of them."""
+    """Sort a stretch along one coordinate and say where to cut: in the middle, for categories between two of them."""
     keys = np.empty(b - a)
     for i in range(a, b):
         x = points[order[i], along]
