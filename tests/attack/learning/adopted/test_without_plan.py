@@ -97,7 +97,9 @@ def test_a_copy_of_every_row_halves_p(statement: cf.Radius) -> None:
     assert (2 * once["candidates"]).to_list() == twice["candidates"].to_list()
 
 
-@pytest.mark.parametrize("statement", [cf.Radius(KEYS, share=0.3), cf.Nearest(KEYS), cf.Nearest(KEYS, distance="gower")])
+@pytest.mark.parametrize(
+    "statement", [cf.Radius(KEYS, share=0.3), cf.Nearest(KEYS), cf.Nearest(KEYS, distance="gower")]
+)
 def test_row_order_changes_nothing(statement: cf.Radius) -> None:
     released, order = noisy(HEADS), np.random.default_rng(5).permutation(600)
     one = statement.attack(adopted(HEADS, released, np.arange(600)))
@@ -131,7 +133,9 @@ def test_spikes_are_categories_among_numbers() -> None:
     at_spike, beside = (cf.Radius("wage", share=0.05).attack(release).units["candidates"][t] for t in (40, 80))
     assert (at_spike, beside) == (40, 51)
     assert cf.Radius("wage", share=0.05, spikes=None).attack(release).units["candidates"][40] == 81
-    rounded = file.with_columns((pl.col("wage") / 100).round() * 100)  # a spike that protection made is none of the original's
+    rounded = file.with_columns(
+        (pl.col("wage") / 100).round() * 100
+    )  # a spike that protection made is none of the original's
     assert cf.Radius("wage", share=0.05).attack(adopted(file.tail(60), rounded)).units["candidates"][0] == 81
 
 
