@@ -24,6 +24,7 @@ import polars as pl
 
 from confide.attack.learning.adopted.compared import check_known
 from confide.attack.learning.adopted.relations import left_out
+from confide.attack.learning.adopted.words import beneath, wrapped
 from confide.core.checks import names_of
 from confide.core.errors import InputError
 from confide.core.result import Result
@@ -86,8 +87,12 @@ class CustomaryRisks(Result):
         for r in self.frame.iter_rows(named=True):
             value = "undefined" if r["value"] is None else f"{r['value']:.4f}"
             share = f"{r['count']:,.6g} of {r['of']:,} {r['people']}"
-            lines += [f"{NAMES[r['measure']]:<{wide}}  {value:>9}  {share}", f"{'':<{wide}}  {'':>9}  {r['fault']}"]
-        return "\n".join([*lines, "", *self.notes])
+            lines += [f"{NAMES[r['measure']]:<{wide}}  {value:>9}  {share}", *wrapped([r["fault"]], " " * (wide + 13))]
+        return "\n".join([*lines, "", *wrapped(self.notes)])
+
+    def _repr_html_(self) -> str:
+        """The summary as a table, and every sentence of the printout."""
+        return beneath(super()._repr_html_(), self.notes)
 
 
 def customary_risks(original: Any, released: Any = None, *, keys: str | Sequence[str], target: str) -> CustomaryRisks:

@@ -70,7 +70,13 @@ def _rates(result: AttackRates) -> Any:
 
 def _guessed(result: NaiveGuess) -> Any:
     rows = [
-        (f"{r['people']}, {r['guessed']}", r["loss"], r["low"], r["high"], f"{r['loss']:.4g}")
+        (
+            f"{r['people']}, {r['guessed']}",
+            r["loss"],
+            r["low"],
+            r["high"],
+            format(r["loss"], ".3f" if result.binary else ".4g"),
+        )
         for r in result.summary().iter_rows(named=True)
     ]
     what = f"{result.words}, with 95% intervals".capitalize()

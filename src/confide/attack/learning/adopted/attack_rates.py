@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from confide.attack.learning.adopted.rates import Interval, Rate, excess, part_of_the_rest
+from confide.attack.learning.adopted.words import beneath, wrapped
 from confide.core.result import Result
 
 MAIN, LIKE, NAIVE, CONTROL = "attack", "attack, at the size of the held-out file", "naive guessing", "people held out"
@@ -83,7 +84,11 @@ class AttackRates(Result):
         return said
 
     def __repr__(self) -> str:
-        return "\n".join([self.name, "", *_lines(self.frame), "", *self.doubts])
+        return "\n".join([*wrapped([self.name]), "", *_lines(self.frame), "", *wrapped(self.doubts)])
+
+    def _repr_html_(self) -> str:
+        """The summary as a table, and every sentence of the printout."""
+        return beneath(super()._repr_html_(), self.doubts)
 
 
 def _lines(frame: pl.DataFrame) -> Sequence[str]:

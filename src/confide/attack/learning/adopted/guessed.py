@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from confide.attack.learning.adopted.rates import Interval, Rate, excess, part_of_the_rest, quantile
+from confide.attack.learning.adopted.words import beneath, wrapped
 from confide.core.result import Result
 from confide.core.shares import percent
 
@@ -158,4 +159,8 @@ class NaiveGuess(Result):
         if self.risk is not None:
             head.append(f"{'as a part of what was left to gain':<{wide}}  {self.risk[0]:>+10.4g}  "
                         f"({self.risk[1]:+.4g} to {self.risk[2]:+.4g})")  # fmt: skip
-        return "\n".join([*head, "", *self.notes])
+        return "\n".join([*head, "", *wrapped(self.notes)])
+
+    def _repr_html_(self) -> str:
+        """The summary as a table, and every sentence of the printout."""
+        return beneath(super()._repr_html_(), self.notes)

@@ -11,6 +11,7 @@ import polars as pl
 from confide.attack.learning.adopted.candidates import Candidates, counted, stretches
 from confide.attack.learning.adopted.people import People
 from confide.attack.learning.adopted.settled import Settled
+from confide.attack.learning.adopted.words import beneath, wrapped
 from confide.attack.targets import UNKNOWN
 from confide.core.errors import InputError
 from confide.core.result import Result
@@ -164,5 +165,9 @@ class Matches(Result):
 
     def __repr__(self) -> str:
         head = f"Attack without a plan on {self.settled.rows:,} released records, {self.units.height:,} targets"
-        lines = [head, self.settled.way, *self.settled.lines, "", str(self.summary()), "", *self.notes]
+        lines = [head, self.settled.way, *self.settled.lines, "", str(self.summary()), "", *wrapped(self.notes)]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """The summary as a table, and every sentence of the printout."""
+        return beneath(super()._repr_html_(), self.notes)

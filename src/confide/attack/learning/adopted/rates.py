@@ -73,13 +73,14 @@ def part_of_the_rest(attack: Rate, control: Rate, confidence: float = 0.95) -> I
     a, c = 1 - attack.value, 1 - control.value
     if c <= 0:
         return None
-    (l1, u1), (l2, u2) = (
-        (1 - high, 1 - low) for low, high in (attack.interval(confidence), control.interval(confidence))
-    )
-    least = (a * c - sqrt(max((a * c) ** 2 - l1 * u2 * (2 * a - l1) * (2 * c - u2), 0.0))) / (u2 * (2 * c - u2))
-    most = (
-        (a * c + sqrt(max((a * c) ** 2 - u1 * l2 * (2 * a - u1) * (2 * c - l2), 0.0))) / (l2 * (2 * c - l2))
-        if l2 > 0
-        else 1e9
-    )
-    return 1 - a / c, max(1 - most, -1e9), min(1 - least, 1.0)
+    (l1, u1), (l2, u2) = (_rest(attack, confidence), _rest(control, confidence))
+    lower, upper = l1 * (2 * a - l1), u1 * (2 * a - u1)
+    least = lower / (a * c + sqrt(max((a * c) ** 2 - lower * u2 * (2 * c - u2), 0.0))) if a > 0 else 0.0
+    most = (a * c + sqrt(max((a * c) ** 2 - upper * l2 * (2 * c - l2), 0.0))) / (l2 * (2 * c - l2))
+    return 1 - a / c, 1 - most, 1 - least
+
+
+def _rest(rate: Rate, confidence: float) -> tuple[float, float]:
+    """The interval of the share that is not right."""
+    low, high = rate.interval(confidence)
+    return 1 - high, 1 - low

@@ -100,7 +100,8 @@ class SinglingOut(Statement):
         original, released = release.encoded(names, tuple(self.numeric), tuple(self.categorical))
         cores, numbers = thread_count(threads), np.array([original[v].kind == "numeric" for v in names])
         cells = _cells(original, released)
-        file = Index.of(_sorted(cells(released)))
+        seen = cells(released)
+        file = Index.of(_sorted(seen) if self.mode == MODES[0] else seen)
         rng = stream(self.seed, f"SinglingOut:{self.mode}")
         made, tried = self._made(file, numbers, rng, cores)
         people = Index.of(cells(original))
@@ -149,7 +150,7 @@ class SinglingOut(Statement):
         """Predicates that exactly one released row satisfies, and how many were looked at."""
         if self.mode == "univariate":
             every = _univariate(file, numbers)
-            good = every.take(np.flatnonzero(file.counts(every, 1, threads) == 1)).first_of_each()
+            good = every.take(np.flatnonzero(file.counts(every, 1, threads) == 1))
             return good.take(np.sort(rng.permutation(len(good))[: self.attacks])), len(every)
         d, tried = len(numbers), 0
         middle = _medians(file)
@@ -202,18 +203,17 @@ def _sorted(cells: F64) -> F64:
 
 
 def _univariate(file: Index, numbers: Bools) -> Predicates:
-    """Every value that one row has, the ends of numbers, and what is missing once."""
-    parts: list[tuple[int, int, float]] = []
+    """Every value that one row has, the ends of numbers, and what is missing; each once."""
+    parts = []
     for k, number in enumerate(numbers):
-        values, count = np.unique(file.ranked[k, : file.present[k]], return_counts=True)
-        parts += [(k, EQUAL, float(v)) for v in values[count == 1]]
-        if number and len(values):
-            parts += [(k, ATMOST, float(values[0])), (k, ATLEAST, float(values[-1]))]
-        parts.append((k, MISSING, np.nan))
-    columns, operators, found = (np.array(x) for x in zip(*parts, strict=True))
-    return Predicates(
-        columns[:, None].astype(np.int64), operators[:, None].astype(np.int64), found[:, None].astype(float)
-    )
+        ranked = file.ranked[k, : file.present[k]]
+        apart = np.concatenate([[True], ranked[1:] != ranked[:-1], [True]]) if len(ranked) else np.empty(1, dtype=bool)
+        once = ranked[apart[:-1] & apart[1:]]
+        ends = [(ATMOST, ranked[:1]), (ATLEAST, ranked[-1:])] if number else []
+        for operator, values in [(EQUAL, once), *ends, (MISSING, np.array([np.nan]))]:
+            parts.append((np.full(len(values), k), np.full(len(values), operator), values))
+    columns, operators, found = (np.concatenate(x)[:, None] for x in zip(*parts, strict=True))
+    return Predicates(columns.astype(np.int64), operators.astype(np.int64), found.astype(np.float64))
 
 
 def _random(file: Index, numbers: Bools, wide: int, size: int, rng: np.random.Generator) -> Predicates:
