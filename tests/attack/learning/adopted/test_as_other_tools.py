@@ -77,6 +77,13 @@ def test_univariate_by_counting() -> None:
     assert "Only 5 of 99 predicates could be made" in repr(found)
 
 
+def test_identifiers_are_doubted() -> None:
+    file = PEOPLE[:200].with_row_index("number")
+    assert 'Every released value of "number" is different' in repr(
+        cf.SinglingOut(attacks=20).attack(cf.Release.adopt(file, file))
+    )
+
+
 def test_thinned_is_the_mean_over_all_subsets() -> None:
     for n, m, c in ((6, 3, 2), (7, 2, 5), (5, 4, 1), (5, 5, 2)):
         hits = [sum(i < c for i in chosen) == 1 for chosen in combinations(range(n), m)]

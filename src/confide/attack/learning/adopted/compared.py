@@ -118,6 +118,7 @@ def compare(release: Release, statement: Comparing, spikes: float | None, consta
     knows, wildcard = statement.knows, statement.wildcard
     check_known(release, knows)
     original, released = release.encoded(tuple(knows), statement.numeric, statement.categorical)
+    raise_all(_strange(original[v], released[v]) for v in knows if _strange(original[v], released[v]))
     axes, notes = [], []
     for v in knows:
         column, before = released[v], original[v]
@@ -140,6 +141,16 @@ def _compared(axes: Sequence[Axis], notes: Sequence[str]) -> Compared:
         of += [axis.released.name] * len(mine)
     points = np.column_stack([c for axis in axes for c in axis.records()])
     return Compared(tuple(axes), np.array(flags), tuple(of), points, tuple(notes))
+
+
+def _strange(original: Column, released: Column) -> str:
+    """What is wrong where no released category is one of the original's; empty where nothing is."""
+    if released.kind == "numeric" or bool((codes_in(released, original) >= 0).any()):
+        return ""
+    return (
+        f'knows: no released value of "{released.name}" occurs in the original, so that nothing could match. Give both '
+        "files the same categories, leave it out, or state the plan that recoded it."
+    )
 
 
 def _constant(column: Column) -> bool:

@@ -115,7 +115,7 @@ class SinglingOut(Statement):
             n, m = original.n, others.n
             control = Rate(float(thinned(there, m, min(n, m)).sum()), len(made))
             like = None if m >= n else Rate(float(thinned(counts, n, m).sum()), len(made))
-        notes = tuple(self._notes(len(made), tried))
+        notes = (*_identifying(released), *self._notes(len(made), tried))
         return AttackRates(self._title(names), found, blind, control, like, notes)
 
     def _names(self, release: Release) -> tuple[str, ...]:
@@ -167,6 +167,16 @@ class SinglingOut(Statement):
             found = joined(found, batch.take(np.flatnonzero(file.counts(batch, 1, threads) == 1)))
             tried += size
         return found.take(np.arange(min(len(found), self.attacks))), tried
+
+
+def _identifying(released: Records) -> list[str]:
+    """A sentence for each category of which no two rows have the same: perhaps somebody's number or name."""
+    few = [v for v, c in released.items() if c.kind == "categorical" or c.step == 1.0]
+    alone = [v for v in few if released.n > 20 and len(np.unique(released[v].values)) == released.n]
+    return [
+        f'Every released value of "{v}" is different: if it is an identifier, leave it out, since any predicate about '
+        "it singles somebody out." for v in alone
+    ]  # fmt: skip
 
 
 def _medians(file: Index) -> F64:
