@@ -110,33 +110,40 @@ def test_row_order_and_threads_change_nothing(statement: cf.Inference) -> None:
     assert one.frame.drop("what").to_numpy() == pytest.approx(two.frame.drop("what").to_numpy(), nan_ok=True, abs=1e-9)
 
 
-def gower(y: pl.DataFrame, z: pl.DataFrame, names: list[str]) -> np.ndarray:
+def gower(
+    y: pl.DataFrame, z: pl.DataFrame, names: list[str], scale: dict[str, list[float]] | None = None
+) -> np.ndarray:
+    """Distances by the definition; `scale`: values of the whole original, where y is a part of it."""
     out = np.zeros((y.height, z.height))
     for v in names:
         a, b = y[v].to_numpy(), z[v].to_numpy()
         if y[v].dtype.is_numeric():
-            out += np.abs(a[:, None] - b) / np.ptp(np.concatenate([a, b]))
+            out += np.abs(a[:, None] - b) / np.ptp(np.concatenate([a if scale is None else scale[v], b]))
         else:
             out += a[:, None] != b
     return out
 
 
+@pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("k", [1, 2, 3])
-def test_links_are_those_of_all_ways_to_break_ties(k: int) -> None:
-    y = pl.DataFrame({"a": ["u", "v", "w", "u"], "x": [1.0, 2.0, 3.0, 2.0], "b": ["p", "q", "q", "p"]})
-    z = pl.DataFrame({"a": ["u", "u", "v", "v", "w"], "x": [1.0, 2.0, 2.0, 1.0, 2.0], "b": ["p", "q", "q", "p", "p"]})
-    found = cf.Linkability("a", ["x", "b"], neighbours=k, numeric="x").attack(cf.Release.adopt(y, z))
+def test_links_are_those_of_all_ways_to_break_ties(k: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    y, z = (pl.DataFrame({"a": rng.choice(["u", "v", "w"], n), "x": rng.integers(1, 4, n) * 1.0,
+                          "b": rng.choice(["p", "q"], n), "c": rng.integers(1, 4, n) * 1.0}) for n in (5, 7))  # fmt: skip
+    y = pl.concat([y, z.head(3)])
+    found = cf.Linkability(["a", "c"], ["x", "b"], neighbours=k, numeric=["x", "c"]).attack(cf.Release.adopt(y, z))
+    scale = {v: y[v].to_list() for v in ("x", "c")}
     total = 0.0
-    for t in range(4):
+    for t in range(8):
         sides = []
-        for names in (["a"], ["x", "b"]):
-            d = gower(y[[t]], z, names)[0].round(9)
+        for names in (["a", "c"], ["x", "b"]):
+            d = gower(y[[t]], z, names, scale)[0].round(9)
             kth = np.sort(d)[k - 1]
             inner, ties = set(np.flatnonzero(d < kth)), np.flatnonzero(d == kth)
             sides.append([inner | set(c) for c in combinations(ties, k - len(inner))])
         total += np.mean([bool(a & b) for a in sides[0] for b in sides[1]])
     assert found.attack.right == pytest.approx(total, abs=1e-9)
-    assert found.naive.value == pytest.approx(1 - comb(5 - k, k) / comb(5, k), abs=1e-12)
+    assert found.naive.value == pytest.approx(1 - comb(7 - k, k) / comb(7, k), abs=1e-12)
 
 
 def test_links_on_the_heads_by_brute_force() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from confide.attack.learning.adopted.candidates import Balls, Boxes, counted, farther, nearer, pieces, stretches
+from confide.attack.learning.adopted.candidates import Balls, Boxes, counted, nearer, pieces, stretches
 from confide.attack.learning.adopted.tree import plant
 
 CATEGORIES = np.array([True, False, False, True])
@@ -62,7 +62,8 @@ def test_balls_are_those_of_brute_force(seed: int, r: int, power: int, k: int) -
     balls = Balls.of(tree, targets, CATEGORIES, UNIT, power, k, 1)
     kth = np.sort(every, axis=1)[:, k - 1]
     np.testing.assert_allclose(balls.reach, kth, atol=1e-12)
-    near = every <= farther(kth, power)[:, None]
+    root = 1 / power
+    near = every**root <= (kth**root)[:, None] * (1 + 1e-9) + 1e-9
     assert [found(balls, t) for t in range(15)] == [np.flatnonzero(i).tolist() for i in near]
     own = rng.integers(-1, r, 15)
     assert balls.holds(np.arange(15), own).tolist() == ((own >= 0) & near[np.arange(15), own]).tolist()

@@ -110,6 +110,13 @@ def test_row_order_changes_nothing(statement: cf.Radius) -> None:
     assert three.guess("tenure").rate() == pytest.approx(one.guess("tenure").rate())
 
 
+def test_zero_meets_zero_only() -> None:
+    release = cf.Release.adopt({"x": [0.0, 3.0]}, {"x": [0.0, 0.5, 3.0, -1.0, 4.0]})
+    how = {"floor": 5, "numeric": "x"}
+    assert cf.Radius("x", **how).attack(release).units["candidates"].to_list() == [1, 4]
+    assert cf.Radius("x", **how, spikes=None).attack(release).units["candidates"].to_list() == [5, 5]
+
+
 def test_ties_share() -> None:
     release = cf.Release.adopt({"x": [30.5, 41.5]}, {"x": [31.0, 30.0, 50.5]})
     assert cf.Nearest("x", numeric="x").attack(release).units["p_max"].to_list() == [0.5, 1.0]
