@@ -17,19 +17,8 @@ from scipy.special import gammaln
 from confide.attack.learning.adopted.attack_rates import AttackRates
 from confide.attack.learning.adopted.compared import check_known
 from confide.attack.learning.adopted.people import held_out_people
-from confide.attack.learning.adopted.predicates import (
-    ABOVE,
-    ATLEAST,
-    ATMOST,
-    BELOW,
-    EQUAL,
-    MISSING,
-    PRESENT,
-    UNEQUAL,
-    Index,
-    Predicates,
-    joined,
-)  # fmt: skip
+from confide.attack.learning.adopted.predicate_makers import at_random, medians, univariate
+from confide.attack.learning.adopted.predicates import ATLEAST, ATMOST, EQUAL, MISSING, Index, Predicates, joined
 from confide.attack.learning.adopted.rates import Rate
 from confide.attack.learning.adopted.without_plan import checked_release
 from confide.core.checks import names_of
@@ -106,7 +95,7 @@ class SinglingOut(Statement):
         made, tried = self._made(file, numbers, rng, cores)
         people = Index.of(cells(original))
         counts = people.counts(made, MANY, cores)
-        naive = people.counts(_random(file, numbers, self._wide(names), self.attacks, rng), 1, cores)
+        naive = people.counts(at_random(file, numbers, self._wide(names), self.attacks, rng), 1, cores)
         found, blind = Rate(int((counts == 1).sum()), len(made)), Rate(int((naive == 1).sum()), len(naive))
         control, like = None, None
         if held_out is not None:
@@ -149,11 +138,11 @@ class SinglingOut(Statement):
     def _made(self, file: Index, numbers: Bools, rng: np.random.Generator, threads: int) -> tuple[Predicates, int]:
         """Predicates that exactly one released row satisfies, and how many were looked at."""
         if self.mode == "univariate":
-            every = _univariate(file, numbers)
+            every = univariate(file, numbers)
             good = every.take(np.flatnonzero(file.counts(every, 1, threads) == 1))
             return good.take(np.sort(rng.permutation(len(good))[: self.attacks])), len(every)
         d, tried = len(numbers), 0
-        middle = _medians(file)
+        middle = medians(file)
         none = np.empty((0, self.columns), dtype=np.int64)
         found = Predicates(none, none, none.astype(np.float64))
         while len(found) < self.attacks and tried < self.tries:
@@ -177,12 +166,6 @@ def _identifying(released: Records) -> list[str]:
         f'Every released value of "{v}" is different: if it is an identifier, leave it out, since any predicate about '
         "it singles somebody out." for v in alone
     ]  # fmt: skip
-
-
-def _medians(file: Index) -> F64:
-    """The median of each column."""
-    columns = [ranked[:present] for ranked, present in zip(file.ranked, file.present, strict=True)]
-    return np.array([np.median(c) if len(c) else np.nan for c in columns])
 
 
 def check_count(value: int, what: str) -> None:
@@ -210,39 +193,6 @@ def _sorted(cells: F64) -> F64:
     """Rows in an order of their own, so that draws do not depend on the order in a file."""
     order = Distinct.rows([cells[:, k] for k in range(cells.shape[1])], len(cells)).of
     return np.ascontiguousarray(cells[np.argsort(order, kind="stable")])
-
-
-def _univariate(file: Index, numbers: Bools) -> Predicates:
-    """Every value that one row has, the ends of numbers, and what is missing; each once."""
-    parts = []
-    for k, number in enumerate(numbers):
-        ranked = file.ranked[k, : file.present[k]]
-        apart = np.concatenate([[True], ranked[1:] != ranked[:-1], [True]]) if len(ranked) else np.empty(1, dtype=bool)
-        once = ranked[apart[:-1] & apart[1:]]
-        ends = [(ATMOST, ranked[:1]), (ATLEAST, ranked[-1:])] if number else []
-        for operator, values in [(EQUAL, once), *ends, (MISSING, np.array([np.nan]))]:
-            parts.append((np.full(len(values), k), np.full(len(values), operator), values))
-    columns, operators, found = (np.concatenate(x)[:, None] for x in zip(*parts, strict=True))
-    return Predicates(columns.astype(np.int64), operators.astype(np.int64), found.astype(np.float64))
-
-
-def _random(file: Index, numbers: Bools, wide: int, size: int, rng: np.random.Generator) -> Predicates:
-    """Predicates of random variables, operators and released values: naive guessing."""
-    d = len(numbers)
-    columns = np.argsort(rng.random((size, d)), axis=1)[:, :wide].astype(np.int64)
-    distinct = [np.unique(file.ranked[k, : file.present[k]]) for k in range(d)]
-    gaps = file.present < len(file.cells)
-    operators, values = np.zeros(columns.shape, dtype=np.int64), np.full(columns.shape, np.nan)
-    one, two = rng.random(columns.shape), rng.random(columns.shape)
-    for k in range(d):
-        here = columns == k
-        choice = (one[here] * (len(distinct[k]) + gaps[k])).astype(np.int64)
-        kinds = np.array([EQUAL, UNEQUAL, ABOVE, BELOW, ATLEAST, ATMOST] if numbers[k] else [EQUAL, UNEQUAL])
-        operator = kinds[(two[here] * len(kinds)).astype(np.int64)]
-        none = choice >= len(distinct[k])
-        operators[here] = np.where(none, np.where(operator == EQUAL, MISSING, PRESENT), operator)
-        values[here] = np.where(none, np.nan, distinct[k][np.minimum(choice, len(distinct[k]) - 1)])
-    return Predicates(columns, operators, values)
 
 
 def thinned(counts: I64, n: int, m: int) -> F64:
