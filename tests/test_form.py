@@ -9,7 +9,7 @@ import confide
 from tests.helpers.source import Function, modules
 
 DATA = {
-    "data", "file", "frames", "original", "population", "released", "source", "like", "targets",  # frames of any library
+    "data", "file", "frames", "original", "population", "released", "source", "like", "targets", "held_out",  # frames of any library
     "counts", "estimates", "keys", "link", "published", "truth", "values", "variances",  # columns and arrays of any library
 }  # fmt: skip
 """Parameters and fields that take data of any library."""

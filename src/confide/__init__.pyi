@@ -9,6 +9,14 @@ from confide import theory as theory
 from confide.attack.intruder import Intruder as Intruder
 from confide.attack.intruder import Uniform as Uniform
 from confide.attack.intruder import Unsure as Unsure
+from confide.attack.learning.adopted.attack_rates import AttackRates as AttackRates
+from confide.attack.learning.adopted.guessed import NaiveGuess as NaiveGuess
+from confide.attack.learning.adopted.inference import Inference as Inference
+from confide.attack.learning.adopted.linkability import Linkability as Linkability
+from confide.attack.learning.adopted.matches import Matches as Matches
+from confide.attack.learning.adopted.nearest import Nearest as Nearest
+from confide.attack.learning.adopted.radius import Radius as Radius
+from confide.attack.learning.adopted.singling_out import SinglingOut as SinglingOut
 from confide.attack.learning.attributes.losses import Exceeds as Exceeds
 from confide.attack.learning.attributes.losses import Within as Within
 from confide.attack.learning.attributes.result import Guess as Guess
@@ -35,6 +43,8 @@ from confide.measure.combining import combine_frames as combine_frames
 from confide.measure.risk.by_group import ByGroup as ByGroup
 from confide.measure.risk.calibration import Calibration as Calibration
 from confide.measure.risk.calibration import calibrate as calibrate
+from confide.measure.risk.customary import CustomaryRisks as CustomaryRisks
+from confide.measure.risk.customary import customary_risks as customary_risks
 from confide.measure.risk.exposure import Exposure as Exposure
 from confide.measure.risk.exposure import exposure as exposure
 from confide.measure.utility.by_group import UtilityByGroup as UtilityByGroup

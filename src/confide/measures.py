@@ -3,6 +3,8 @@
 from confide.core.arguments import guard_room
 from confide.measure.risk.by_group import ByGroup as ByGroup
 from confide.measure.risk.calibration import Calibration as Calibration
+from confide.measure.risk.customary import CustomaryRisks as CustomaryRisks
+from confide.measure.risk.customary import customary_risks as customary_risks
 from confide.measure.risk.exposure import Exposure as Exposure
 from confide.measure.risk.identification import Summary as Summary
 from confide.measure.utility.by_group import UtilityByGroup as UtilityByGroup

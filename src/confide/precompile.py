@@ -36,15 +36,28 @@ def attacks() -> Iterator[tuple[cf.Plan, cf.Intruder]]:
     yield cf.Plan([cf.Noise("hh_income", sd=5_000)], identifiers=["id"]), cf.Intruder(knows=["sex"])
 
 
+def without_plan(release: cf.Release) -> None:
+    """Attacks that need no plan."""
+    known = ["sex", "hh_income"]
+    for attack in (cf.Nearest(known).attack(release), cf.Radius(known).attack(release)):
+        attack.guess("tenure")
+    for loss, within in (("absolute", None), ("within", 0.1)):
+        attack.guess("property_value", loss, within=within)
+    cf.SinglingOut(attacks=5).attack(release)
+    cf.Linkability(["age"], known).attack(release)
+
+
 def main() -> None:
     """Run them all, with a bar on a terminal."""
     if FOLDER is None:
         return
     heads, jobs = cf.demo("heads").head(ROWS), list(attacks())
-    with progress_bar("compiling, once", len(jobs) + 1, None) as done:
+    with progress_bar("compiling, once", len(jobs) + 2, None) as done:
         for plan, intruder in jobs:
             intruder.attack(plan.protect(heads, seed=1, draws="shared"), progress=False)
             done(1)
+        without_plan(cf.Release.adopt(heads, heads, link=range(ROWS)))
+        done(1)
         cf.sap(cf.Table.of(heads, by=["sex", "race"]).publish(cf.RoundCells(5), margins="all"), known=range(4))
         done(1)
 

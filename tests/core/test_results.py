@@ -59,8 +59,14 @@ def optimum() -> cf.Optimum:
     )
 
 
+@cache
+def matches() -> cf.Matches:
+    return cf.Nearest(["sex", "age", "hh_income"]).attack(cf.Release.adopt(HEADS, HEADS.drop("id"), link=range(300)))
+
+
 RESULTS: dict[str, Callable[[], Result]] = {
     "Attack": attack,
+    "AttackRates": lambda: cf.SinglingOut(attacks=20).attack(matches().settled.release),
     "Averaged": lambda: cf.Intruder(knows=["sex", "race"]).attack(copies()),
     "ByGroup": lambda: attack().by("race"),
     "Calibration": lambda: attack().calibration(),
@@ -70,12 +76,15 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "Combined": lambda: cf.combine([[1.0, 5.0], [2.0, 4.0]], [[0.1, 0.2], [0.1, 0.3]]),
     "Contributions": lambda: attack().contributions("sex"),
     "Copies": copies,
+    "CustomaryRisks": lambda: cf.customary_risks(HEADS, HEADS, keys=["sex", "age"], target="tenure"),
     "Drawn": lambda: drawn(attack().release, {"near": WHO}, [cf.Hellinger()]),
     "Explanation": lambda: attack().explain(3),
     "Exposure": lambda: cf.exposure(HEADS, PLAN, ["sex", "race"], shares=[1.0, 0.5], seed=1),
     "Few": lambda: cf.protect_few(HEADS, PLAN, intruders={"a": WHO}, utility=["hellinger"], seed=1, repeats=2),
     "Grid": lambda: cf.Intruder.at("naive", knows=["sex", "race"]).attack(attack().release).grid(),
     "Nats": lambda: attack().explain(3).nats,
+    "Matches": matches,
+    "NaiveGuess": lambda: matches().guess("tenure"),
     "Optimum": optimum,
     "Published": lambda: TABLE.publish(cf.RoundCells(3), margins="all"),
     "PublishedTables": lambda: AREAS.publish(cf.RoundCells(3)),

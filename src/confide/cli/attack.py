@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import confide as cf
-from confide.cli import common
+from confide.cli import common, without_plan
 from confide.cli.common import Told
 from confide.core.errors import InputError, raise_all
 
@@ -21,14 +21,15 @@ EXAMPLE = """\
   confide attack heads.csv --plan plan.toml --seed 1 --intruder intruder.toml
   confide attack heads.csv --released other.csv --link link.csv row --intruder intruder.toml
   confide attack heads.csv --plan plan.toml --seed 1 --intruder intruder.toml --learn hh_income --loss absolute
-  confide attack heads.csv --plan plan.toml --intruder intruder.toml --by race --why"""
+  confide attack heads.csv --plan plan.toml --intruder intruder.toml --by race --why
+  confide attack heads.csv --released other.csv --way nearest --knows sex age --learns tenure --held-out others.csv"""
 
 
 def add(commands: Commands) -> None:
     """Its options."""
     p = common.command(commands, "attack", "attack a release and say who could be recognised", EXAMPLE)
     p.add_argument("data", type=Path, help=common.ORIGINAL)
-    p.add_argument("--intruder", type=Path, required=True, metavar="FILE", help="the intruder, in TOML or JSON")
+    p.add_argument("--intruder", type=Path, metavar="FILE", help="the intruder, in TOML or JSON")
     p.add_argument("--name", help="which of several [[intruder]] tables")
     vault = "the vault of protect, or one of the records in it"
     p.add_argument("--private", "--vault", type=Path, metavar="DIR", help=vault)
@@ -50,6 +51,7 @@ def add(commands: Commands) -> None:
     p.add_argument("--threads", type=int, metavar="N", help="default: all cores; never changes a result")
     p.add_argument("--force", action="store_true", help="replace an existing --out file")
     common.add_use(p)
+    without_plan.add(p)
 
 
 def run(options: argparse.Namespace) -> Told:
@@ -61,6 +63,9 @@ def run(options: argparse.Namespace) -> Told:
     loss = _loss(options)
     if options.out is not None:
         common.check_suffix(options.out)
+    without_plan.check(options)
+    if options.way is not None:
+        return without_plan.attack(options, _release(options))
     intruder = cf.Intruder.load(options.intruder, options.name)
     release = _release(options)
     targets = None if options.targets is None else cf.read(options.targets)

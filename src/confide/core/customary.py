@@ -52,8 +52,13 @@ RISKS = {
     "sample uniques, uniques, uniqueness": "unique_matches of attack.summary(), for an intruder who knows the keys",
     "suda, suda2, special uniques, minimal sample uniques":
         "attack.explain(target).alone, for one person; scores are not computed yet",
-    "record linkage, distance based record linkage, dbrl, interval disclosure":
-        "an attack by Intruder.at(\"naive\", ...), who takes released values as true",
+    "record linkage, distance based record linkage, dbrl":
+        "an attack by cf.Nearest(...), or by Intruder.at(\"naive\", ...), who take released values as true",
+    "interval disclosure, rounding tolerance": "an attack by cf.Radius(...): every record within a share of the value",
+    "cap, dcap, tcap, disco, repu, correct attribution probability, replicated uniques":
+        "a line of cf.customary_risks(original, released, keys=..., target=...)",
+    "anonymeter, singling out risk, linkability risk, inference risk":
+        "that of cf.SinglingOut(...), cf.Linkability(...) or cf.Inference(...), each with .attack(release, held_out)",
 }  # fmt: skip
 """Measures of risk, which an attack reports."""
 

@@ -166,12 +166,15 @@ class Release(Public):
 
         return save_record(self, path, private, overwrite)
 
-    def encoded(self, names: Sequence[str], numeric: Iterable[str] = ()) -> tuple[Records, Records]:
+    def encoded(
+        self, names: Sequence[str], numeric: Iterable[str] = (), categorical: Iterable[str] = ()
+    ) -> tuple[Records, Records]:
         """Variables of both files as arrays: the original's in the kinds of the plan, the released in its forms.
 
-        `numeric`: numbers, where the plan does not say otherwise.
+        `numeric`, `categorical`: kinds, where the plan does not say otherwise.
         """
-        kinds: dict[str, Kind] = {**dict.fromkeys(numeric, "numeric"), **self.kinds}
+        asked: dict[str, Kind] = {**dict.fromkeys(numeric, "numeric"), **dict.fromkeys(categorical, "categorical")}
+        kinds: dict[str, Kind] = {**asked, **self.kinds}
         original = self.before.records(names, kinds)
         return original, gathered(names, lambda v: self._released(original[v]), self.frame.height)
 

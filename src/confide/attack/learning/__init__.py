@@ -1,1 +1,1 @@
-"""What an intruder learns: attributes of people, beyond which record is theirs."""
+"""What an intruder learns: attributes, everybody at once, files made elsewhere."""

@@ -21,6 +21,9 @@ from confide.show.charts.table_charts import bands_chart, sap_chart, scheme_map
 from confide.show.charts.theory_charts import uniques_chart
 
 if TYPE_CHECKING:
+    from confide.attack.learning.adopted.attack_rates import AttackRates
+    from confide.attack.learning.adopted.guessed import NaiveGuess
+    from confide.attack.learning.adopted.matches import Matches
     from confide.attack.learning.attributes.harm import Harm
     from confide.attack.learning.attributes.result import Guess, Guesses
     from confide.attack.learning.attributes.summary import LearntSummary
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from confide.attack.results.explain import Explanation
     from confide.attack.results.tried import Tried
     from confide.measure.combining import Combined
+    from confide.measure.risk.customary import CustomaryRisks
     from confide.measure.risk.identification import Summary
     from confide.protect.release import Release
     from confide.study.drawn import Drawn
@@ -61,8 +65,33 @@ def _plain(name: str, value: float | None, form: str = ".4g", words: str = "") -
     return name, value, None, None, words or ("unknown" if value is None else format(value, form))
 
 
-def _attack(result: Attack) -> Any:
+def _attack(result: Attack | Matches) -> Any:
     return risk_distribution_chart(risk_counts({"all targets": result.units}), title="Who is at risk")
+
+
+def _rates(result: AttackRates) -> Any:
+    rows = [(r["what"], r["rate"], r["low"], r["high"], f"{r['rate']:.3f}") for r in result.frame.iter_rows(named=True)]
+    return _rows(rows, "Share of attacks that succeed, with 95% intervals", result.name)
+
+
+def _guessed(result: NaiveGuess) -> Any:
+    rows = [
+        (
+            f"{r['people']}, {r['guessed']}",
+            r["loss"],
+            r["low"],
+            r["high"],
+            format(r["loss"], ".3f" if result.binary else ".4g"),
+        )
+        for r in result.summary().iter_rows(named=True)
+    ]
+    what = f"{result.words}, with 95% intervals".capitalize()
+    return _rows(rows, what, f'What is learnt of "{result.variable}"')
+
+
+def _customary(result: CustomaryRisks) -> Any:
+    rows = [_plain(result.names[r["measure"]], r["value"], ".3f") for r in result.frame.iter_rows(named=True)]
+    return _rows(rows, "Value; each has a fault, which the printout says", f'Customary risks of "{result.target}"')
 
 
 def _averaged(result: Averaged) -> Any:
@@ -205,6 +234,7 @@ def _learnt(result: LearntSummary) -> Any:
 
 PICTURES: dict[str, Callable[[Any], Any]] = {
     "Attack": _attack,
+    "AttackRates": _rates,
     "Averaged": _averaged,
     "ByGroup": by_group_chart,
     "Calibration": calibration_chart,
@@ -215,6 +245,7 @@ PICTURES: dict[str, Callable[[Any], Any]] = {
     "Contributions": contributions_chart,
     "Coverage": _coverage,
     "Copies": lambda copies: _release(list(copies)),
+    "CustomaryRisks": _customary,
     "Drawn": _drawn,
     "Explanation": _explanation,
     "Exposure": lambda result: exposure_chart(result.frame),
@@ -225,6 +256,8 @@ PICTURES: dict[str, Callable[[Any], Any]] = {
     "Harm": _harm,
     "LearntSummary": _learnt,
     "Nats": nats_chart,
+    "Matches": _attack,
+    "NaiveGuess": _guessed,
     "Optimum": lambda result: result.map(),
     "Published": _published,
     "PublishedTables": _published,
