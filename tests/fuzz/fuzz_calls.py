@@ -188,8 +188,45 @@ def _others() -> dict[str, Call]:
         "VariableSchema": Call(cf.VariableSchema, {"name": "age"}, lambda v, r: _labelled(cf.Schema({"age": v}), r)),
         "demo": Call(cf.demo, {"name": "elites"}),
         "codebook": Call(cf.codebook, {"name": "heads"}),
+        **_without_plan(),
         **_tables(),
         **_studies(),
+    }
+
+
+def _met(statement: Any, rng: random.Random) -> Any:
+    """An attack without a plan, on some file or other, perhaps with people held out."""
+    made = rng.choice([release(), cf.Release.adopt(people(), frame(rng)[1]), cf.Release.adopt(frame(rng)[1], people())])
+    others = people(12).with_columns(pl.col("spent") + 1_000) if rng.random() < 0.5 else frame(rng)[1]
+    if isinstance(statement, cf.Radius | cf.Nearest):
+        found = statement.attack(made, rng.choice([None, None, others]))
+        repr(found.guess(rng.choice(["sex", "spent", "income"]), held_out=rng.choice([None, others])))
+        return found.summary()
+    return repr(statement.attack(made, rng.choice([None, others])))
+
+
+def _without_plan() -> dict[str, Call]:
+    file, made = people(), release()
+    found = cf.Nearest(["region", "age"]).attack(made)
+    others = people(12).with_columns(pl.col("spent") + 1_000)
+    return {
+        "Radius": Call(cf.Radius, {"knows": ["region", "income"], "share": 0.1, "floor": 1.0}, _met),
+        "Nearest": Call(cf.Nearest, {"knows": ["region", "age"], "weight": 1.0, "distance": "sd"}, _met),
+        "SinglingOut": Call(cf.SinglingOut, {"attacks": 5, "columns": 2, "tries": 50}, _met),
+        "Linkability": Call(cf.Linkability, {"left": ["age"], "right": ["income"], "neighbours": 2}, _met),
+        "Inference": Call(cf.Inference, {"knows": ["age"], "learns": "income", "within": 0.1}, _met),
+        "Nearest.attack": Call(
+            cf.Nearest("age").attack, {"release": made, "targets": people(4), "truth": [0, 1, 2, -1]}
+        ),
+        "SinglingOut.attack": Call(cf.SinglingOut(5).attack, {"release": made, "held_out": others, "threads": 1}),
+        "Linkability.attack": Call(cf.Linkability("age", "sex").attack, {"release": made, "held_out": others}),
+        "Inference.attack": Call(cf.Inference("age", "sex").attack, {"release": made, "held_out": others}),
+        "Matches.posterior": Call(found.posterior, {"target": 1}),
+        "Matches.guess": Call(found.guess, {"variable": "sex", "loss": "zero_one", "held_out": others}),
+        "Matches.guess of a number": Call(found.guess, {"variable": "income", "within": 0.1}),
+        "customary_risks": Call(
+            cf.customary_risks, {"original": file, "released": made.data, "keys": "age", "target": "sex"}
+        ),
     }
 
 

@@ -16,8 +16,8 @@ from tests.helpers.places import ROOT
 
 GOOD = {"a result", "a sentence", "Python's own"}
 RESULTS = {
-    "Attack", "Averaged", "Calibration", "Certificate", "Choice", "Combined", "Exposure", "Few", "InputError", "Measure",
-    "Optimum", "Published", "PublishedTables", "Release", "SchemeComparison", "StudyResult", "TableAttack", "__version__",
+    "Attack", "AttackRates", "Averaged", "Calibration", "Certificate", "Choice", "Combined", "CustomaryRisks", "Exposure",
+    "Few", "InputError", "Matches", "Measure", "NaiveGuess", "Optimum", "Published", "PublishedTables", "Release", "SchemeComparison", "StudyResult", "TableAttack", "__version__",
     "beliefs", "charts", "extend", "measures", "schemes", "theory",
 }  # fmt: skip
 """What calls give, rooms of names, and what nobody constructs."""

@@ -86,9 +86,10 @@ class Release(Public):
     def adopt(cls, original: Any, released: Any, plan: Plan | None = None, link: Any = None) -> Release:
         """A release made by another tool, so that it can be attacked.
 
-        `plan` says what was done (None: unknown, only naive intruders can attack); `link` gives the original
-        row of each released row (None: unknown, so there is no truth to compare with). The released values are
-        checked against the plan: a value that the plan cannot produce is refused.
+        `plan` says what was done (None: unknown, only naive intruders can attack, and the attacks that need no plan:
+        `Radius`, `Nearest`, `SinglingOut`, `Linkability`, `Inference`); `link` gives the original row of each released
+        row (None: unknown, so there is no truth to compare with). The released values are checked against the plan: a
+        value that the plan cannot produce is refused.
 
         >>> import confide as cf, polars as pl
         >>> y = pl.DataFrame({"age": [31, 42, 57]})

@@ -41,9 +41,13 @@ class AttackRates(Result):
         return self.like or self.attack
 
     @property
+    def _tried(self) -> bool:
+        return self.compared.tries > 0 and (self.control is None or self.control.tries > 0)
+
+    @property
     def excess(self) -> Interval | None:
         """attack - control, with its interval; None without people held out."""
-        return None if self.control is None else excess(self.compared, self.control)
+        return None if self.control is None or not self._tried else excess(self.compared, self.control)
 
     @property
     def risk(self) -> Interval | None:
@@ -67,6 +71,8 @@ class AttackRates(Result):
     def doubts(self) -> list[str]:
         """What is to be said about these numbers, in sentences."""
         said = list(self.notes)
+        if not self._tried:
+            said.append("Nothing could be tried, so that nothing is known: this is no sign of safety.")
         if self.attack.tries and self.attack.interval()[0] <= self.naive.value:
             said.append(
                 "The attack is no better than naive guessing, within the noise. That says that this attack fails, not "
@@ -77,7 +83,7 @@ class AttackRates(Result):
                 "No people were held out: part of these successes would be had of anybody. Give held_out people, who "
                 "are not in the file, to see what is due to taking part."
             )
-        elif self.risk is None:
+        elif self.risk is None and self._tried:
             said.append("The attack always succeeds on people held out: nothing can be said of those in the file.")
         elif self.excess is not None and self.excess[1] <= 0:
             said.append("No more of those in the file than of people held out, within the noise.")

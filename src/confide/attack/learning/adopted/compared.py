@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+import polars as pl
 
 from confide.core.errors import InputError, did_you_mean, raise_all
 from confide.frames.columns import F64, Bools, Column, Records, codes_in
@@ -183,10 +184,16 @@ def check_known(release: Release, names: Sequence[str], what: str = "knows") -> 
         if v not in y.columns or v not in z.columns:
             where = "original" if v not in y.columns else "released"
             problems.append(f'{what}: there is no "{v}" in the {where} file.{did_you_mean(v, shared)}')
-        elif any(_empty(file.get_column(v)) for file in (y, z)):
+        elif without_value(release, v):
             problems.append(f'{what}: "{v}" has no value in one of the files: all are missing. Leave it out.')
     raise_all(problems)
 
 
-def _empty(column: object) -> bool:
-    return bool(column.null_count() == len(column))  # type: ignore[attr-defined, arg-type]
+def _empty(column: pl.Series) -> bool:
+    values = column.fill_nan(None) if column.dtype.is_float() else column
+    return values.null_count() == len(values)
+
+
+def without_value(release: Release, name: str) -> bool:
+    """Whether all values of a variable are missing in one of the files."""
+    return any(_empty(file.get_column(name)) for file in (release.original, release.frame))

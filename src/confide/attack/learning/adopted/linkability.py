@@ -99,7 +99,7 @@ class Linkability(Statement):
         known = Records([c for s in sides for c in s.original.values()], n=sides[0].original.n)
         people = self._drawn(of_file(release, known))
         attack = self._linked(sides, people, threads)
-        k = self.neighbours
+        k = int(self.neighbours)
         blind = (
             1 - float(np.exp(_log_choose(np.float64(r - k), k) - _log_choose(np.float64(r), k))) if 2 * k <= r else 1.0
         )

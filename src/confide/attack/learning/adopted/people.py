@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from confide.attack.targets import UNKNOWN, released_row, truth_of
 from confide.core.errors import InputError, did_you_mean, raise_all
 from confide.frames import to_polars
-from confide.frames.columns import I64, Column, Records
+from confide.frames.columns import I64, Column, Records, codes_in
 from confide.frames.comparing import encode_like
 from confide.frames.distinct import Distinct
 
@@ -71,19 +73,36 @@ def held_out_people(release: Release, original: Records, held_out: Any) -> Peopl
 
 def _check_apart(release: Release, frame: pl.DataFrame) -> None:
     """Refuse held-out people who equal people of the file more often than those equal each other."""
-    shared = [v for v in release.original.columns if v in frame.columns]
-    original = release.original.select(pl.col(shared).cast(pl.String))
-    others = frame.select(pl.col(shared).cast(pl.String))
-    n = original.height
-    both = pl.concat([original, others])
-    found = Distinct.rows([both[v].rank("dense").fill_null(0).to_numpy() for v in shared], both.height)
+    keys, n = _comparable(release, frame), release.original.height
+    if not keys:
+        return
+    found = Distinct.rows(keys, n + frame.height)
     size = np.bincount(found.of[:n], minlength=len(found))
     there = int((size[found.of[n:]] > 0).sum())
     by_chance = float((size[found.of[:n]] > 1).mean())
     allowed = by_chance * frame.height + 4 * np.sqrt(max(by_chance * (1 - by_chance) * frame.height, 1.0))
     if there > allowed:
         raise InputError(
-            f"held_out: {there:,} of {frame.height:,} people equal a person of the original file in all {len(shared)} "
+            f"held_out: {there:,} of {frame.height:,} people equal a person of the original file in all {len(keys)} "
             f"shared columns, where {by_chance:.1%} would by chance. Held-out people must not be in the file: give "
             "people of the same population of whom nothing was used."
         )
+
+
+def _comparable(release: Release, frame: pl.DataFrame) -> list[NDArray[Any]]:
+    """The columns that both files have and that can be compared, the original's rows first."""
+    keys = []
+    for v in release.original.columns:
+        if v in frame.columns:
+            with suppress(InputError):  # lists, or words in one file and numbers in the other
+                mine = release.before.column(v)
+                theirs = encode_like(frame.get_column(v), mine)
+                codes = theirs.values if mine.kind == "numeric" else np.where(theirs.missing, -1, _codes(theirs, mine))
+                keys.append(np.concatenate([mine.values, codes]))
+    return keys
+
+
+def _codes(column: Column, model: Column) -> I64:
+    """Codes in the model's levels; another code for a level that it has not."""
+    known = codes_in(column, model)
+    return np.asarray(np.where(known < 0, len(model.levels), known))

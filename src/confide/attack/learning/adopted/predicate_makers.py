@@ -54,5 +54,6 @@ def at_random(file: Index, numbers: Bools, wide: int, size: int, rng: np.random.
         operator = kinds[(two[here] * len(kinds)).astype(np.int64)]
         none = choice >= len(distinct[k])
         operators[here] = np.where(none, np.where(operator == EQUAL, MISSING, PRESENT), operator)
-        values[here] = np.where(none, np.nan, distinct[k][np.minimum(choice, len(distinct[k]) - 1)])
+        known = distinct[k] if len(distinct[k]) else np.array([np.nan])
+        values[here] = np.where(none, np.nan, known[np.minimum(choice, len(known) - 1)])
     return Predicates(columns, operators, values)

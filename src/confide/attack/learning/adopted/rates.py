@@ -71,7 +71,7 @@ def part_of_the_rest(attack: Rate, control: Rate, confidence: float = 0.95) -> I
     [0.5, 0.358, 0.618]
     """
     a, c = 1 - attack.value, 1 - control.value
-    if c <= 0:
+    if c <= 0 or not attack.tries or not control.tries:
         return None
     (l1, u1), (l2, u2) = (_rest(attack, confidence), _rest(control, confidence))
     lower, upper = l1 * (2 * a - l1), u1 * (2 * a - u1)

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from confide.attack.learning.adopted.attack_rates import AttackRates
-from confide.attack.learning.adopted.compared import check_known
+from confide.attack.learning.adopted.compared import check_known, without_value
 from confide.attack.learning.adopted.people import held_out_people
 from confide.attack.learning.adopted.predicate_makers import at_random, medians, univariate
 from confide.attack.learning.adopted.predicates import ATLEAST, ATMOST, EQUAL, MISSING, Index, Predicates, joined
@@ -73,8 +73,8 @@ class SinglingOut(Statement):
             raise InputError(f'SinglingOut: mode is one of {", ".join(MODES)}, not "{self.mode}".')
         for name in ("variables", "categorical", "numeric"):
             given = getattr(self, name)
-            if given:
-                object.__setattr__(self, name, names_of(given, f"SinglingOut: {name}"))
+            nothing = None if name == "variables" else ()
+            object.__setattr__(self, name, names_of(given, f"SinglingOut: {name}") if given else nothing)
         checked_seed(self.seed)
 
     def attack(self, release: Release, held_out: Any = None, *, threads: int | None = None) -> AttackRates:
@@ -110,7 +110,10 @@ class SinglingOut(Statement):
     def _names(self, release: Release) -> tuple[str, ...]:
         shared = [v for v in release.original.columns if v in release.frame.columns]
         identifiers = () if release.plan is None else release.plan.identifiers
-        names = tuple(self.variables or [v for v in shared if v not in identifiers])
+        usable = [v for v in shared if v not in identifiers and not without_value(release, v)]
+        names = tuple(self.variables or usable)
+        if not names:
+            raise InputError("The two files share no variable that has values.")
         check_known(release, names, "variables")
         if self.mode == MODES[0] and self.columns > len(names):
             raise InputError(
