@@ -65,7 +65,7 @@ class Said:
             if z.kind == case.original[variable].kind:
                 return cls(variable, "taken as true", case, view, z)
             return cls(variable, "coarsened", case, view, z, Chain((*way.before.steps, *way.after.steps)))
-        if way.random is None:
+        if way.random is None or case.only_modelled(variable):  # a model of the truth alters no value of the file
             kept = not way.after.steps or case.blind
             return cls(variable, "kept" if kept else "coarsened", case, view, z, way.after)
         if case.compiled.sorts.get(variable) == SYNTHETIC:
