@@ -66,6 +66,27 @@ def test_an_intruder_with_a_misspelt_variable_is_refused_before_anything_is_writ
         assert not (here / "vault").exists()
     (here / "who.toml").write_text('knows = ["sex", "age", "id"]\n')  # known, and not released
     assert run(f"{PROTECT} --private vault --intruder who.toml") == 0
+@pytest.mark.usefixtures("here")
+def test_what_is_learnt(capsys: pytest.CaptureFixture[str]) -> None:
+    line = "attack heads.csv --plan plan.toml --seed 1 --intruder who.toml --learn tenure hh_income"
+    assert run(line) == 0
+    assert "What is learnt of hh_income" in capsys.readouterr().out
+    assert run(f"{line} --json") == 0
+    learnt = json.loads(capsys.readouterr().out)["learnt"]
+    assert [g["variable"] for g in learnt] == ["tenure", "hh_income"]
+    assert learnt[0]["loss"] <= learnt[0]["margin"]
+    line = "attack heads.csv --plan plan.toml --seed 1 --intruder who.toml"
+    assert run(f"{line} --learn hh_income --loss exceeds 50000 1 2 --json") == 0
+    assert "declared above 50,000" in json.loads(capsys.readouterr().out)["learnt"][0]["said"]
+    for wrong, words in {
+        "--loss absolute": "--loss goes with --learn",
+        "--learn hh_income --loss exceeds 50000": "exceeds LIMIT COST GAIN",
+        "--learn hh_income --loss within much": "--loss within takes numbers",
+        "--learn sex": "is known to this intruder",
+        "--learn hh_incom": 'Did you mean "hh_income"',
+    }.items():
+        assert run(f"{line} {wrong}") == 2
+        assert words in capsys.readouterr().err
 
 
 def test_protect_then_attack(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

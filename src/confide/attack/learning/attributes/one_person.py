@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from confide.attack.engine.prepare import Prepared
 from confide.attack.learning.attributes.asked import Asked
 from confide.attack.learning.attributes.compute import read
+from confide.attack.learning.attributes.predictive import Reading
 from confide.attack.learning.attributes.weights import pieces
 from confide.core.errors import InputError
 
 if TYPE_CHECKING:
     from confide.attack.learning.attributes.result import Guess
+
+
+_LAST: weakref.WeakKeyDictionary[Guess, tuple[Reading, Prepared | None]] = weakref.WeakKeyDictionary()
+"""What the last question prepared, for the next one about the same guesses."""
+
+
+def _read(guess: Guess) -> tuple[Reading, Prepared | None]:
+    found = _LAST.get(guess)
+    if found is None:
+        _LAST.clear()
+        attack = guess.attack
+        asked = Asked.of(attack.intruder, attack.release, attack.given, guess.variable)
+        found = _LAST[guess] = read(asked, guess.smoothing)
+    return found
 
 
 def predictive(guess: Guess, target: int) -> pl.DataFrame:
@@ -22,8 +39,7 @@ def predictive(guess: Guess, target: int) -> pl.DataFrame:
     n = attack.units.height
     if isinstance(target, bool) or not isinstance(target, (int, np.integer)) or not 0 <= target < n:
         raise InputError(f"target is a position from 0 to {n - 1}.")
-    asked = Asked.of(attack.intruder, attack.release, attack.given, guess.variable)
-    reading, ready = read(asked, guess.smoothing)
+    reading, ready = _read(guess)
     unit = int(reading.people.of[target])
     wanted = int(reading.people.target[unit])
     law, row = reading.beliefs(np.array([unit])), 0

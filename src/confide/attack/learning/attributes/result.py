@@ -62,7 +62,7 @@ class Guess(Result):
         >>> release = cf.Plan([], identifiers=["id"]).protect(cf.demo("heads").head(500), seed=1)
         >>> found = cf.Intruder(knows=["sex", "age", "state"]).attack(release).guess("tenure").summary()
         >>> found.people, found.loss < found.relations
-        (500, True)
+        (500.0, True)
         """
         return summarise_guess(self, self._weights(weight))
 

@@ -13,15 +13,17 @@ import numpy as np
 
 from confide.attack.evidence.case import Case
 from confide.attack.evidence.gather import _evidence
+from confide.attack.learning.attributes.normal_pairs import add_normal
 from confide.frames.columns import F64, I64, Column, Records, codes_in
 from confide.frames.distinct import Distinct
 from confide.protect.likelihoods.match import Match
+from confide.protect.likelihoods.normal import Normal
 from confide.protect.likelihoods.product import repeated
 from confide.protect.likelihoods.silent import Silent
 from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.evidence import Evidence
 from confide.protect.seam.fitted import SYNTHETIC, View
-from confide.protect.seam.likelihood import Likelihood, take
+from confide.protect.seam.likelihood import Columns, Likelihood, take
 
 How = Literal["kept", "taken as true", "coarsened", "altered", "synthetic", "says nothing", "not released"]
 WORDS: dict[str, str] = {
@@ -63,7 +65,7 @@ class Said:
             if z.kind == case.original[variable].kind:
                 return cls(variable, "taken as true", case, view, z)
             return cls(variable, "coarsened", case, view, z, Chain((*way.before.steps, *way.after.steps)))
-        if way.random is None:
+        if way.random is None or case.only_modelled(variable):  # a model of the truth alters no value of the file
             kept = not way.after.steps or case.blind
             return cls(variable, "kept" if kept else "coarsened", case, view, z, way.after)
         if case.compiled.sorts.get(variable) == SYNTHETIC:
@@ -133,12 +135,12 @@ class Said:
             columns += [c.take(np.zeros(len(every), dtype=np.int64)) for c in known.values()]
         met = self.view.met(Records(columns))
         t, z = self.like.target(met), self.like.record
-        step = max(CHUNK // len(every), 1)
-        for a in range(0, len(rows), step):
-            mine = rows[a : a + step]
-            pairs = np.repeat(mine, len(every))
-            found = self.like.log(take(t, np.tile(np.arange(len(every)), len(mine))), take(z, pairs))
-            out[a : a + step] = found.reshape(len(mine), len(every))
+        if type(self.like) is Normal:
+            turned = np.zeros((len(every), len(rows)))
+            add_normal(self.like, t, take(z, rows), turned)
+            out = np.ascontiguousarray(turned.T)
+        else:
+            out = _all_pairs(self.like, t, z, rows, len(every))
         for v, label in ({} if self.evidence is None else self.evidence.labels).items():
             if v == self.variable:
                 out = np.where(label.of(met)[None, :] == label.released[rows][:, None], out, -np.inf)
@@ -166,6 +168,17 @@ class Said:
         place[code] = np.arange(len(values))
         place[-1] = -1
         return place[like.code[rows]], np.exp(like.log_same[rows]), np.exp(like.log_diff[rows])
+
+
+def _all_pairs(like: Likelihood, t: Columns, z: Columns, rows: I64, many: int) -> F64:
+    """log L(z_j | y) of every pair, several records at a time."""
+    out = np.empty((len(rows), many))
+    step = max(CHUNK // many, 1)
+    for a in range(0, len(rows), step):
+        mine = rows[a : a + step]
+        found = like.log(take(t, np.tile(np.arange(many), len(mine))), take(z, np.repeat(mine, many)))
+        out[a : a + step] = found.reshape(len(mine), many)
+    return out
 
 
 def _altered(case: Case, variable: str, view: View, others: tuple[Case, ...]) -> Said:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from confide.attack.engine import kernels
 from confide.attack.engine.checks import check_scene
 from confide.attack.engine.membership import people_in_blocks
 from confide.attack.engine.posterior import log_block, log_known, unknown_of
@@ -18,11 +17,11 @@ from confide.attack.engine.prepare import Prepared
 from confide.attack.engine.scene import Scene
 from confide.attack.engine.target_side import log_belief, log_limits, log_normaliser, log_numbers, no_class_fits
 from confide.attack.engine.unit_sums import log_unit_rows, other_rows
-from confide.core.run.threads import run_pieces, thread_count
+from confide.attack.learning.attributes.normal_pairs import add_normal
 from confide.frames.columns import F64, I64
 from confide.frames.distinct import Distinct
 from confide.protect.likelihoods.normal import Normal
-from confide.protect.seam.likelihood import Columns
+from confide.protect.seam.likelihood import take
 
 PAIRS, PRODUCT = 500_000, 2_000_000
 """Pairs times classes that are worked on together; pairs, where classes are summed over by a product of matrices."""
@@ -134,7 +133,7 @@ def _add_parts(scene: Scene, t: I64, at: I64, unknown: F64 | None, out: F64) -> 
         out -= scene.log_m[at]
     for i, (u, known) in enumerate(zip(scene.uncertain, scene.known_t, strict=True)):
         if scene.side.parts_known[i] is None and known is not None and type(u.like) is Normal and not u.silent:
-            _add_normal(u.like, known, scene.records[i], t, at, out)
+            add_normal(u.like, take(known, t), take(scene.records[i], at), out)
     which = [i for i, u in enumerate(scene.uncertain) if type(u.like) is not Normal or scene.side.parts_known[i]]
     for part in _log_others(scene, which, t, at):
         out += part
@@ -163,19 +162,6 @@ def _multiplies(scene: Scene, i: int) -> bool:
     if scene.side.parts_known[i] is not None:
         return True
     return not u.silent and scene.known_t[i] is not None and (scene.fit.numeric[i] or u.direct)
-
-
-def _add_normal(like: Normal, known: Columns, record: Columns, t: I64, at: I64, out: F64) -> None:
-    """log C of one known noisy number."""
-    y = np.where(known["inside"][t], known["y"][t], 0.0)
-    sd = like.sd_at(y) * (known["wider"][t] if "wider" in known else 1.0)
-    given = (
-        y, known["inside"][t], -known["log_allowed"][t], np.where(sd > 0, sd, 1.0),
-        record["low"][at], record["high"][at], record["inside"][at], out,
-    )  # fmt: skip
-    step = max(len(t) // 8, 1)
-    cuts = [(a, min(a + step, len(t))) for a in range(0, len(t), step)]
-    run_pieces(lambda a, b: kernels.add_normal_pairs(a, b, *given), cuts, thread_count(None), lambda _: None)
 
 
 def _as_product(scene: Scene, unknown: F64 | None) -> bool:
