@@ -99,7 +99,7 @@ def judge(
     values, details, found = audited(*asked, audit) if audit else (*measured(*asked), {})
     seconds["utility"] = time.perf_counter() - began
     first = release if isinstance(release, Release) else release[0]
-    said = [list(q) for q in quoted(first)] if audit else []
+    said = [list(q) for q in quoted(first, public=False)] if audit else []
     shares = [] if groups is None else distributions(first)
     return Evaluated(met, values, details, refused, shares, seconds, found, said)
 
