@@ -35,6 +35,31 @@ PLANS = {
 }  # fmt: skip
 
 
+SECOND = 64_362.9
+
+
+def firms() -> pl.DataFrame:
+    return pl.DataFrame({"turnover": [GIANT, SECOND, *(float(i) for i in range(1, 83))]})
+
+
+@pytest.mark.parametrize(
+    ("step", "hidden"),
+    [
+        (cf.Topcode("turnover", at=SECOND), ["at"]),
+        (cf.Recode("turnover", breaks=[10, SECOND]), ["breaks"]),
+        (cf.Topcode("turnover", at=60_000), []),
+        (cf.Topcode("turnover", at=80), []),  # a round number, and one firm's
+        (cf.Recode("turnover", breaks=[5, 25]), []),
+    ],
+)
+def test_a_number_that_few_have_is_not_named_by_a_candidate(step: Any, hidden: list[str]) -> None:
+    """The release of a candidate need not go out, so that what it shows is not known."""
+    release = cf.Plan([step]).protect(firms(), seed=1)
+    assert [f for _, f, n in quoted(release, public=False) if n < 10] == hidden
+    shows = [f for _, f, n in quoted(release) if n < 10]
+    assert shows == ([] if SECOND in release.frame["turnover"].to_list() else hidden)
+
+
 def numbers(part: Any) -> set[float]:
     """Every number in a document, those in texts and keys too where they are nothing else."""
     if isinstance(part, dict):

@@ -1,4 +1,4 @@
-"""What a plan states that few people have: a category that a recode merges away, a limit that is the largest value.
+"""What a plan states that few people have: a category that a recode merges away, a limit that is somebody's value.
 
 What a plan states is public by choice, but a stranger who holds the release learns from such a word that somebody has
 it. So it is named in nothing that goes outside, unless the released file itself shows it or the plan says that the
@@ -15,6 +15,7 @@ import numpy as np
 
 from confide.core.documents.plain import LEFT_OUT
 from confide.core.documents.settings import SUBJECT
+from confide.frames.columns import F64, Bools
 from confide.protect.seam.mechanism import Mechanism
 
 if TYPE_CHECKING:
@@ -26,32 +27,35 @@ FEWEST = 10
 
 @dataclass(frozen=True, eq=False)
 class Holders:
-    """By category, or by least and largest number, how many people of the original have it; what is released is not
-    among them, nor are names of columns. `categories` and `ends` hold the step's variables together."""
+    """By category, or by number, how many people of the original have it; what is released is not among them, nor are
+    names of columns, nor round numbers unless they are the least or the largest: nobody takes those for somebody's own.
+    `categories` and `numbers` hold the step's variables together."""
 
     categories: Mapping[Any, int] = field(default_factory=dict)
-    ends: Mapping[float, int] = field(default_factory=dict)
+    numbers: Mapping[float, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, release: Release, step: Mechanism) -> Holders:
-        """For the variables that a step alters or reads."""
+    def of(cls, release: Release, step: Mechanism, public: bool = True) -> Holders:
+        """For the variables that a step alters or reads. `public`: the release goes out, so that what it shows is no
+        secret; a candidate of a study need not."""
         assert release.plan is not None
         columns = release.plan.encode(release.before)
         categories: dict[Any, int] = {}
-        ends: dict[float, int] = {}
+        numbers: dict[float, int] = {}
         known = release.plan.open_codebooks(release.frame.columns)
         for v in dict.fromkeys((*step.variables, *step.needs)):
             if v in known:
                 continue
-            shown = set(release.frame.get_column(v).unique().to_list()) if v in release.frame.columns else set()
+            told = public and v in release.frame.columns
+            shown = set(release.frame.get_column(v).unique().to_list()) if told else set()
             column = columns[v]
             if column.kind == "categorical":
                 many = np.bincount(column.values[column.values >= 0], minlength=len(column.levels))
                 shown |= set(release.original.columns)
                 _least(categories, {x: int(n) for x, n in zip(column.levels, many, strict=True) if x not in shown})
                 continue
-            _least(ends, {x: n for x, n in _ends(column.values[column.usable]).items() if x not in shown})
-        return cls(categories, ends)
+            _least(numbers, {x: n for x, n in _numbers(column.values[column.usable]).items() if x not in shown})
+        return cls(categories, numbers)
 
     def fewest(self, value: Any, flat: bool = True) -> int | None:
         """The smallest number of people who have something that a value names; None where it names nobody's. `flat`:
@@ -68,12 +72,13 @@ class Holders:
 
     def _of(self, value: Any, flat: bool) -> int | None:
         named = self.categories.get(value) if flat or isinstance(value, str) else None
-        number = None if isinstance(value, (str, bool, np.bool_)) else self.ends.get(float(value))
+        number = None if isinstance(value, (str, bool, np.bool_)) else self.numbers.get(float(value))
         return _min((named, number))
 
 
-def quoted(release: Release) -> Iterator[tuple[int, str, int]]:
-    """For each field of a step that names what few people have: the step's place, the field, how many people.
+def quoted(release: Release, public: bool = True) -> Iterator[tuple[int, str, int]]:
+    """For each field of a step that names what few people have: the step's place, the field, how many people. `public`:
+    what the release shows is no secret, since it goes out.
 
     >>> import confide as cf, polars as pl
     >>> towns = pl.DataFrame({"town": ["Far"] + ["Near"] * 30})
@@ -84,7 +89,7 @@ def quoted(release: Release) -> Iterator[tuple[int, str, int]]:
     if release.plan is None:
         return
     for place, step in enumerate(release.plan.steps):
-        holders = Holders.of(release, step)
+        holders = Holders.of(release, step, public)
         for f in fields(step):  # type: ignore[arg-type]
             many = None if f.name in SUBJECT else holders.fewest(getattr(step, f.name))
             if many is not None:
@@ -124,10 +129,24 @@ class Trimmer:
         return LEFT_OUT
 
 
-def _ends(x: Any) -> dict[float, int]:
-    """The least and the largest number, and how many have it."""
-    known = x[np.isfinite(x)]
-    return {float(e): int((known == e).sum()) for e in (known.min(), known.max())} if len(known) else {}
+def _numbers(x: F64) -> dict[float, int]:
+    """How many have each number; of round ones only the least and the largest.
+
+    >>> _numbers(np.array([20.0, 25.0, 64_362.9, 64_362.9, 70_000.0]))
+    {20.0: 1, 64362.9: 2, 70000.0: 1}
+    """
+    values, many = np.unique(x[np.isfinite(x)], return_counts=True)
+    if not len(values):
+        return {}
+    keep = ~_round(values)
+    keep[[0, -1]] = True
+    return dict(zip(values[keep].tolist(), many[keep].tolist(), strict=True))
+
+
+def _round(values: F64) -> Bools:
+    """Whether numbers have no more than two digits that are not 0."""
+    place = 10.0 ** (np.floor(np.log10(np.maximum(np.abs(values), 1e-300))) - 1)
+    return np.asarray(np.abs(values / place - np.round(values / place)) < 1e-9)
 
 
 def _is_matrix(value: Any) -> bool:

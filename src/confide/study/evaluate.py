@@ -106,7 +106,7 @@ def judge(
     seconds["utility"] = time.perf_counter() - began
     every = [release] if isinstance(release, Release) else list(release)
     first = every[0]
-    said = [list(q) for q in quoted(first)] if audit else []
+    said = [list(q) for q in quoted(first, public=False)] if audit else []
     shares = [] if groups is None else distributions(first)
     return Evaluated(met, values, details, refused, shares, seconds, found, said, sizes(every), parts)
 
