@@ -21,6 +21,12 @@ def drawn(known: object, share: float = 0.0) -> np.ndarray:
     return np.where(RNG.random(N) < share, 0, found)
 
 
+def often(known: object) -> np.ndarray:
+    """Values of which some are far commoner than others."""
+    p = 1 / np.arange(1, len(np.asarray(known)) + 1) ** 1.1
+    return RNG.choice(np.asarray(known), N, p=p / p.sum())
+
+
 ODD = RNG.choice(np.arange(1_001, 9_999), 120, replace=False)
 CODES = {
     "state": drawn(np.setdiff1d(np.arange(1, 57), [3, 7, 14, 43, 52])),
@@ -33,6 +39,13 @@ CODES = {
     "utilityid": drawn(RNG.choice(np.arange(1, 44_000), 250, replace=False)),
     "v17": drawn(ODD[ODD % 10 != 0]),
     "unit": drawn(RNG.choice(np.arange(10_000, 99_999), 90, replace=False)),
+    "kommune": often(RNG.choice(np.arange(101, 500), 98, replace=False)),
+    "v3": often(RNG.choice(np.arange(101, 500), 98, replace=False)),
+    "q12": drawn(RNG.choice(np.arange(101, 500), 120, replace=False)),
+    "gebiet": often(np.arange(1, 40)),
+    "kommunekode": often(np.arange(1, 40)),
+    "Région": often(np.arange(1, 40)),
+    "gemeinde_nr": often(np.arange(1, 90)),
 }
 NUMBERS = {
     "age": RNG.integers(0, 96, N),
@@ -55,6 +68,16 @@ NUMBERS = {
     "paid": drawn(np.arange(0, 4_000, 10), 0.4),
     "share": RNG.random(N).round(2),
     "area": RNG.random(N) * 300,
+    "x_cm": (2.54 * RNG.normal(66, 4, N).round()).round(),
+    "x_grams": np.clip(RNG.gamma(4, 60, N).round(), 100, 999),
+    "points": 3 * RNG.integers(40, 320, N),
+    "heaped": np.where(RNG.random(N) < 0.6, RNG.integers(20, 180, N) * 5, RNG.integers(100, 900, N)),
+    "bp": np.clip(RNG.normal(150, 16, N).round() // 2 * 2, 100, 240),
+    "gemeinde_anzahl": RNG.integers(1, 90, N),
+    "kommuneskat": RNG.integers(1, 90, N),
+    "minutes": RNG.poisson(300, N),
+    "barcode": RNG.integers(1, 90, N),
+    "calories": np.clip(RNG.normal(2_100, 60, N).round(), 1_000, 9_999),
 }
 
 
