@@ -66,6 +66,8 @@ def test_an_intruder_with_a_misspelt_variable_is_refused_before_anything_is_writ
         assert not (here / "vault").exists()
     (here / "who.toml").write_text('knows = ["sex", "age", "id"]\n')  # known, and not released
     assert run(f"{PROTECT} --private vault --intruder who.toml") == 0
+
+
 @pytest.mark.usefixtures("here")
 def test_what_is_learnt(capsys: pytest.CaptureFixture[str]) -> None:
     line = "attack heads.csv --plan plan.toml --seed 1 --intruder who.toml --learn tenure hh_income"

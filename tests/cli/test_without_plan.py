@@ -37,7 +37,7 @@ def test_printed_and_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     keys = "--knows sex age hh_income --link link.csv row"
     assert run(f"{LINE} nearest {keys}") == 0
     assert "nearest record, in released standard deviations" in capsys.readouterr().out
-    assert run(f"{LINE} radius --share 0.2 {keys} --learns tenure --held-out others.csv --json") == 0
+    assert run(f"{LINE} radius --share 0.2 {keys} --learn tenure --held-out others.csv --json") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["summary"]["found"] > 0
     assert found["learnt"]["loss"] == "zero_one"
@@ -55,7 +55,7 @@ def test_printed_and_as_json(capsys: pytest.CaptureFixture[str]) -> None:
         ("singling-out --attacks 40 --columns 2", "Singling out, multivariate: 2 of 14"),
         ("singling-out --univariate --knows age hh_income", "Singling out, univariate"),
         ("linkability --knows age sex --knows-too hh_income tenure --neighbours 2", "2 neighbours"),
-        ("inference --knows age sex --learns property_value --within 0.1", "within 0.1 of the truth"),
+        ("inference --knows age sex --learn property_value --within 0.1", "within 0.1 of the truth"),
     ],
 )
 def test_as_other_tools_have_them(way: str, what: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -68,7 +68,7 @@ def test_as_other_tools_have_them(way: str, what: str, capsys: pytest.CaptureFix
 
 
 def test_customary_risks_and_a_private_file(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(f"{LINE} customary --knows sex marital --learns tenure --out risks.csv") == 0
+    assert run(f"{LINE} customary --knows sex marital --learn tenure --out risks.csv") == 0
     assert "DiSCO" in capsys.readouterr().out
     assert stat.S_IMODE((here / "risks.csv").stat().st_mode) == 0o600
     assert cf.read(here / "risks.csv").height == 10
@@ -83,14 +83,14 @@ def test_customary_risks_and_a_private_file(here: Path, capsys: pytest.CaptureFi
         (f"{LINE} nearest", "--way nearest needs --knows."),
         (f"{LINE} nearest --knows age --share 0.1", "--share goes with --way radius, not with nearest."),
         (f"{LINE} radius --knows age --share 10", "for 10 percent write 0.1"),
-        (f"{LINE} radius --knows age --held-out others.csv", "say --learns NAME"),
+        (f"{LINE} radius --knows age --held-out others.csv", "say --learn NAME"),
         (f"{LINE} radius --knows agee", 'Did you mean "age"'),
         (f"{LINE} linkability --knows age", "--way linkability needs --knows-too."),
-        (f"{LINE} customary --knows age --learns sex --targets others.csv", "--targets goes with --way radius"),
+        (f"{LINE} customary --knows age --learn sex --targets others.csv", "--targets goes with --way radius"),
         (f"{LINE} radius --knows age --intruder who.toml", "are two attacks"),
         ("attack heads.csv --way nearest --knows age", "Say which release"),
-        (f"{LINE} nearest --knows age --learns tenure --held-out heads.csv", "Held-out people must not be in the file"),
-        (f"{LINE} nearest --knows age --out others.csv --learns sex --held-out others.csv", "named twice"),
+        (f"{LINE} nearest --knows age --learn tenure --held-out heads.csv", "Held-out people must not be in the file"),
+        (f"{LINE} nearest --knows age --out others.csv --learn sex --held-out others.csv", "named twice"),
     ],
 )
 def test_bad_input(line: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:

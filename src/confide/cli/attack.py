@@ -22,7 +22,7 @@ EXAMPLE = """\
   confide attack heads.csv --released other.csv --link link.csv row --intruder intruder.toml
   confide attack heads.csv --plan plan.toml --seed 1 --intruder intruder.toml --learn hh_income --loss absolute
   confide attack heads.csv --plan plan.toml --intruder intruder.toml --by race --why
-  confide attack heads.csv --released other.csv --way nearest --knows sex age --learns tenure --held-out others.csv"""
+  confide attack heads.csv --released other.csv --way nearest --knows sex age --learn tenure --held-out others.csv"""
 
 
 def add(commands: Commands) -> None:

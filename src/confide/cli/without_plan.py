@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 WAYS = ("radius", "nearest", "singling-out", "linkability", "inference", "customary")
 NEEDS = {
     "radius": ("knows",), "nearest": ("knows",), "singling-out": (), "linkability": ("knows", "knows_too"),
-    "inference": ("knows", "learns"), "customary": ("knows", "learns"),
+    "inference": ("knows", "learn"), "customary": ("knows", "learn"),
 }  # fmt: skip
 TAKES = {
-    "share": ("radius",), "learns": ("radius", "nearest", "inference", "customary"), "knows_too": ("linkability",),
+    "share": ("radius",), "learn": ("radius", "nearest", "inference", "customary"), "knows_too": ("linkability",),
     "within": ("radius", "nearest", "inference"), "attacks": ("singling-out", "linkability"),
     "neighbours": ("linkability",), "columns": ("singling-out",), "univariate": ("singling-out",),
     "held_out": ("radius", "nearest", "singling-out", "linkability", "inference"),
@@ -34,7 +34,6 @@ def add(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--way", choices=WAYS, help="radius, nearest, singling-out, linkability, inference, customary")
     group.add_argument("--knows", help="what is known of a person", **names)
     group.add_argument("--knows-too", help="linkability: what the other file knows", **names)
-    group.add_argument("--learns", metavar="NAME", help="a variable that is guessed")
     group.add_argument("--within", type=float, metavar="SHARE", help="a guess is right within this share of the truth")
     group.add_argument("--share", type=float, metavar="SHARE", help="radius: share of the target's value (0.1)")
     group.add_argument("--held-out", type=Path, metavar="FILE", help="people of the population who are not in DATA")
@@ -49,12 +48,14 @@ def add(parser: argparse.ArgumentParser) -> None:
 def check(options: argparse.Namespace) -> None:
     """Refuse options that do not go together."""
     if options.way is None:
-        given = [n for n in (*TAKES, "knows") if getattr(options, n) is not None]
+        given = [n for n in (*TAKES, "knows") if n != "learn" and getattr(options, n) is not None]
         if given:
             raise InputError(f"{flag(given[0])} goes with --way: one of {', '.join(WAYS)}.")
         if options.intruder is None:
             raise InputError("Say who attacks: --intruder FILE, or --way for an attack that needs no plan.")
         return
+    if options.loss is not None:
+        raise InputError("--loss goes with --intruder; with --way, --within says when a guess of a number is right.")
     if options.intruder is not None:
         raise InputError("--way and --intruder are two attacks; leave one of them out.")
     for name in NEEDS[options.way]:
@@ -78,7 +79,7 @@ def attack(options: argparse.Namespace, release: cf.Release) -> Told:
     if options.way in ("radius", "nearest"):
         return _found(options, release, held_out)
     if options.way == "customary":
-        found: Any = cf.customary_risks(release, keys=options.knows, target=options.learns)
+        found: Any = cf.customary_risks(release, keys=options.knows, target=_learnt(options))
         doubts = list(found.notes)
     else:
         found = _statement(options).attack(release, held_out, threads=options.threads)
@@ -94,7 +95,14 @@ def _statement(options: argparse.Namespace) -> cf.SinglingOut | cf.Linkability |
     if options.way == "linkability":
         more = _stated(attacks=options.attacks, neighbours=options.neighbours)
         return cf.Linkability(options.knows, options.knows_too, **more, **kinds)
-    return cf.Inference(options.knows, options.learns, **_stated(within=options.within), **kinds)
+    return cf.Inference(options.knows, _learnt(options), **_stated(within=options.within), **kinds)
+
+
+def _learnt(options: argparse.Namespace) -> str:
+    """The one variable that is guessed."""
+    if len(options.learn) > 1:
+        raise InputError(f"--way {options.way} guesses one variable at a time: --learn NAME.")
+    return str(options.learn[0])
 
 
 def _stated(**options: Any) -> dict[str, Any]:
@@ -103,8 +111,8 @@ def _stated(**options: Any) -> dict[str, Any]:
 
 def _found(options: argparse.Namespace, release: cf.Release, held_out: Any) -> Told:
     """Radius and nearest: who is found, and what is learnt where that is asked."""
-    if held_out is not None and options.learns is None:
-        raise InputError("--held-out people are compared in what is learnt of them: say --learns NAME.")
+    if held_out is not None and options.learn is None:
+        raise InputError("--held-out people are compared in what is learnt of them: say --learn NAME.")
     kinds = {"numeric": options.numeric, "categorical": options.categorical}
     way = cf.Radius(options.knows, **_stated(share=options.share), **kinds) if options.way == "radius" else (
         cf.Nearest(options.knows, **kinds))  # fmt: skip
@@ -112,9 +120,9 @@ def _found(options: argparse.Namespace, release: cf.Release, held_out: Any) -> T
     result = way.attack(release, targets, threads=options.threads)
     text = str(result)
     plain = {"summary": result.summary(options.threshold).to_dict(), "cautions": result.notes}
-    if options.learns is None:
+    if options.learn is None:
         return _told(options, text, plain, result)
-    learnt = result.guess(options.learns, within=options.within, held_out=held_out)
+    learnt = result.guess(_learnt(options), within=options.within, held_out=held_out)
     text += f"\n\n{learnt}"
     plain["learnt"] = {
         "variable": learnt.variable, "loss": learnt.loss, "losses": learnt.summary().to_dicts(),

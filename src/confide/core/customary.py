@@ -67,8 +67,10 @@ NONE_YET = {
         "`candidates` of attack.units counts them, and attack.explain(target).remedies says which step would do",
     "local suppression, suppression, local recoding, cell deletion, blanking": "has no local suppression yet; nearest "
         "are Recode with a mapping into broader categories, and Plan(drop=[...]) for a whole variable",
-    "l-diversity, t-closeness, attribute disclosure": "has no l-diversity or t-closeness; nearest is to attack at "
-        "level \"exact\", where what is released beside the keys counts too",
+    "l-diversity, t-closeness": "has no l-diversity or t-closeness; nearest is attack.guess(variable), which says what "
+        "an intruder learns of a variable that it does not know",
+    "attribute disclosure, attribute risk, inference":
+        "measures what is learnt of a variable by attack.guess(variable)",
     "shuffling, shuffle, data shuffling":
         "has no shuffling; nearest are RankSwap, and NormalSynthesis with scale=\"ranks\"",
     "differential privacy, dp, laplace noise, laplace":
