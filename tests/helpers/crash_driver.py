@@ -107,7 +107,9 @@ def cheap() -> None:
         risks = {who: {r: mark[i] / 256 + 2 * (not plan.steps) for i, r in enumerate(RISKS)} for who in intruders}
         utility = {m.name: mark[30] / 256 for m in measures}
         bins = [float(b) for b in mark[: len(BINS)]]
-        met = {who: {"informed": Met(risks[who], bins, [["sex", "f", 3.0, 1.0, 0.5, 0.5]], [])} for who in intruders}
+        met = {
+            who: {"informed": Met(risks[who], bins, [["sex", "f", 3.0, 1.0, 0.5, 0.5, 0.5]], [])} for who in intruders
+        }
         seconds = dict.fromkeys(("protect", "attack", "utility"), 0.0)
         return Evaluated(met, utility, dict.fromkeys(utility, ""), {}, [], seconds)
 

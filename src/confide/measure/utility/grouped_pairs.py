@@ -41,13 +41,13 @@ class GroupedPairs:
             raise InputError(
                 f'by: "{variable}" is not released, so no analyst can tell its groups. Name a variable that is.'
             )
-        values = first.original.get_column(variable)
+        values = first.series(variable, 0)
         if variable in first.coarse:
             values = decode(first.coarse[variable].image)
         if values.dtype.is_nested() or values.dtype in (pl.Binary, pl.Object):
             raise InputError(f'by: "{variable}" holds {values.dtype}, which makes no groups.')
         cut = Cut.of(values)
-        after = tuple(cut.codes(_like(p.released.get_column(variable), values.dtype)) for p in pairs)
+        after = tuple(cut.codes(_like(p.series(variable, 1), values.dtype)) for p in pairs)
         return cls(variable, pairs, cut.names, cut.codes(values), after)
 
     def __iter__(self) -> Iterator[tuple[str, Bools, list[Bools]]]:
