@@ -103,7 +103,7 @@ def gather_targets(intruder: Intruder, release: Release, original: Tally, target
             raise InputError(
                 f'between: {int((low[v] > high[v]).sum())} targets have a low end above the high end of "{v}".'
             )
-    return Targets(Records(columns, n=frame.height), _truth(release, frame, truth), low, high)
+    return Targets(Records(columns, n=frame.height), truth_of(release, frame, truth), low, high)
 
 
 def _limit(s: pl.Series, model: Column, missing: float) -> F64:
@@ -112,7 +112,8 @@ def _limit(s: pl.Series, model: Column, missing: float) -> F64:
     return np.where(np.isnan(values) | np.isin(values, model.special), missing, values)
 
 
-def _truth(release: Release, frame: pl.DataFrame, truth: Any) -> I64:
+def truth_of(release: Release, frame: pl.DataFrame, truth: Any) -> I64:
+    """The original row of each named target: as stated, else by identifiers."""
     n = release.original.height
     if truth is None:
         return _by_identifiers(release, frame)
