@@ -9,7 +9,7 @@ import numpy as np
 from confide.attack.engine.membership import people_in_blocks
 from confide.attack.engine.posterior import log_weights
 from confide.attack.engine.prepare import prepare
-from confide.attack.evidence.gather import _evidence
+from confide.attack.evidence.gather import step_evidence
 from confide.attack.results.attack import Attack
 from confide.frames.columns import F64, Records
 from confide.protect.seam.likelihood import take
@@ -62,7 +62,7 @@ def said(ready: Any, variable: str, row: int, value: Any, known: dict[str, Any])
     level = "average" if "average" in case.intruder.levels[1:] else "exact"
     step = case.compiled.steps[way.random].variables
     about = tuple(v for v in step if v == variable or v in known)
-    found = _evidence(case, way.random, level, view, about)
+    found = step_evidence(case, way.random, level, view, about)
     beside = [case.original[v] for v in about if v != variable]
     columns = [one, *(c.with_values(np.array([c.levels.index(known[c.name])])) for c in beside)]
     met = view.met(Records(columns))

@@ -74,7 +74,7 @@ class Prepared:
     def scenes(self) -> Iterator[tuple[I64, Scene, Units]]:
         """One pattern of knowledge after another: positions of its units, the scene, and the units in it."""
         for rows, knows, between in self.who.patterns(tuple(self.intruder.knows), self.case.told_missing):
-            knowledge, fitted, side = self._fitted(rows, knows, between)
+            knowledge, fitted, side = self.fitted(rows, knows, between)
             place = np.full(self.who.records.n, -1, dtype=np.int64)
             place[rows] = np.arange(len(rows))
             mine = np.flatnonzero(place[self.units.target] >= 0)
@@ -86,16 +86,17 @@ class Prepared:
         row = target if self.who.of is None else int(self.who.of[target])
         for rows, knows, between in self.who.patterns(tuple(self.intruder.knows), self.case.told_missing):
             if len(at := np.flatnonzero(rows == row)):
-                knowledge, fitted, side = self._fitted(rows, knows, between)
+                knowledge, fitted, side = self.fitted(rows, knows, between)
                 block = np.flatnonzero(knowledge.eligible)
                 for c, labels in zip(knowledge.certain, side.labels, strict=True):
                     block = block[c.released[block] == labels[at[0]]]
                 return Scene.place(self.case, knowledge, fitted, side, block), int(at[0])
         raise InputError(f"Nothing is known of target {target}.")
 
-    def _fitted(
+    def fitted(
         self, rows: I64, knows: tuple[str, ...], between: dict[str, tuple[float, float]]
     ) -> tuple[Knowledge, Fit, TargetSide]:
+        """One pattern of knowledge: evidence, beliefs and the targets' side, made once."""
         key = rows.tobytes()
         if key not in self.fits:
             knowledge = joined([gather(each, knows, between) for each in (self.case, *self.others)])

@@ -167,7 +167,7 @@ def _random_step(
         return
     view = case.view(knows)
     level = "ignore" if not in_play else c if known else b if b != "ignore" else "sdl"
-    evidence = _evidence(case, i, level, view, tuple(v for v in mine if v in known or v in in_play))
+    evidence = step_evidence(case, i, level, view, tuple(v for v in mine if v in known or v in in_play))
     for v in known:
         if v in evidence.labels:
             label = evidence.labels[v]
@@ -182,7 +182,7 @@ def _random_step(
     if not in_play:
         return
     if set(in_play) != set(evidence.about):
-        evidence = _evidence(case, i, c if any(v in known for v in in_play) else b, view, in_play)
+        evidence = step_evidence(case, i, c if any(v in known for v in in_play) else b, view, in_play)
     if evidence.likelihood is None:
         return
     if evidence.sense == "pair":
@@ -205,7 +205,7 @@ def _random_step(
     if a != "ignore" or set(in_play) & set(case.seen):
         like_a = evidence.likelihood
         if a == "average" or (a != "ignore" and "average" in (b, c)):
-            like_a = _evidence(case, i, a, view, in_play).likelihood
+            like_a = step_evidence(case, i, a, view, in_play).likelihood
     regions = {v: evidence.labels[v] for v in in_play if v not in known and v in evidence.labels}
     like, mistakes, off = evidence.likelihood, {}, None
     for v in known:
@@ -258,7 +258,7 @@ def _own_reading(
     if a != "ignore":
         others = evidence.log_others
         if a == "average" or "average" in case.intruder.levels:
-            others = _evidence(case, i, a, view, evidence.about).log_others
+            others = step_evidence(case, i, a, view, evidence.about).log_others
     assert evidence.likelihood is not None
     flags = (True,) * len(evidence.about)
     return [
@@ -269,7 +269,8 @@ def _own_reading(
     ]  # fmt: skip
 
 
-def _evidence(case: Case, i: int, level: str, view: View, about: tuple[str, ...]) -> Evidence:
+def step_evidence(case: Case, i: int, level: str, view: View, about: tuple[str, ...]) -> Evidence:
+    """What step i says of some of its variables, at a level."""
     fitted = case.believed[i] if level == "average" else case.compiled.fitted[i]
     order = tuple(v for v in case.compiled.steps[i].variables if v in about)
     used = "exact" if "exact" in case.intruder.levels and level != "ignore" else level

@@ -182,7 +182,7 @@ RELEASED = {
 def test_intervals_cover_what_they_say(name: str, level: str) -> None:
     steps, variable = RELEASED[name]
     keys = [cf.Recode("age", width=5), cf.Swap("race", rate=0.30), cf.Swap("marital", rate=0.30)]
-    file = heads(1200).select("id", *KEYS, "tenure", "hh_income")
+    file = heads(800).select("id", *KEYS, "tenure", "hh_income")
     release = cf.Plan([*keys, *steps], identifiers=["id"]).protect(file, seed=2)
     found = cf.Intruder.at(level, knows=KEYS).attack(release).guess(variable)
     row = found.coverage(levels=[0.8]).frame.row(0, named=True)
@@ -231,7 +231,7 @@ def test_several_rows_of_a_unit() -> None:
 
 @pytest.mark.slow
 def test_ten_releases_are_near_the_shortcut() -> None:
-    file = heads(1500).select("id", *KEYS, "tenure")
+    file = heads(900).select("id", *KEYS, "tenure")
     plan = cf.Plan(
         [cf.Recode("age", width=5), cf.Swap("race", rate=0.3), cf.Swap("tenure", rate=0.2)], identifiers=["id"]
     )

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from confide.attack.evidence.case import Case
-from confide.attack.evidence.gather import _evidence
+from confide.attack.evidence.gather import step_evidence
 from confide.attack.learning.attributes.normal_pairs import add_normal
 from confide.frames.columns import F64, I64, Column, Records, codes_in
 from confide.frames.distinct import Distinct
@@ -189,14 +189,14 @@ def _altered(case: Case, variable: str, view: View, others: tuple[Case, ...]) ->
     step = [v for v in case.compiled.steps[i].variables if v in case.released]
     beside = tuple(v for v in step if v in known and case.original[v].kind == "categorical")
     about = tuple(v for v in step if v == variable or v in beside)
-    found = _evidence(case, i, level, view, about)
+    found = step_evidence(case, i, level, view, about)
     if found.likelihood is not None and found.sense == "z|y" and beside:
-        alone = _evidence(case, i, level, view, (variable,))
+        alone = step_evidence(case, i, level, view, (variable,))
         if len(found.likelihood.margins()) > 1:  # altered independently: the others say nothing of it
             found, beside = alone, ()
     like = found.likelihood
     if others and like is not None:
-        each = [_evidence(o, i, level, o.view(tuple(o.intruder.knows)), found.about).likelihood for o in others]
+        each = [step_evidence(o, i, level, o.view(tuple(o.intruder.knows)), found.about).likelihood for o in others]
         like = repeated([like, *(e for e in each if e is not None)])
     if like is None or isinstance(like, Silent) or found.sense == "pair":
         return Said(variable, "says nothing", case, view)

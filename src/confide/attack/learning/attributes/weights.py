@@ -69,7 +69,7 @@ def pieces(ready: Prepared, only: int | None = None) -> Iterator[Piece]:
     """
     first = alike(ready)
     for rows, knows, between in ready.who.patterns(tuple(ready.intruder.knows), ready.case.told_missing):
-        knowledge, fitted, side = ready._fitted(rows, knows, between)
+        knowledge, fitted, side = ready.fitted(rows, knows, between)
         asked = np.flatnonzero(first[rows] == rows)
         if only is not None:
             asked = np.flatnonzero(rows == only)
