@@ -60,6 +60,11 @@ def optimum() -> cf.Optimum:
 
 
 @cache
+def guess() -> cf.Guess:
+    return attack().guess("tenure")
+
+
+@cache
 def matches() -> cf.Matches:
     return cf.Nearest(["sex", "age", "hh_income"]).attack(cf.Release.adopt(HEADS, HEADS.drop("id"), link=range(300)))
 
@@ -76,14 +81,20 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "Combined": lambda: cf.combine([[1.0, 5.0], [2.0, 4.0]], [[0.1, 0.2], [0.1, 0.3]]),
     "Contributions": lambda: attack().contributions("sex"),
     "Copies": copies,
+    "Coverage": lambda: guess().coverage(),
     "CustomaryRisks": lambda: cf.customary_risks(HEADS, HEADS, keys=["sex", "age"], target="tenure"),
     "Drawn": lambda: drawn(attack().release, {"near": WHO}, [cf.Hellinger()]),
     "Explanation": lambda: attack().explain(3),
     "Exposure": lambda: cf.exposure(HEADS, PLAN, ["sex", "race"], shares=[1.0, 0.5], seed=1),
     "Few": lambda: cf.protect_few(HEADS, PLAN, intruders={"a": WHO}, utility=["hellinger"], seed=1, repeats=2),
     "Grid": lambda: cf.Intruder.at("naive", knows=["sex", "race"]).attack(attack().release).grid(),
-    "Nats": lambda: attack().explain(3).nats,
+    "Guess": lambda: guess(),
+    "Guesses": lambda: attack().guess(["tenure", "hh_income"]),
+    "Harm": lambda: guess().harm(
+        right_identification=1, wrong_identification=1, right_attribution=1, wrong_attribution=1, threshold=0.5),
+    "LearntSummary": lambda: guess().summary(),
     "Matches": matches,
+    "Nats": lambda: attack().explain(3).nats,
     "NaiveGuess": lambda: matches().guess("tenure"),
     "Optimum": optimum,
     "Published": lambda: TABLE.publish(cf.RoundCells(3), margins="all"),
