@@ -31,6 +31,7 @@ from confide.show.report import page
 from confide.study import run
 from confide.study.evaluate import Evaluated
 from confide.study.meeting import BINS, Met
+from confide.study.released import SIZES
 from confide.study.statement.checks import RISKS
 
 STUDY = """
@@ -111,7 +112,7 @@ def cheap() -> None:
             who: {"informed": Met(risks[who], bins, [["sex", "f", 3.0, 1.0, 0.5, 0.5, 0.5]], [])} for who in intruders
         }
         seconds = dict.fromkeys(("protect", "attack", "utility"), 0.0)
-        return Evaluated(met, utility, dict.fromkeys(utility, ""), {}, [], seconds)
+        return Evaluated(met, utility, dict.fromkeys(utility, ""), {}, [], seconds, size=dict.fromkeys(SIZES, 2.0))
 
     picture = drawing._png_part(b"IDAT", b"x\x9c\x03\x00\x00\x00\x00\x01")
     chart = SimpleNamespace(save=lambda path, **_: Path(path).write_bytes(b"\x89PNG\r\n\x1a\n" + picture))
