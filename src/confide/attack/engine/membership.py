@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from confide.attack.engine.blocks import blocks
 from confide.attack.engine.scene import Scene
@@ -123,11 +124,13 @@ def weight_scale(who: Unsure, release: Release) -> float:
     """
     if who.weights is None or release.frame.height >= release.original.height:
         return 1.0
-    sums = []
-    for frame in (release.original, release.frame):
-        weights = encode_column(frame.get_column(who.weights), "numeric").values
-        sums.append(float(weights[weights > 0].sum()))
-    return sums[0] / sums[1]
+    return weight_sum(who.weights, release.original) / weight_sum(who.weights, release.frame)
+
+
+def weight_sum(name: str, frame: pl.DataFrame) -> float:
+    """For how many people the records of a file stand."""
+    weights = encode_column(frame.get_column(name), "numeric").values
+    return float(weights[weights > 0].sum())
 
 
 def _counted(scene: Scene, people: Records, count: F64 | None) -> F64:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from confide.attack.engine.membership import weight_scale, weight_sum
 from confide.attack.engine.prepare import Prepared, prepare
 from confide.attack.intruder import Unsure
 from confide.attack.learning.attributes.asked import Asked
@@ -65,14 +66,17 @@ def _own_weights(asked: Asked) -> F64:
     if not isinstance(who, Unsure) or who.weights is None:
         return np.zeros(asked.n)
     weights = encode_column(asked.release.frame.get_column(who.weights), "numeric").values
-    return np.where(asked.own >= 0, weights[np.maximum(asked.own, 0)], 0.0)
+    return np.where(asked.own >= 0, weights[np.maximum(asked.own, 0)] * weight_scale(who, asked.release), 0.0)
 
 
 def _gone(asked: Asked) -> Without:
     who = asked.intruder.membership
     if isinstance(who, Unsure) and who.population is None:
-        kind = "weights" if who.weights is not None else "total"
-        return Without(kind, float(who.total or 0.0), asked.release.frame.height)
+        many = asked.release.frame.height
+        if who.weights is None:
+            return Without("total", float(who.total or 0.0), many)
+        sample = many < asked.release.original.height
+        return Without("weights", weight_sum(who.weights, asked.release.original) if sample else 0.0, many)
     return Without("certain" if who == "certain" else "stays")
 
 

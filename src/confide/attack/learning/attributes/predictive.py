@@ -62,7 +62,8 @@ class Without:
     """How absence weighs when a person's own record is gone: (N_t, n_t, own survey weight) as `membership` says.
 
     `stays`: the person stays among the N_t people who could be the target; else N_t shrinks with the record: by its
-    survey weight, or, for `total` people and r records, in proportion.
+    survey weight, or, for a stated `total` and r records, in proportion. Weights of a sample stand for the `total` of the
+    file they were drawn from, with one record less as well; where all records are released, `total` is 0.
     """
 
     kind: str
@@ -76,6 +77,8 @@ class Without:
         fewer = people
         if self.kind == "weights":
             fewer = people - weight
+            if self.total:
+                fewer = fewer * self.total / np.maximum(self.total - weight, 1e-300)
         elif self.kind == "total" and self.records > 1:
             fewer = people * (n_t - 1) / np.maximum(n_t, 1.0) * self.records / (self.records - 1)
         return np.maximum(fewer - (n_t - 1), 0.0)
