@@ -62,8 +62,8 @@ class Without:
     """How absence weighs when a person's own record is gone: (N_t, n_t, own survey weight) as `membership` says.
 
     `stays`: the person stays among the N_t people who could be the target; else N_t shrinks with the record: by its
-    survey weight, or, for a stated `total` and r records, in proportion. Weights of a sample stand for the `total` of the
-    file they were drawn from, with one record less as well; where all records are released, `total` is 0.
+    survey weight, or, for a stated `total` and r records, in proportion. Weights of a sample stand for the `total` of
+    the file they were drawn from, with one record less as well; where all records are released, `total` is 0.
     """
 
     kind: str
