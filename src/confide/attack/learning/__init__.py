@@ -1,0 +1,1 @@
+"""What is learnt beyond who is who, one target at a time."""

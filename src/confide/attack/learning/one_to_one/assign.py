@@ -1,0 +1,132 @@
+r"""The best assignment of everybody, and the proof of it.
+
+Large blocks are solved on each target's likeliest candidates. The duals of that solution then judge every pair that was
+left out, in one attack on prices: no left-out record may be worth more than
+
+.. math:: \max_j \left( \log R_{aj} - p_j \right) \le -u_a .
+
+Pairs that break this are added and the problem is solved again. If some are left in the end, the answer is at most
+:math:`\sum_a n_a \max(0, \max_j(\log R_{aj} - p_j) + u_a)` nats from the best one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from confide.attack.learning.one_to_one.candidates import Edges, Graph, gather, joined, lowest, sources_of, spread
+from confide.attack.learning.one_to_one.flows import NEVER, Flow, solve
+from confide.attack.learning.one_to_one.types import Types
+from confide.frames.columns import F64, I64
+
+ROUNDS = 30
+"""Times that the problem is solved; then what is left is stated as a gap."""
+SLACK = 1e-7
+"""Nats by which a left-out pair may seem better, from rounding."""
+FIRST = 12
+"""Candidates of a type with which the search begins, beside twice as many as it has targets."""
+SOME = 0.05
+"""Share of all other candidates that are there from the start: the likeliest ones are often the same for many."""
+
+
+@dataclass(frozen=True, eq=False)
+class Assignment:
+    """`x`: (E,) targets per edge of the `graph`; `away`: (A,) targets of each type that are not placed; duals `u`: (A,)
+    and `price`: (B,), log R - price + u is at most 0, and 0 where x is positive.
+
+    `gap`: nats by which the best assignment may be better, 0 where it is proved that none is; `rounds`: how often the
+    problem was solved.
+    """
+
+    graph: Graph
+    x: I64
+    away: I64
+    u: F64
+    price: F64
+    gap: float
+    rounds: int
+
+
+def assign(types: Types, graph: Graph, threads: int, seed: int = 0) -> Assignment:
+    """The most probable way to give every target a record of its own, or to none where membership is unsure."""
+    draws = np.random.default_rng(seed)
+    order, pools = draws.permutation(len(types.supply)), absence_costs(types)
+    small, rounds, given = _few(types, graph, draws), 0, None
+    while True:
+        problem = small.start, small.col, -small.log_r, types.supply, types.capacity, types.block, pools, order
+        flow, rounds = solve(*problem, given), rounds + 1
+        if given is not None and flow.away.any():  # not every record is taken: prices must begin at 0
+            flow = solve(*problem)
+        more = _better(types, graph, flow)
+        gap = 0.0
+        if not len(more[0]):
+            gap, more = _left_out(types, graph, flow, threads)
+            if not len(more[0]) or rounds >= ROUNDS:
+                break
+            graph = joined(graph, *more)
+        small = joined(small, *more)
+        given = np.where(flow.price > NEVER / 2, flow.price - NEVER, flow.price) if _everything(types) else None
+    x = np.zeros(len(graph.col), dtype=np.int64)
+    used = np.flatnonzero(flow.x)
+    x[graph.place(small.row[used], small.col[used])] = flow.x[used]
+    return Assignment(graph, x, flow.away, flow.u, flow.price, gap, rounds)
+
+
+def _everything(types: Types) -> bool:
+    """Whether every record is somebody's, once everybody is placed."""
+    return types.people is None and int(types.supply.sum()) == int(types.capacity.sum())
+
+
+def absence_costs(types: Types) -> tuple[I64, F64]:
+    r"""What the k-th absent target of a block costs, from the prior of a matching with s pairs.
+
+    .. math:: \frac{(N-T)_{r-s}}{(N)_r}: \qquad h(k) = -\log(N - r - k + 1), \quad k = 1, \dots, \min(T, N - r)
+    """
+    if types.people is None:
+        return np.zeros(2, dtype=np.int64), np.zeros(0)
+    targets = np.bincount(types.block, weights=types.supply, minlength=len(types.people)).astype(np.int64)
+    many = np.minimum(targets, types.people - types.size)
+    k = np.arange(int(many.sum())) - np.repeat(np.cumsum(many) - many, many)
+    costs = -np.log(np.repeat(types.people - types.size, many) - k)
+    return np.concatenate([[0], np.cumsum(many)]).astype(np.int64), costs
+
+
+def _few(types: Types, graph: Graph, draws: np.random.Generator) -> Graph:
+    """The likeliest candidates of every type, and some at random: a good start."""
+    order = np.lexsort((-graph.log_r, graph.row))
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order)) - graph.start[graph.row[order]]
+    return graph.cut((rank < FIRST + 2 * types.supply[graph.row]) | (draws.random(len(order)) < SOME))
+
+
+def _worst(rows: I64, reduced: F64, most: I64) -> I64:
+    """Places of the edges with the least reduced costs, at most so many of each type (`most`: by type)."""
+    order = np.lexsort((reduced, rows))
+    rank = np.arange(len(order)) - np.searchsorted(rows[order], rows[order])
+    return order[rank < most[rows[order]]]
+
+
+def _better(types: Types, graph: Graph, flow: Flow) -> Edges:
+    """Edges that the search did not have, and whose reduced cost is negative: the best few of each type."""
+    reduced = flow.price[graph.col] - graph.log_r - flow.u[graph.row]
+    at = np.flatnonzero(reduced < -SLACK)
+    at = at[_worst(graph.row[at], reduced[at], 2 * FIRST + types.supply)]
+    return graph.row[at], graph.col[at], graph.log_r[at]
+
+
+def _left_out(types: Types, graph: Graph, flow: Flow, threads: int) -> tuple[float, Edges]:
+    """How far left-out pairs could improve the answer, and the best of those that could."""
+    gap, found = 0.0, [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))]
+    for source, mine in sources_of(types, np.flatnonzero(~graph.whole)):
+        wanted, of = np.unique(source.kernel[mine], return_inverse=True)
+        price = lowest(source, flow.price)
+        row, record, log_w, peak = gather(source.plan, wanted, 2 * FIRST, price, threads)
+        a = mine + source.first
+        excess = peak[of] - source.log_absent[mine] + flow.u[a]
+        gap += float((types.supply[a] * np.where(excess > SLACK, excess, 0.0)).sum())
+        bad = np.isin(row, of[excess > SLACK])
+        rows, cols, log_r = spread(source, (wanted[row[bad]], record[bad], log_w[bad] + price[record[bad]]))
+        keep = (graph.place(rows, cols) < 0) & (flow.price[cols] - log_r - flow.u[rows] < -SLACK)
+        found.append((rows[keep], cols[keep], log_r[keep]))
+    return gap, tuple(np.concatenate(parts) for parts in zip(*found, strict=True))  # type: ignore[return-value]
