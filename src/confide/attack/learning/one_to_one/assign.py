@@ -11,11 +11,11 @@ Pairs that break this are added and the problem is solved again. If some are lef
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from confide.attack.learning.one_to_one.candidates import Edges, Graph, gather, joined, lowest, sources_of, spread
+from confide.attack.learning.one_to_one.candidates import Edges, Graph, joined, likeliest, lowest, sources_of, spread
 from confide.attack.learning.one_to_one.flows import NEVER, Flow, solve
 from confide.attack.learning.one_to_one.types import Types
 from confide.frames.columns import F64, I64
@@ -54,10 +54,9 @@ def assign(types: Types, graph: Graph, threads: int, seed: int = 0) -> Assignmen
     order, pools = draws.permutation(len(types.supply)), absence_costs(types)
     small, rounds, given = _few(types, graph, draws), 0, None
     while True:
-        problem = small.start, small.col, -small.log_r, types.supply, types.capacity, types.block, pools, order
-        flow, rounds = solve(*problem, given), rounds + 1
+        flow, rounds = _solved(types, small, pools, order, given, draws), rounds + 1
         if given is not None and flow.away.any():  # not every record is taken: prices must begin at 0
-            flow = solve(*problem)
+            flow = _solved(types, small, pools, order, None, draws)
         more = _better(types, graph, flow)
         gap = 0.0
         if not len(more[0]):
@@ -71,6 +70,26 @@ def assign(types: Types, graph: Graph, threads: int, seed: int = 0) -> Assignmen
     used = np.flatnonzero(flow.x)
     x[graph.place(small.row[used], small.col[used])] = flow.x[used]
     return Assignment(graph, x, flow.away, flow.u, flow.price, gap, rounds)
+
+
+def _solved(
+    types: Types, graph: Graph, pools: tuple[I64, F64], order: I64, given: F64 | None, draws: np.random.Generator
+) -> Flow:
+    """The solution with edges and records in an order drawn by lot: among assignments that are equally probable, which
+    one is found must not depend on how values are sorted, since the truth may be sorted in the same way."""
+    lot = draws.permutation(len(types.capacity))
+    capacity = np.empty_like(types.capacity)
+    capacity[lot] = types.capacity
+    prices = None if given is None else np.empty_like(given)
+    if prices is not None:
+        prices[lot] = given
+    edges = np.lexsort((draws.random(len(graph.col)), graph.row))
+    flow = solve(
+        graph.start, lot[graph.col[edges]], -graph.log_r[edges], types.supply, capacity, types.block, pools, order, prices
+    )
+    x = np.empty_like(flow.x)
+    x[edges] = flow.x
+    return replace(flow, x=x, price=flow.price[lot])
 
 
 def _everything(types: Types) -> bool:
@@ -120,13 +139,13 @@ def _left_out(types: Types, graph: Graph, flow: Flow, threads: int) -> tuple[flo
     gap, found = 0.0, [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))]
     for source, mine in sources_of(types, np.flatnonzero(~graph.whole)):
         wanted, of = np.unique(source.kernel[mine], return_inverse=True)
-        price = lowest(source, flow.price)
-        row, record, log_w, peak = gather(source.plan, wanted, 2 * FIRST, price, threads)
-        a = mine + source.first
+        a, price = mine + source.first, lowest(source, flow.price)
+        targets = np.bincount(of, weights=types.supply[a]).astype(np.int64)
+        target, record, log_w, peak = likeliest(source, wanted, 2 * FIRST + targets, price, threads)
         excess = peak[of] - source.log_absent[mine] + flow.u[a]
         gap += float((types.supply[a] * np.where(excess > SLACK, excess, 0.0)).sum())
-        bad = np.isin(row, of[excess > SLACK])
-        rows, cols, log_r = spread(source, (wanted[row[bad]], record[bad], log_w[bad] + price[record[bad]]))
+        bad = np.isin(target, wanted[of[excess > SLACK]])
+        rows, cols, log_r = spread(source, (target[bad], record[bad], log_w[bad] + price[record[bad]]))
         keep = (graph.place(rows, cols) < 0) & (flow.price[cols] - log_r - flow.u[rows] < -SLACK)
         found.append((rows[keep], cols[keep], log_r[keep]))
     return gap, tuple(np.concatenate(parts) for parts in zip(*found, strict=True))  # type: ignore[return-value]

@@ -23,14 +23,14 @@ from confide.core.run.threads import run_pieces
 from confide.frames.columns import F64, I64, Bools
 from confide.frames.distinct import Distinct
 
-EVERY = 6_000_000
-"""Pairs that are computed one by one, so that every candidate of a small block is there."""
+EVERY, SMALL = 2_000_000, 4_000
+"""Pairs in all, and of one block, that are computed one by one, so that every candidate is there."""
 PAIRS = 400_000
 """Pairs times classes that are worked on together."""
-EDGES = 8_000_000
-"""Candidates that are kept in all."""
-FAR = 20.0
-"""Beyond the first few, candidates of a large block less likely than the best by this factor in nats are not kept."""
+FIRST = 24
+"""Candidates with which the search begins, beside four times as many as a type has targets."""
+HELD = 2_000_000
+"""Numbers that are gathered at once."""
 
 
 Edges = tuple[I64, I64, F64]
@@ -85,59 +85,47 @@ def joined(graph: Graph, rows: I64, cols: I64, log_r: F64) -> Graph:
 
 
 def candidates(types: Types, threads: int) -> Graph:
-    """All candidates of small blocks, and of large ones as many of the likeliest as there is room for."""
+    """All candidates of small blocks, and of large ones the likeliest."""
     n = len(types.supply)
-    parts: list[Edges] = []
-    whole = np.zeros(n, dtype=bool)
-    room = EVERY
+    parts: list[Edges] = [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))]
+    whole, room = np.zeros(n, dtype=bool), EVERY
     for source in types.sources:
         plan = source.plan
-        width = np.diff(plan.offsets)
-        many = np.bincount(plan.block_t, minlength=len(width)) * width
+        many = np.bincount(plan.block_t, minlength=len(plan.offsets) - 1) * np.diff(plan.offsets)
         order = np.argsort(many, kind="stable")
-        small = np.zeros(len(width), dtype=bool)
-        small[order[np.cumsum(many[order]) <= room]] = True
+        small = np.zeros(len(many), dtype=bool)
+        small[order[(np.cumsum(many[order]) <= room) & (many[order] <= SMALL)]] = True
         room -= int(many[small].sum())
         mine = small[plan.block_t]
         whole[source.first : source.last] = mine[source.kernel]
         parts.append(spread(source, every_pair(plan, np.flatnonzero(mine), threads)))
-        parts += _likeliest(source, np.flatnonzero(~mine), types, threads)
-    rows, cols, log_w = (np.concatenate([p[k] for p in parts]) if parts else np.zeros(0) for k in range(3))
-    there = np.isfinite(log_w)
-    rows, cols, log_w = rows[there].astype(np.int64), cols[there].astype(np.int64), log_w[there]
+        targets = np.bincount(
+            source.kernel, weights=types.supply[source.first : source.last], minlength=len(plan.targets)
+        )
+        large = np.flatnonzero(~mine)
+        found = likeliest(source, large, FIRST + 4 * targets[large].astype(np.int64), None, threads)
+        parts.append(spread(source, found[:3]))
+    rows, cols, log_r = (np.concatenate(part) for part in zip(*parts, strict=True))
+    there = np.isfinite(log_r)
     top = np.full(n, -np.inf)
-    np.maximum.at(top, rows, log_w)
-    top = np.where(np.isfinite(top), top, 0.0)
-    return graph_of(rows, cols, log_w, top, whole)
+    np.maximum.at(top, rows, log_r)
+    return graph_of(rows[there], cols[there], log_r[there], np.where(np.isfinite(top), top, 0.0), whole)
 
 
-def _likeliest(source: Source, wanted: I64, types: Types, threads: int) -> list[Edges]:
-    """Of distinct targets in large blocks, as many candidates as there is room for, and enough for all of a type."""
-    if not len(wanted):
-        return []
-    supply = np.bincount(source.kernel, weights=types.supply[source.first : source.last], minlength=len(source.plan.targets))
-    least = (4 * supply[wanted] + 32).astype(np.int64)
-    most = np.maximum(least, EDGES // max(len(wanted), 1))
+def likeliest(source: Source, wanted: I64, most: I64, price: F64 | None, threads: int) -> tuple[I64, I64, F64, F64]:
+    """At least so many records of each distinct target (`most`), those with the largest log weight minus price, if there
+    are so many: target, record, log weight minus price; and the largest of each target."""
     size = np.diff(source.plan.offsets)[source.plan.block_t[wanted]]
-    level = np.minimum(2 ** np.ceil(np.log2(np.maximum(np.minimum(most, size), 1))).astype(np.int64), size.max())
-    out = []
+    level = 2 ** np.ceil(np.log2(np.maximum(np.minimum(most, size), 1))).astype(np.int64)
+    peak, out = np.full(len(wanted), -np.inf), [(np.zeros(0, dtype=np.int64),) * 2 + (np.zeros(0),)]
     for many in np.unique(level):
         mine = np.flatnonzero(level == many)
-        for a, b in pieces(np.full(len(mine), many), 2_000_000):
+        for a, b in pieces(np.full(len(mine), many), HELD):
             some = mine[a:b]
-            row, record, log_w, peak = gather(source.plan, wanted[some], int(many), None, threads)
-            rank = _ranks(row, log_w)
-            keep = (log_w > peak[row] - FAR) | (rank < least[some][row])
-            out.append(spread(source, (wanted[some][row[keep]], record[keep], log_w[keep])))
-    return out
-
-
-def _ranks(row: I64, values: F64) -> I64:
-    """The place of each value in its row, the largest first; rows are sorted."""
-    order = np.lexsort((-values, row))
-    out = np.empty(len(row), dtype=np.int64)
-    out[order] = np.arange(len(row)) - np.searchsorted(row, row[order])
-    return out
+            row, record, log_w, peak[some] = gather(source.plan, wanted[some], int(many), price, threads)
+            out.append((wanted[some][row], record, log_w))
+    target, record, log_w = (np.concatenate(part) for part in zip(*out, strict=True))
+    return target, record, log_w, peak
 
 
 def spread(source: Source, pairs: Edges) -> Edges:

@@ -27,13 +27,13 @@ from confide.frames.columns import F64, I64
 
 class Rows(NamedTuple):
     """What is drawn from. Edges of type a: start[a]..start[a+1]-1, by rising `col`, with `log_r`; `upto`: (E,) the
-    cumulated share of each row's records, the rest is absence; `log_z`: (A,) log of the rows' sums with it."""
+    cumulated shares of each row's records; `total`: (A,) the rows' sums without absence."""
 
     start: I64
     col: I64
     log_r: F64
     upto: F64
-    log_z: F64
+    total: F64
 
 
 class Parts(NamedTuple):
@@ -126,7 +126,7 @@ def take_owned(t, o, c, edge, j, rows, parts, state):  # type: ignore[no-untyped
     """Target t takes the record of o, which gets that of t, or none."""
     a, mine = parts.type_of[o], state.edge[o]
     if state.edge[t] < 0:
-        if uniform(state.draws) >= np.exp(rows.log_z[parts.type_of[t]] - rows.log_z[a]):
+        if uniform(state.draws) * (rows.total[a] + parts.w0[c]) >= rows.total[parts.type_of[t]] + parts.w0[c]:
             return
         state.log_w[c] += rows.log_r[edge] - rows.log_r[mine]
         state.edge[o], state.record[o] = -1, -1
@@ -148,12 +148,11 @@ def step(t, c, rows, parts, state):  # type: ignore[no-untyped-def]
     """One draw for target t of component c."""
     a = parts.type_of[t]
     lo, hi = rows.start[a], rows.start[a + 1]
-    x = uniform(state.draws)
-    if hi == lo or x >= rows.upto[hi - 1]:
+    if parts.w0[c] > 0.0 and uniform(state.draws) * (rows.total[a] + parts.w0[c]) < parts.w0[c]:
         if state.edge[t] >= 0:
             give_up(t, c, rows, parts, state)
         return
-    edge = find(rows.upto, lo, hi, x)
+    edge = find(rows.upto, lo, hi, uniform(state.draws))
     if edge == hi:
         edge = hi - 1
     b = rows.col[edge]

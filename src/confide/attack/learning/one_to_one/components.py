@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from confide.attack.engine.blocks import starts
 from confide.attack.learning.one_to_one.assign import Assignment
 from confide.attack.learning.one_to_one.exact import Component
+from confide.attack.learning.one_to_one.flows import NEVER
 from confide.attack.learning.one_to_one.types import Types
 from confide.frames.columns import F64, I64, Bools
 
@@ -66,7 +67,8 @@ class Components:
         log_r[row, col] = graph.log_r[e]
         n, m = self.types.supply[a], self.types.capacity[b]
         right[row, col] = best.x[e] / (n[row] * m[col])
-        return Component(log_r, n, m, int(self.base[c]), best.u[a], best.price[b]), right, (row, col, e)
+        u, price = (np.where(x > NEVER / 2, x - NEVER, x) for x in (best.u[a], best.price[b]))
+        return Component(log_r, n, m, int(self.base[c]), u, price), right, (row, col, e)
 
 
 def components(types: Types, best: Assignment) -> Components:

@@ -17,16 +17,18 @@ Where all targets differ a state is a subset, so that 15 of them take :math:`O(2
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import gammaln
 
+from confide.attack.engine.blocks import starts
 from confide.core.run.compile import compiled
 from confide.frames.columns import F64, I64
 
 STATES = 2**15
 """States that a component may have: 15 targets that all differ."""
-WORK = 4e9
+WORK = 2e9
 """Sums in one component; a billion take about a second."""
 LARGEST = 600.0
 """Logarithm of the number of matchings, beyond which it would not be a floating-point number."""
@@ -58,12 +60,23 @@ class Component:
         return float(np.prod(self.n + 1.0))
 
     @property
+    def least(self) -> int:
+        """The fewest pairs that a matching can have."""
+        return max(-self.base, 0)
+
+    @property
     def work(self) -> float:
         """Sums that the marginals take; infinite where they cannot be had this way."""
         t, r = int(self.n.sum()), int(self.m.sum())
         if self.states > STATES or min(t, r) * np.log(max(t, r, 2)) > LARGEST:
             return np.inf
-        return 3.0 * self.states * len(self.n) * r
+        sizes = np.ones(1)
+        for k in self.n:
+            sizes = np.convolve(sizes, np.ones(int(k) + 1))
+        upto = np.concatenate([[0.0], np.cumsum(sizes)])
+        j = np.arange(1, r + 1)
+        low, high = np.clip(self.least - (r - j), 0, t + 1), np.minimum(j, t) + 1
+        return 3.0 * len(self.n) * float(np.maximum(upto[high] - upto[low], 0.0).sum())
 
     def log_sizes(self) -> F64:
         """log g(s) for s = 0..T, up to a constant; -inf where more than N - T people would be needed for records."""
@@ -88,16 +101,17 @@ def exact(component: Component) -> Marginals:
     return _exact(component)
 
 
-def effort(n: I64, m: I64) -> float:
+def effort(n: I64, m: I64, base: int) -> float:
     """Sums that marginals of so many targets and records of each type take, by the better side."""
-    none = Component(np.zeros((len(n), len(m))), n, m, 0, np.zeros(len(n)), np.zeros(len(m)))
+    none = Component(np.zeros((len(n), len(m))), n, m, base, np.zeros(len(n)), np.zeros(len(m)))
     return min(none.work, none.turned.work)
 
 
 def variance(component: Component, right: F64, nudge: float = 0.05) -> float:
     r"""The variance of :math:`\sum_i q_{i,s(i)}` over matchings s: the second derivative of log Z in
     :math:`\lambda`, where R is multiplied by :math:`e^{\lambda q}`. `right`: q, (A, B)."""
-    totals = [exact(replace(component, log_r=component.log_r + k * nudge * right)).log_total for k in (-1, 0, 1)]
+    c, q = (component.turned, right.T) if component.turned.work < component.work else (component, right)
+    totals = [_exact(replace(c, log_r=c.log_r + k * nudge * q), alone=True).log_total for k in (-1, 0, 1)]
     return max((totals[0] + totals[2] - 2 * totals[1]) / nudge**2, 0.0)
 
 
@@ -111,93 +125,150 @@ def alike(log_r: float, n: int, m: int, base: int) -> float:
     return float((w @ s) / w.sum() / (n * m))
 
 
-def _exact(c: Component) -> Marginals:
-    left, strides, end = _states(c)
+def _exact(c: Component, alone: bool = False) -> Marginals:
+    """`alone`: the total alone."""
+    states, end = _states(c)
     r = np.exp(np.where(np.isfinite(c.log_r), c.log_r + c.u[:, None] - c.price, -np.inf))
-    skip, top = np.exp(-c.price), float(end.max(initial=-np.inf))
+    top = float(end.max(initial=-np.inf))
+    p = np.zeros_like(r)
     if not np.isfinite(top):
-        return Marginals(np.zeros_like(r), -np.inf)
-    p, kept = np.zeros_like(r), int(np.ceil(np.sqrt(len(c.m))))
-    many = len(end)
-    room = np.zeros((-(-len(c.m) // kept) + 1, many)), np.zeros((kept + 1, many))
-    total = sum_states(r, skip, c.m, left, strides, np.exp(end - top), p, *room)
-    shift = top - float(c.n @ c.u) + float(c.m @ c.price)
+        return Marginals(p, -np.inf)
+    given = Given(r, np.exp(-c.price), c.m, c.least)
+    kept = int(np.ceil(np.sqrt(len(c.m))))
+    checks = np.zeros((-(-len(c.m) // kept) + 1, len(end)))
+    end = np.exp(end - top)
+    total, last = sum_forward(given, states, end, checks, kept)
     if total <= 0:
         return Marginals(p, -np.inf)
+    if not alone:
+        sum_back(given, states, end, p, checks, np.zeros((kept + 1, len(end))), last)
+    shift = top - float(c.n @ c.u) + float(c.m @ c.price)
     return Marginals(p / total / c.n[:, None], float(np.log(total)) + shift)
 
 
-def _states(c: Component) -> tuple[I64, I64, F64]:
-    """What each state leaves of each type, how far apart neighbours are, and the log of its weight at the end."""
+class Given(NamedTuple):
+    """`r`: (A, B) weights as they are summed; `skip`: (B,) of a record that nobody has; `m`: (B,) records of a type;
+    `least`: the fewest pairs."""
+
+    r: F64
+    skip: F64
+    m: I64
+    least: int
+
+
+class States(NamedTuple):
+    """`left`: (states, A) what a state leaves of each type; `strides`: (A,) how far apart neighbours are; `order`: states
+    by the number of targets that have a record, those with k from first[k] on."""
+
+    left: I64
+    strides: I64
+    order: I64
+    first: I64
+
+
+def _states(c: Component) -> tuple[States, F64]:
+    """All states, and the logs of their weights at the end."""
     sizes = c.n + 1
     strides = np.concatenate([[1], np.cumprod(sizes)[:-1]]).astype(np.int64)
     taken = (np.arange(int(np.prod(sizes)))[:, None] // strides) % sizes
-    left = c.n - taken
-    log_g = c.log_sizes()[taken.sum(axis=1)]
+    left, many = (c.n - taken).astype(np.int64), taken.sum(axis=1)
+    order = np.argsort(many, kind="stable").astype(np.int64)
+    log_g = c.log_sizes()[many]
     with np.errstate(invalid="ignore"):
         end = np.where(np.isfinite(log_g), log_g + left @ c.u, -np.inf)
-    return left.astype(np.int64), strides, end
+    return States(left, strides, order, starts(many[order], int(c.n.sum()) + 1)), end
 
 
 @compiled(inner=True)
-def one_more(r, skip, left, strides, f):  # type: ignore[no-untyped-def]
-    """Weights of states after one more record of a type, in place. `r`: (A,) its weights."""
-    for s in range(len(f) - 1, -1, -1):
-        total = skip * f[s]
-        for a in range(len(r)):
-            before = s - strides[a]
-            if before >= 0 and left[before, a] == left[s, a] + 1:
-                total += r[a] * left[before, a] * f[before]
+def span(j, r, given, states):  # type: ignore[no-untyped-def]
+    """Where the states begin and end that can be there after j of r records, if enough pairs are to come of it."""
+    most = len(states.first) - 2
+    low = given.least - (r - j)
+    return states.first[low if low > 0 else 0], states.first[(j if j < most else most) + 1]
+
+
+@compiled(inner=True)
+def one_more(b, j, records, given, states, f):  # type: ignore[no-untyped-def]
+    """Weights of states after record j, of type b, in place: larger states first."""
+    lo, hi = span(j, records, given, states)
+    for i in range(hi - 1, lo - 1, -1):
+        s = states.order[i]
+        total = given.skip[b] * f[s]
+        for a in range(len(given.r)):
+            before = s - states.strides[a]
+            if before >= 0 and states.left[before, a] == states.left[s, a] + 1:
+                total += given.r[a, b] * states.left[before, a] * f[before]
         f[s] = total
 
 
 @compiled(inner=True)
-def one_less(r, skip, left, strides, g):  # type: ignore[no-untyped-def]
-    """The same backwards: weights of all that can follow a state."""
-    for s in range(len(g)):
-        total = skip * g[s]
-        for a in range(len(r)):
-            if left[s, a] > 0:
-                total += r[a] * left[s, a] * g[s + strides[a]]
+def one_less(b, j, records, given, states, g):  # type: ignore[no-untyped-def]
+    """The same backwards: weights of all that can follow a state before record j."""
+    lo, hi = span(j - 1, records, given, states)
+    for i in range(lo, hi):
+        s = states.order[i]
+        total = given.skip[b] * g[s]
+        for a in range(len(given.r)):
+            if states.left[s, a] > 0:
+                total += given.r[a, b] * states.left[s, a] * g[s + states.strides[a]]
         g[s] = total
 
 
 @compiled
-def sum_states(r, skip, m, left, strides, end, p, checks, part):  # type: ignore[no-untyped-def]
-    """The total, and in `p` (A, B) the sums of the marginals; `end` is changed.
-
-    `checks`: states before every so many types of records, from which those before each type are had again in `part`.
-    """
-    types, kept = len(m), len(part) - 1
-    f = part[kept]
+def sum_forward(given, states, end, checks, kept):  # type: ignore[no-untyped-def]
+    """The total weight, and the number of records; states before every so many types are kept in `checks`, the last row
+    of which is worked in."""
+    records = 0
+    for b in range(len(given.m)):
+        records += given.m[b]
+    f = checks[len(checks) - 1]
     for s in range(len(f)):
         f[s] = 1.0 if s == 0 else 0.0
-    for b in range(types):
+    j = 0
+    for b in range(len(given.m)):
         if b % kept == 0:
-            checks[b // kept, :] = f
-        for _ in range(m[b]):
-            one_more(r[:, b], skip[b], left, strides, f)
+            for s in range(len(f)):
+                checks[b // kept, s] = f[s]
+        for _ in range(given.m[b]):
+            j += 1
+            one_more(b, j, records, given, states, f)
     total = 0.0
     for s in range(len(f)):
         total += f[s] * end[s]
+    return total, records
+
+
+@compiled
+def sum_back(given, states, end, p, checks, part, records):  # type: ignore[no-untyped-def]
+    """In `p` (A, B) the sums of the marginals; `end` is changed. The states before each type are had again in `part`."""
+    types, kept = len(given.m), len(part) - 1
+    f = part[kept]
+    after = records
     for segment in range((types - 1) // kept, -1, -1):
         first = segment * kept
         last = min(first + kept, types)
-        f[:] = checks[segment]
+        j = after
         for b in range(first, last):
-            part[b - first, :] = f
-            for _ in range(m[b]):
-                one_more(r[:, b], skip[b], left, strides, f)
+            j -= given.m[b]
+        for s in range(len(f)):
+            f[s] = checks[segment, s]
+        for b in range(first, last):
+            for s in range(len(f)):
+                part[b - first, s] = f[s]
+            for _ in range(given.m[b]):
+                j += 1
+                one_more(b, j, records, given, states, f)
         for b in range(last - 1, first - 1, -1):
-            for _ in range(m[b] - 1):
-                one_less(r[:, b], skip[b], left, strides, end)
-            before = part[b - first]
-            for a in range(len(r)):
-                if r[a, b] > 0.0:
-                    found = 0.0
-                    for s in range(len(f)):
-                        if left[s, a] > 0:
-                            found += before[s] * left[s, a] * end[s + strides[a]]
-                    p[a, b] = r[a, b] * found
-            one_less(r[:, b], skip[b], left, strides, end)
-    return total
+            for _ in range(given.m[b] - 1):
+                one_less(b, after, records, given, states, end)
+                after -= 1
+            lo, hi = span(after - 1, records, given, states)
+            for a in range(len(given.r)):
+                found = 0.0
+                for i in range(lo, hi):
+                    s = states.order[i]
+                    if states.left[s, a] > 0:
+                        found += part[b - first, s] * states.left[s, a] * end[s + states.strides[a]]
+                p[a, b] = given.r[a, b] * found
+            one_less(b, after, records, given, states, end)
+            after -= 1

@@ -14,14 +14,14 @@ from confide.attack.learning.one_to_one.sampled import Sampled, sample, sweeps_f
 from confide.core.run.threads import run_pieces
 from confide.frames.columns import F64, I64, Bools
 
-IN_ALL = 2e10
+IN_ALL = 5e9
 """Sums in all components that are had exactly."""
 
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
     """`p`: (E,) of one target and one record of an edge's types, NaN where no matching is possible; `error`: its standard
-    error, 0 where exact. `absent`: (A,). Per component: `exact`, whether it is; `spread`: the variance of how many are
+    error, 0 where exact; `halves`: (2, E) the same from half of all chains each. `absent`: (A,). Per component: `exact`, whether it is; `spread`: the variance of how many are
     right if the best assignment is declared; `r_hat`, NaN where nothing was drawn; `held`: the share of sweeps that
     count. `sweeps` of each chain, 0 where nothing was drawn.
     """
@@ -29,6 +29,7 @@ class Posterior:
     parts: Components
     p: F64
     error: F64
+    halves: F64
     absent: F64
     exact: Bools
     spread: F64
@@ -43,10 +44,12 @@ def marginals(parts: Components, sweeps: int | None, seed: int, threads: int) ->
     p, error = np.full(len(graph.col), np.nan), np.zeros(len(graph.col))
     absent, spread = np.full(len(graph.top), np.nan), np.zeros(n)
     summed = _summed(parts)
-    run_pieces(
-        lambda first, last: [_sum(parts, int(c), p, spread) for c in summed[first:last]] and None,  # type: ignore[func-returns-value]
-        [(k, min(k + 64, len(summed))) for k in range(0, len(summed), 64)], threads, lambda _: None,
-    )  # fmt: skip
+
+    def work(first: int, last: int) -> None:
+        for c in summed[first:last]:
+            _sum(parts, int(c), p, spread)
+
+    run_pieces(work, [(k, min(k + 64, len(summed))) for k in range(0, len(summed), 64)], threads, lambda _: None)
     is_exact = np.zeros(n, dtype=bool)
     is_exact[summed] = True
     mass = np.bincount(graph.row, weights=p * parts.types.capacity[graph.col], minlength=len(absent))
@@ -54,12 +57,12 @@ def marginals(parts: Components, sweeps: int | None, seed: int, threads: int) ->
     absent[mine] = np.clip(1 - mass[mine], 0.0, 1.0)
     drawn = np.flatnonzero(~is_exact & parts.possible & (parts.targets > 0))
     r_hat, held = np.full(n, np.nan), np.ones(n)
-    many = 0
+    many, halves = 0, np.tile(p, (2, 1))
     if len(drawn):
         a, e, found = _drawn(parts, drawn, sweeps, seed, threads)
-        p[e], error[e], absent[a] = found.p, found.error, found.absent
+        p[e], error[e], halves[:, e], absent[a] = found.p, found.error, found.halves, found.absent
         spread[drawn], r_hat[drawn], held[drawn], many = found.spread, found.r_hat, found.held, found.sweeps
-    return Posterior(parts, p, error, absent, is_exact, spread, r_hat, held, many)
+    return Posterior(parts, p, error, halves, absent, is_exact, spread, r_hat, held, many)
 
 
 def _summed(parts: Components) -> I64:
@@ -72,7 +75,7 @@ def _summed(parts: Components) -> I64:
         if len(a) == 1 and len(b) == 1:
             effort[c] = 1.0
         elif len(a) and len(b) and min(len(a), len(b)) <= np.log2(sums.STATES):
-            effort[c] = sums.effort(parts.types.supply[a], parts.types.capacity[b])
+            effort[c] = sums.effort(parts.types.supply[a], parts.types.capacity[b], int(parts.base[c]))
         elif not len(b):
             effort[c] = 0.0
     order = np.argsort(effort, kind="stable")
@@ -103,9 +106,9 @@ def _drawn(parts: Components, which: I64, many: int | None, seed: int, threads: 
     supply, capacity = types.supply[a], types.capacity[b]
     of_type = np.repeat(np.arange(len(which)), [len(m[0]) for m in members])
     log_w = best.graph.log_r[e]
-    w0, hole, log_r, log_z = _scales(parts, which, of_type, row, log_w + np.log(capacity[col]), log_w, best.x[e], supply)
+    w0, hole, log_r, log_sum = _scales(parts, which, of_type, row, log_w + np.log(capacity[col]), log_w, best.x[e], supply)
     start = starts(row, len(a))
-    upto = _cumulated(np.exp(log_r + np.log(capacity[col]) - log_z[row]), start)
+    upto = _cumulated(np.exp(log_r + np.log(capacity[col]) - log_sum[row]), start)
     first = np.concatenate([[0], np.cumsum(np.bincount(of_type, weights=supply, minlength=len(which)))]).astype(np.int64)
     begin = np.concatenate([[0], np.cumsum(capacity)]).astype(np.int64)
     structure = Parts(
@@ -114,7 +117,7 @@ def _drawn(parts: Components, which: I64, many: int | None, seed: int, threads: 
     state = _start(best.x[e], row, col, supply, begin, of_type, log_r, structure)
     right = best.x[e] / (supply[row] * capacity[col])
     found = sample(
-        Rows(start, col, log_r, upto, log_z), structure, state, right, (supply, capacity),
+        Rows(start, col, log_r, upto, np.exp(log_sum)), structure, state, right, (supply, capacity),
         many or sweeps_for(int(supply.sum())), seed, threads,
     )  # fmt: skip
     return a, e, found
@@ -130,7 +133,7 @@ def _scales(
     parts: Components, which: I64, of_type: I64, row: I64, log_mass: F64, log_r: F64, x: I64, supply: I64
 ) -> tuple[F64, F64, F64, F64]:
     """The weight with which absence is drawn and that of one more unplaced, by component; rows of R as they are used,
-    and the logs of their sums with absence.
+    and the logs of their sums.
 
     Rows are divided by their sums where everybody is placed; then the constant weight is such that about every other
     state counts, judged by the best assignment.
@@ -149,8 +152,7 @@ def _scales(
     if parts.types.people is not None:
         room = (parts.types.people - parts.types.size)[which].astype(float)
         w0 = np.where(room > 0, room, hole)
-    with np.errstate(divide="ignore"):
-        return w0, hole, log_r, np.logaddexp(log_sum, np.log(w0)[of_type])
+    return w0, hole, log_r, log_sum
 
 
 def _pairs(parts: Components, which: I64) -> I64:
@@ -169,7 +171,7 @@ def _log_sums(values: F64, row: I64, n: int) -> F64:
 
 
 def _cumulated(share: F64, start: I64) -> F64:
-    """Cumulated shares of each row, by itself: small rows keep their digits."""
+    """Cumulated shares of each row."""
     out = np.cumsum(share)
     before = np.concatenate([[0.0], out])[start[:-1]]
     return np.asarray(out - np.repeat(before, np.diff(start)))

@@ -12,6 +12,7 @@ from confide.attack.learning.one_to_one.assign import assign
 from confide.attack.learning.one_to_one.candidates import candidates
 from confide.attack.learning.one_to_one.components import components
 from confide.attack.learning.one_to_one.marginals import marginals
+from confide.attack.learning.one_to_one.nearby import nearby
 from confide.attack.learning.one_to_one.result import OneToOne
 from confide.attack.learning.one_to_one.table import make_table
 from confide.attack.learning.one_to_one.types import types_of
@@ -38,7 +39,7 @@ def run_one_to_one(
             raise InputError(NEAREST)
         graph = candidates(types, workers)
         done(1)
-        best = assign(types, graph, workers, seed)
+        best = nearby(types, assign(types, graph, workers, seed), workers)
         done(1)
         found = marginals(components(types, best), sweeps, seed, workers)
         done(1)

@@ -10,13 +10,13 @@ from confide.attack.learning.one_to_one.chains import Parts, Rows, State, sweeps
 from confide.core.run.threads import run_pieces
 from confide.frames.columns import F64, I64
 
-CHAINS, BATCHES = 4, 25
+CHAINS, BATCHES = 4, 20
 """Chains, and batches of each, whose means give standard errors."""
-TOGETHER = 2
-"""Chains whose sums are held at once."""
-STEPS = 120_000_000
+TRIES, COUNTING = 20, 0.8
+"""How often a constant is tuned before sweeps count, and the share of sweeps that should."""
+STEPS = 40_000_000
 """Steps in all that are taken by default."""
-FEWEST, MOST = 500, 20_000
+FEWEST, MOST = 200, 4_000
 """Sweeps of each chain."""
 BURN = 0.2
 """Share of as many sweeps that come before, and are not counted."""
@@ -24,7 +24,8 @@ BURN = 0.2
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """`p`: (E,) of one target and one record of the edge's types, `error` its standard error; `absent`: (A,).
+    """`p`: (E,) of one target and one record of the edge's types, `error` its standard error; `halves`: (2, E) the same
+    from two chains each; `absent`: (A,).
 
     Per component: `r_hat` of the log weight; `spread`: the variance of the number of right targets, if the matching
     that was asked about is declared; `sweeps` of each chain; `held`: the share of sweeps that count.
@@ -32,6 +33,7 @@ class Sampled:
 
     p: F64
     error: F64
+    halves: F64
     absent: F64
     r_hat: F64
     spread: F64
@@ -50,30 +52,30 @@ def sample(
     """`start`: the best assignment; `right`: (E,) what an edge counts if the best assignment is declared; `sizes`: how
     many targets there are of each type, and records."""
     size = max(many // BATCHES, 1)
-    c = len(parts.first) - 1
-    total = np.zeros((3, len(rows.col) + len(rows.log_z)))
+    c, e = len(parts.first) - 1, len(rows.col)
+    sums = np.zeros((2, 3, e + len(rows.total)))
     traces, overlaps = np.empty((CHAINS, c, size * BATCHES)), np.empty((CHAINS, c, size * BATCHES))
-    for some in (range(k, min(k + TOGETHER, CHAINS)) for k in range(0, CHAINS, TOGETHER)):
-        sums = {k: np.zeros_like(total) for k in some}
+    for half in range(2):
+        own = np.zeros((2, *sums.shape[1:]))
 
-        def work(first: int, _last: int, sums: dict[int, F64] = sums) -> None:
-            _run(rows, parts, start, right, size, seed * CHAINS + first, sums[first], traces[first], overlaps[first])
+        def work(k: int, _: int, half: int = half, own: F64 = own) -> None:
+            chain = 2 * half + k
+            _run(rows, parts, start, right, size, seed * CHAINS + chain, own[k], traces[chain], overlaps[chain])
 
-        run_pieces(work, [(k, k + 1) for k in some], threads, lambda _: None)
-        for k in some:
-            total += sums[k]
-    n = np.maximum(total[2], 1.0)
-    mean = total[0] / n
-    variance = np.maximum(total[1] / n - mean**2, 0.0) * n / np.maximum(n - 1, 1)
-    error, e = np.sqrt(variance / n), len(rows.col)
-    a = np.repeat(np.arange(len(sizes[0])), np.diff(rows.start))
-    each = sizes[0][a] * sizes[1][rows.col]
+        run_pieces(work, [(0, 1), (1, 2)], threads, lambda _: None)
+        sums[half] = own[0] + own[1]
+    halves = sums[:, 0] / np.maximum(sums[:, 2], 1.0)
+    total, squares, n = sums[0] + sums[1]
+    n = np.maximum(n, 1.0)
+    error = np.sqrt(np.maximum(squares / n - (total / n) ** 2, 0.0) / np.maximum(n - 1, 1))
+    each = sizes[0][np.repeat(np.arange(len(sizes[0])), np.diff(rows.start))] * sizes[1][rows.col]
     good = np.isfinite(overlaps)
-    with np.errstate(invalid="ignore"):
-        spread = np.nanvar(np.where(good, overlaps, np.nan), axis=(0, 2)) if c else np.zeros(0)
+    many_good = np.maximum(good.sum(axis=(0, 2)), 1)
+    mean = np.where(good, overlaps, 0.0).sum(axis=(0, 2)) / many_good
+    spread = np.where(good, (overlaps - mean[None, :, None]) ** 2, 0.0).sum(axis=(0, 2)) / many_good
     return Sampled(
-        mean[:e] / each, error[:e] / each, mean[e:] / sizes[0], np.array([r_hat(traces[:, k]) for k in range(c)]),
-        np.nan_to_num(spread), size * BATCHES, good.mean(axis=(0, 2)),
+        total[:e] / n[:e] / each, error[:e] / each, halves[:, :e] / each, total[e:] / n[e:] / sizes[0],
+        np.array([r_hat(traces[:, k]) for k in range(c)]), spread, size * BATCHES, good.mean(axis=(0, 2)),
     )  # fmt: skip
 
 
@@ -81,27 +83,38 @@ def _run(
     rows: Rows, parts: Parts, start: State, right: F64, size: int, seed: int, sums: F64, trace: F64, overlap: F64
 ) -> None:
     """One chain: its first sweeps are forgotten; then batch after batch, whose means are added up in `sums`."""
-    e, a, c = len(rows.col), len(rows.log_z), len(parts.first) - 1
+    e, a, c = len(rows.col), len(rows.total), len(parts.first) - 1
     key = np.random.SeedSequence([20_011, seed]).generate_state(1, np.uint64)
     state = State(*(np.array(x) for x in start[:-1]), key)
     of_type = np.zeros(a, dtype=np.int64)
     of_type[parts.type_of] = np.repeat(np.arange(c), np.diff(parts.first))
     of = np.concatenate([np.repeat(of_type, np.diff(rows.start)), of_type])
-    early = max(int(BURN * size * BATCHES), 1)
-    for batch in range(-1, BATCHES):
-        many = early if batch < 0 else size
+    parts = _settled(rows, parts, state, right, max(int(BURN * size * BATCHES), TRIES))
+    for batch in range(BATCHES):
         counts, away, valid = np.zeros(e), np.zeros(a), np.zeros(c)
-        lines = np.empty((2, c, many))
-        sweeps(many, rows, parts, state, right, counts, away, valid, lines[0], lines[1])
-        if batch < 0:
-            continue
+        lines = np.empty((2, c, size))
+        sweeps(size, rows, parts, state, right, counts, away, valid, lines[0], lines[1])
         trace[:, batch * size : (batch + 1) * size], overlap[:, batch * size : (batch + 1) * size] = lines
         there = valid[of]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            mean = np.where(there > 0, np.concatenate([counts, away]) / there, 0.0)
+        mean = np.concatenate([counts, away]) / np.maximum(there, 1.0)
         sums[0] += mean
         sums[1] += mean**2
         sums[2] += there > 0
+
+
+def _settled(rows: Rows, parts: Parts, state: State, right: F64, many: int) -> Parts:
+    """The sweeps before those that count; meanwhile the constant weight of one target more unplaced is set so that about
+    `COUNTING` of all sweeps count. Any weight is right; most are slow."""
+    c, tuned = len(parts.first) - 1, parts.hole == parts.w0
+    for _ in range(TRIES):
+        counts, away, valid = np.zeros(len(rows.col)), np.zeros(len(rows.total)), np.zeros(c)
+        size = max(many // TRIES, 1)
+        lines = np.empty((2, c, size))
+        sweeps(size, rows, parts, state, right, counts, away, valid, lines[0], lines[1])
+        odds = (size - valid + 0.5) / (valid + 0.5) * COUNTING / (1 - COUNTING)
+        hole = parts.hole * np.where(tuned, np.clip(1 / odds, 0.1, 4.0), 1.0)
+        parts = parts._replace(hole=hole, w0=np.where(tuned, hole, parts.w0))
+    return parts
 
 
 def r_hat(chains: F64) -> float:

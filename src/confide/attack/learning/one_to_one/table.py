@@ -14,7 +14,7 @@ from confide.attack.learning.one_to_one.marginals import Posterior
 from confide.attack.learning.one_to_one.types import Types
 from confide.attack.results.units import right_matches
 from confide.attack.targets import UNKNOWN
-from confide.frames.columns import F64, I64, Bools
+from confide.frames.columns import F64, I64
 
 if TYPE_CHECKING:
     from confide.attack.results.attack import Attack
@@ -26,15 +26,18 @@ STATUS = ("exact", "sampled", "contradiction", "no candidate")
 
 @dataclass(frozen=True, eq=False)
 class ByType:
-    """What every type of targets has: its largest marginal `top`, shared by `tied` records; `left`: the probability of
-    candidates that were not kept; by edge `p`, `error` and whether it is the `likeliest`."""
+    """What every type of targets has: its largest marginal `top`; `left`: the probability of candidates that were not
+    kept; by edge `p`, `error`, and `share`, how probably it is the one that is picked as the likeliest.
+
+    Where marginals were sampled, one half of the chains picks and the other says how probable that is, both ways: the
+    largest of several numbers with errors is too large.
+    """
 
     top: F64
-    tied: F64
     left: F64
     p: F64
     error: F64
-    likeliest: Bools
+    share: F64
 
 
 def make_table(attack: Attack, ready: Prepared, found: Posterior, seed: int) -> dict[str, Any]:
@@ -90,14 +93,25 @@ def _by_type(found: Posterior, p_max: F64, p_absent: F64) -> ByType:
     )
     left = np.where(graph.whole, 0.0, np.clip(1 - kept * p_max[first] - p_absent[first], 0.0, 1.0))
     left[left < TIES] = 0.0
-    p, error = found.p * (1 - left[graph.row]), found.error * (1 - left[graph.row])
+    scale = (1 - left)[graph.row]
+    top, share = np.zeros(n), np.zeros(len(graph.col))
+    for pick, say in ((0, 1), (1, 0)):
+        mine = _picked(found.halves[pick], graph.row, types.capacity[graph.col], n)
+        share += mine / 2
+        weight = mine * types.capacity[graph.col] * found.halves[say] * scale
+        top += np.bincount(graph.row, weights=np.nan_to_num(weight), minlength=n) / 2
+    top = np.where(np.isnan(found.absent), np.nan, top)
+    return ByType(top, left, found.p * scale, found.error * scale, share)
+
+
+def _picked(p: F64, row: I64, capacity: I64, n: int) -> F64:
+    """How probably one record of an edge is picked, if one of a type's likeliest records is."""
     top = np.full(n, -np.inf)
-    np.maximum.at(top, graph.row, p)
-    top = np.where(np.isfinite(top), top, np.where(np.isnan(found.absent), np.nan, 0.0))
+    np.fmax.at(top, row, p)
     with np.errstate(invalid="ignore"):
-        likeliest = (p >= top[graph.row] * (1 - TIES)) & (p > 0)
-    tied = np.bincount(graph.row, weights=types.capacity[graph.col] * likeliest, minlength=n)
-    return ByType(top, tied, left, p, error, likeliest)
+        likeliest = (p >= top[row] * (1 - TIES)) & (p > 0)
+    tied = np.bincount(row, weights=capacity * likeliest, minlength=n)
+    return np.asarray(likeliest / np.maximum(tied, 1)[row])
 
 
 def _rows_of(types: Types, found: Posterior, of: I64, seed: int) -> tuple[I64, I64]:
@@ -133,7 +147,7 @@ def _hits(attack: Attack, ready: Prepared, types: Types, found: Posterior, mine:
     ok, a, e = at >= 0, np.maximum(of, 0), np.maximum(at, 0)
     best, likely = np.zeros(len(of)), np.zeros(len(of))
     best[ok] = x[e[ok]] / (types.supply[a[ok]] * types.capacity[b[ok]])
-    likely[ok] = mine.likeliest[e[ok]] / np.maximum(mine.tied[a[ok]], 1)
+    likely[ok] = mine.share[e[ok]]
     known = pl.Series(own != UNKNOWN)
     alone = right_matches(attack.units)
     columns = {"hit_independent": alone, "hit_map": pl.Series(best), "hit_marginal": pl.Series(likely)}
@@ -150,7 +164,8 @@ def _claims(found: Posterior, mine: ByType) -> dict[str, tuple[float, float]]:
     square = np.bincount(row, weights=types.capacity[col] * p * right**2, minlength=n)
     own = float((types.supply * np.maximum(square - mean**2, 0.0)).sum())
     top = np.nan_to_num(mine.top)
-    other = float((types.supply * np.maximum(top / np.maximum(mine.tied, 1) - top**2, 0.0)).sum())
+    square = np.bincount(row, weights=types.capacity[col] * p * mine.share**2, minlength=n)
+    other = float((types.supply * np.maximum(square - top**2, 0.0)).sum())
     spread = float(np.nan_to_num(found.spread).sum())
     return {
         "map": (float((best.x * p).sum()), spread),
