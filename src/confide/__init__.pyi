@@ -9,6 +9,7 @@ from confide import theory as theory
 from confide.attack.intruder import Intruder as Intruder
 from confide.attack.intruder import Uniform as Uniform
 from confide.attack.intruder import Unsure as Unsure
+from confide.attack.learning.one_to_one.result import OneToOne as OneToOne
 from confide.attack.results.attack import Attack as Attack
 from confide.attack.results.copies import Averaged as Averaged
 from confide.core.errors import InputError as InputError

@@ -72,6 +72,8 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "Exposure": lambda: cf.exposure(HEADS, PLAN, ["sex", "race"], shares=[1.0, 0.5], seed=1),
     "Few": lambda: cf.protect_few(HEADS, PLAN, intruders={"a": WHO}, utility=["hellinger"], seed=1, repeats=2),
     "Grid": lambda: cf.Intruder.at("naive", knows=["sex", "race"]).attack(attack().release).grid(),
+    "OneToOne": lambda: attack().one_to_one(sweeps=100),
+    "OneToOneSummary": lambda: attack().one_to_one(sweeps=100).summary(),
     "Optimum": optimum,
     "Published": lambda: TABLE.publish(cf.RoundCells(3), margins="all"),
     "PublishedTables": lambda: AREAS.publish(cf.RoundCells(3)),

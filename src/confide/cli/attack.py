@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 EXAMPLE = """\
   confide attack heads.csv --private vault --intruder intruder.toml
   confide attack heads.csv --plan plan.toml --seed 1 --intruder intruder.toml
+  confide attack heads.csv --private vault --intruder intruder.toml --one-to-one
   confide attack heads.csv --released other.csv --link link.csv row --intruder intruder.toml"""
 
 
@@ -37,6 +38,8 @@ def add(commands: Commands) -> None:
     p.add_argument("--targets", type=Path, metavar="FILE", help="who is attacked; default: everybody released")
     p.add_argument("--threshold", type=float, default=0.2, help="count targets above this probability (0.2)")
     p.add_argument("--out", type=Path, metavar="FILE", help="write one row per target; private")
+    words = "match everybody at once too: no two targets own the same record"
+    p.add_argument("--one-to-one", action="store_true", help=words)
     p.add_argument("--threads", type=int, metavar="N", help="default: all cores; never changes a result")
     p.add_argument("--force", action="store_true", help="replace an existing --out file")
     common.add_use(p)
@@ -62,6 +65,10 @@ def run(options: argparse.Namespace) -> Told:
         "treatments": [asdict(t) for t in result.treatments],
         "cautions": caution_lines(result),
     }
+    if options.one_to_one:
+        matched = result.one_to_one(threads=options.threads)
+        text += f"\n\n{matched}"
+        plain["one_to_one"] = {**matched.summary().to_dict(), "gap": matched.gap, "r_hat": matched.r_hat}
     if options.out is not None:
         cf.write(result.units, options.out, overwrite=options.force, private=True)
         text += f"\n\nPrivate, one row per target with its true match, never to be published: {options.out}"

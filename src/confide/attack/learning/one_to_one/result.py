@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from confide.attack.results.attack import Attack
 
 WAYS = {"independent": "one by one", "map": "best assignment", "marginal": "largest marginals"}
-TRUSTED = 1.01
-"""R-hat up to which chains are taken to agree."""
 WHEN = (
     "Matching everybody at once helps where nearly all who are released are targets, and evidence is strong but shared; "
     "with half of them as targets it hardly does, and where evidence is weak the best assignment finds fewer."
@@ -37,7 +35,8 @@ class OneToOne(Result):
     contradiction, where no matching of everybody is possible.
 
     `gap`: nats by which another assignment may be more probable, 0 where it is proved that none is. `r_hat`: the largest
-    over all components that were sampled, None where none was. `left`: the largest probability of candidates that were
+    over all components that were sampled, None where none was; `unsettled`: targets of those where it is above 1.01.
+    `left`: the largest probability of candidates that were
     not kept. `unplaced`: targets for whom no record is left although all are known to be released.
 
     >>> import confide as cf
@@ -57,6 +56,7 @@ class OneToOne(Result):
     whole: bool
     left: float
     r_hat: float | None
+    unsettled: int
     sweeps: int
     held: float
     unplaced: int
@@ -141,10 +141,11 @@ class OneToOne(Result):
             f"Marginals of {exact:,} targets are exact, of {sampled:,} sampled by four chains of {self.sweeps:,} sweeps: "
             f"{words}, R-hat of the log weight up to {self.r_hat:.3f}."
         ]
-        if self.r_hat is None or not self.r_hat <= TRUSTED:
+        if self.unsettled:
             out.append(
-                f"Caution: R-hat above {TRUSTED} means that chains have not come together; ask for more sweeps, as "
-                f"one_to_one(sweeps={4 * max(self.sweeps, 100)})."
+                f"Caution: for {self.unsettled:,} targets R-hat is above 1.01: the chains have not come together, and the "
+                "standard errors of these marginals are too small. For more sweeps ask "
+                f"one_to_one(sweeps={4 * self.sweeps})."
             )
         if self.held < 0.05:
             out.append("Caution: few sweeps of some component count, so that its standard errors are too small.")
@@ -163,6 +164,10 @@ class OneToOneSummary(Result):
     frame: pl.DataFrame
     targets: int
     notes: tuple[str, ...]
+
+    def summary(self) -> OneToOneSummary:
+        """Itself."""
+        return self
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain data."""

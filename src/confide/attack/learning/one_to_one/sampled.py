@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import gammaln
 
 from confide.attack.learning.one_to_one.chains import Parts, Rows, State, sweeps
 from confide.core.run.threads import run_pieces
@@ -16,9 +17,9 @@ TRIES, COUNTING = 20, 0.8
 """How often a constant is tuned before sweeps count, and the share of sweeps that should."""
 STEPS = 40_000_000
 """Steps in all that are taken by default."""
-FEWEST, MOST = 200, 4_000
+FEWEST, MOST = 300, 4_000
 """Sweeps of each chain."""
-BURN = 0.2
+BURN = 0.5
 """Share of as many sweeps that come before, and are not counted."""
 
 
@@ -114,7 +115,19 @@ def _settled(rows: Rows, parts: Parts, state: State, right: F64, many: int) -> P
         odds = (size - valid + 0.5) / (valid + 0.5) * COUNTING / (1 - COUNTING)
         hole = parts.hole * np.where(tuned, np.clip(1 / odds, 0.1, 4.0), 1.0)
         parts = parts._replace(hole=hole, w0=np.where(tuned, hole, parts.w0))
+    state.log_w[:] = _log_weights(rows, parts, state)
     return parts
+
+
+def _log_weights(rows: Rows, parts: Parts, state: State) -> F64:
+    """The log weight of each component's matching, log g(s) + the sum of log R; chains had different constants so far."""
+    of = np.repeat(np.arange(len(parts.base)), np.diff(parts.first))
+    placed = state.edge >= 0
+    log_w = np.bincount(of[placed], weights=rows.log_r[state.edge[placed]], minlength=len(parts.base))
+    log_g = -gammaln(parts.base + np.maximum(state.pairs, parts.least) + 1)
+    with np.errstate(divide="ignore"):
+        broken = np.where(state.pairs < parts.least, np.log(parts.hole), 0.0)
+    return np.asarray(log_w + log_g + broken)
 
 
 def r_hat(chains: F64) -> float:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 TIES = 1e-9
 """Marginals that differ by less than this share of themselves are equal."""
+TRUSTED = 1.01
+"""R-hat up to which chains are taken to agree."""
 STATUS = ("exact", "sampled", "contradiction", "no candidate")
 
 
@@ -71,7 +73,7 @@ def make_table(attack: Attack, ready: Prepared, found: Posterior, seed: int) -> 
     return {
         "frame": frame, "attack": attack, "gap": parts.best.gap, "largest": int(parts.targets.max(initial=0)),
         "whole": bool(graph.whole.all()), "left": float(mine.left.max(initial=0.0)),
-        "r_hat": _largest(found.r_hat), "sweeps": found.sweeps, "held": float(found.held.min(initial=1.0)),
+        "r_hat": _largest(found.r_hat), "unsettled": _unsettled(found), "sweeps": found.sweeps, "held": float(found.held.min(initial=1.0)),
         "unplaced": int(parts.best.away.sum()) if sure else 0, "claims": _claims(found, mine), "components": len(parts),
     }  # fmt: skip
 
@@ -79,6 +81,12 @@ def make_table(attack: Attack, ready: Prepared, found: Posterior, seed: int) -> 
 def _largest(r_hat: F64) -> float | None:
     there = r_hat[~np.isnan(r_hat)]
     return float(there.max()) if len(there) else None
+
+
+def _unsettled(found: Posterior) -> int:
+    """Targets of components whose chains do not agree."""
+    apart = np.isfinite(found.r_hat) & ~(found.r_hat <= TRUSTED) | np.isinf(found.r_hat)
+    return int(found.parts.targets[apart].sum())
 
 
 def _by_type(found: Posterior, p_max: F64, p_absent: F64) -> ByType:
