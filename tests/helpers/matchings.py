@@ -85,7 +85,7 @@ def matrix(found: Posterior, shape: tuple[int, int], values: Any = None) -> Any:
     return out
 
 
-def weight_of(best: Assignment, types: Types, R: Any, people: int | None) -> float:
+def weight_of(best: Assignment, R: Any, people: int | None) -> float:
     """The weight of the matching that an assignment of single targets and records describes."""
     t, r = R.shape
     used = np.flatnonzero(best.x)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from confide.attack.learning.one_to_one.assign import assign
 from confide.attack.learning.one_to_one.exact import Component, alike, effort, exact, variance
 from tests.helpers.matchings import brute, matrix, problem, solved, weighed, weight_of
-from confide.attack.learning.one_to_one.assign import assign
 
 R = np.array([[6.0, 3, 1], [6, 1, 1], [1, 1, 2]])
 
@@ -32,7 +32,7 @@ def test_three_targets_of_whom_two_want_the_first_record() -> None:
     types, graph = problem(R)
     best = assign(types, graph, 1)
     assert sorted(zip(best.graph.row[best.x > 0], best.graph.col[best.x > 0], strict=True)) == [(0, 1), (1, 0), (2, 2)]
-    assert weight_of(best, types, R, None) / 64 == pytest.approx(36 / 64)
+    assert weight_of(best, R, None) / 64 == pytest.approx(36 / 64)
     assert best.gap == 0
 
 
@@ -70,7 +70,7 @@ def test_as_all_matchings_one_by_one(shape: tuple[int, int], kind: str, extra: i
         return
     types, graph = problem(R, people=people)
     best = assign(types, graph, 1)
-    assert weight_of(best, types, R, people) == pytest.approx(top, rel=1e-9)
+    assert weight_of(best, R, people) == pytest.approx(top, rel=1e-9)
     found = solved(R, people=people)
     assert matrix(found, shape) == pytest.approx(p, abs=1e-9)
     assert found.absent == pytest.approx(1 - p.sum(axis=1), abs=1e-9)

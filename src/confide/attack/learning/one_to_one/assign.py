@@ -85,7 +85,15 @@ def _solved(
         prices[lot] = given
     edges = np.lexsort((draws.random(len(graph.col)), graph.row))
     flow = solve(
-        graph.start, lot[graph.col[edges]], -graph.log_r[edges], types.supply, capacity, types.block, pools, order, prices
+        graph.start,
+        lot[graph.col[edges]],
+        -graph.log_r[edges],
+        types.supply,
+        capacity,
+        types.block,
+        pools,
+        order,
+        prices,
     )
     x = np.empty_like(flow.x)
     x[edges] = flow.x

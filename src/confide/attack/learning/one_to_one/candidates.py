@@ -1,4 +1,4 @@
-"""The candidates of every type of targets, with their weights: all of them in small blocks, the likeliest in large ones.
+"""The candidates of every type of targets, with their weights: all in small blocks, the likeliest in large ones.
 
 Weights are R = C B A, without the prior; beside absence they are divided by what is believed of people who are absent.
 """
@@ -12,8 +12,8 @@ from functools import cached_property
 import numpy as np
 
 from confide.attack.engine.blocks import starts
-from confide.attack.engine.kernels.arguments import Into, Own
 from confide.attack.engine.kernel_plan import KernelPlan
+from confide.attack.engine.kernels.arguments import Into, Own
 from confide.attack.engine.loops import run_loops
 from confide.attack.engine.node_sums import pieces
 from confide.attack.engine.posterior import log_pairs, unknown_of
@@ -113,7 +113,8 @@ def candidates(types: Types, threads: int) -> Graph:
 
 
 def likeliest(source: Source, wanted: I64, most: I64, price: F64 | None, threads: int) -> tuple[I64, I64, F64, F64]:
-    """At least so many records of each distinct target (`most`), those with the largest log weight minus price, if there
+    """At least so many records of each distinct target (`most`), those with the largest log weight minus price, if
+    there
     are so many: target, record, log weight minus price; and the largest of each target."""
     size = np.diff(source.plan.offsets)[source.plan.block_t[wanted]]
     level = 2 ** np.ceil(np.log2(np.maximum(np.minimum(most, size), 1))).astype(np.int64)
@@ -177,9 +178,7 @@ def weights_of(plan: KernelPlan, targets: I64, size: I64, record: I64) -> F64:
     return out
 
 
-def gather(
-    plan: KernelPlan, wanted: I64, many: int, price: F64 | None, threads: int
-) -> tuple[I64, I64, F64, F64]:
+def gather(plan: KernelPlan, wanted: I64, many: int, price: F64 | None, threads: int) -> tuple[I64, I64, F64, F64]:
     """The likeliest records of distinct targets, by the loops of the attack: place in `wanted`, record, log weight; and
     the largest of each target. `price`: of each distinct record, taken from its log weight."""
     scene = plan.scene

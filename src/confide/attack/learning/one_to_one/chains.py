@@ -1,7 +1,8 @@
 r"""A sampler of matchings, for components too large for sums.
 
 The chain starts at the best assignment. One step: pick a target t, draw a record from its own row of R (absence with
-weight :math:`w_0 = N - r`). With s pairs at present, where :math:`\rho(s) = N - T - r + s` is the weight of breaking one,
+weight :math:`w_0 = N - r`). With s pairs at present, where :math:`\rho(s) = N - T - r + s` is the weight of breaking
+one,
 
 | draw | what happens | chance |
 | --- | --- | --- |
@@ -168,9 +169,9 @@ def step(t, c, rows, parts, state):  # type: ignore[no-untyped-def]
 def sweeps(many, rows, parts, state, right, counts, away, valid, trace, overlap):  # type: ignore[no-untyped-def]
     """So many sweeps of all components; in each, as many steps as the component has targets.
 
-    After each sweep that left a component in a state that counts: `counts` (E,) and `away` (A,) add up where its targets
-    are, `valid` (C,) how often; `trace`: (C, many) its log weight, NaN where it does not count; `overlap`: (C, many) the
-    sum over its targets of `right` (E,).
+    After each sweep that left a component in a state that counts: `counts` (E,) and `away` (A,) add up where its
+    targets are, `valid` (C,) how often; `trace`: (C, many) its log weight, NaN where it does not count; `overlap`: (C,
+    many) the sum over its targets of `right` (E,).
     """
     for k in range(many):
         for c in range(len(parts.first) - 1):

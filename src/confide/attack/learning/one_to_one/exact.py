@@ -157,7 +157,8 @@ class Given(NamedTuple):
 
 
 class States(NamedTuple):
-    """`left`: (states, A) what a state leaves of each type; `strides`: (A,) how far apart neighbours are; `order`: states
+    """`left`: (states, A) what a state leaves of each type; `strides`: (A,) how far apart neighbours are; `order`:
+    states
     by the number of targets that have a record, those with k from first[k] on."""
 
     left: I64
@@ -240,7 +241,8 @@ def sum_forward(given, states, end, checks, kept):  # type: ignore[no-untyped-de
 
 @compiled
 def sum_back(given, states, end, p, checks, part, records):  # type: ignore[no-untyped-def]
-    """In `p` (A, B) the sums of the marginals; `end` is changed. The states before each type are had again in `part`."""
+    """In `p` (A, B) the sums of the marginals; `end` is changed. The states before each type are had again in
+    `part`."""
     types, kept = len(given.m), len(part) - 1
     f = part[kept]
     after = records

@@ -4,8 +4,8 @@ r"""The best assignment of types of targets to types of records: a transportatio
    \qquad \sum_b x_{ab} + y_a = n_a, \quad \sum_a x_{ab} \le m_b, \quad y_q = \sum_{a \in q} y_a
 
 where :math:`y_a` targets are not placed and :math:`h_q(k)`, rising in k, is what the k-th one not placed costs in its
-pool q. Successive shortest paths with duals: :math:`u_a \le c_{ab} + p_b` everywhere, with equality where x is positive,
-and a record that is left over has price 0. So the duals prove what they solve.
+pool q. Successive shortest paths with duals: :math:`u_a \le c_{ab} + p_b` everywhere, with equality where x is
+positive, and a record that is left over has price 0. So the duals prove what they solve.
 
 Notation
 --------
@@ -59,7 +59,12 @@ def solve(
     rows = np.repeat(np.arange(a), np.diff(start))
     np.minimum.at(u, rows, cost + price[col])
     x = np.zeros(e + a, dtype=np.int64)
-    room: Any = (np.zeros(b + q), np.zeros(a), np.zeros((6, b + q + 1), dtype=np.int64), np.zeros((3, a), dtype=np.int64))
+    room: Any = (
+        np.zeros(b + q),
+        np.zeros(a),
+        np.zeros((6, b + q + 1), dtype=np.int64),
+        np.zeros((3, a), dtype=np.int64),
+    )
     links = np.full(e + a, -2, dtype=np.int64)
     augment(start, col, cost, rows, supply, capacity, pool_of, ends, pools[1], order, u, price, x, links, *room, NEVER)
     return Flow(x[:e], x[e:], u, price[:b], price[b:])
@@ -116,7 +121,9 @@ def reach(node, edge, distance, best, near, heap, at, came, touched, counts):  #
 
 
 @compiled(inner=True)
-def scan(a, distance, best, start, col, cost, pool_of, u, price, near, heap, at, came, touched, counts):  # type: ignore[no-untyped-def]
+def scan(  # type: ignore[no-untyped-def]
+    a, distance, best, start, col, cost, pool_of, u, price, near, heap, at, came, touched, counts
+):
     """All nodes that a type of targets can go to, at the distance of the type."""
     for i in range(start[a], start[a + 1]):
         gap = cost[i] + price[col[i]] - u[a]

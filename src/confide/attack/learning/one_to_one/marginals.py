@@ -20,10 +20,12 @@ IN_ALL = 5e9
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """`p`: (E,) of one target and one record of an edge's types, NaN where no matching is possible; `error`: its standard
-    error, 0 where exact; `halves`: (2, E) the same from half of all chains each. `absent`: (A,). Per component: `exact`, whether it is; `spread`: the variance of how many are
-    right if the best assignment is declared; `r_hat`, NaN where nothing was drawn; `held`: the share of sweeps that
-    count. `sweeps` of each chain, 0 where nothing was drawn.
+    """`p`: (E,) of one target and one record of an edge's types, NaN where no matching is possible; `error`: its
+    standard
+    error, 0 where exact; `halves`: (2, E) the same from half of all chains each. `absent`: (A,). Per component:
+    `exact`, whether it is; `spread`: the variance of how many are right if the best assignment is declared; `r_hat`,
+    NaN where nothing was drawn; `held`: the share of sweeps that count. `sweeps` of each chain, 0 where nothing was
+    drawn.
     """
 
     parts: Components
@@ -106,13 +108,23 @@ def _drawn(parts: Components, which: I64, many: int | None, seed: int, threads: 
     supply, capacity = types.supply[a], types.capacity[b]
     of_type = np.repeat(np.arange(len(which)), [len(m[0]) for m in members])
     log_w = best.graph.log_r[e]
-    w0, hole, log_r, log_sum = _scales(parts, which, of_type, row, log_w + np.log(capacity[col]), log_w, best.x[e], supply)
+    w0, hole, log_r, log_sum = _scales(
+        parts, which, of_type, row, log_w + np.log(capacity[col]), log_w, best.x[e], supply
+    )
     start = starts(row, len(a))
     upto = _cumulated(np.exp(log_r + np.log(capacity[col]) - log_sum[row]), start)
-    first = np.concatenate([[0], np.cumsum(np.bincount(of_type, weights=supply, minlength=len(which)))]).astype(np.int64)
+    first = np.concatenate([[0], np.cumsum(np.bincount(of_type, weights=supply, minlength=len(which)))]).astype(
+        np.int64
+    )
     begin = np.concatenate([[0], np.cumsum(capacity)]).astype(np.int64)
     structure = Parts(
-        first, np.repeat(np.arange(len(a)), supply), begin, parts.base[which].astype(float), parts.least[which], w0, hole
+        first,
+        np.repeat(np.arange(len(a)), supply),
+        begin,
+        parts.base[which].astype(float),
+        parts.least[which],
+        w0,
+        hole,
     )
     state = _start(best.x[e], row, col, supply, begin, of_type, log_r, structure)
     right = best.x[e] / (supply[row] * capacity[col])
@@ -177,9 +189,7 @@ def _cumulated(share: F64, start: I64) -> F64:
     return np.asarray(out - np.repeat(before, np.diff(start)))
 
 
-def _start(
-    x: I64, row: I64, col: I64, supply: I64, begin: I64, of_type: I64, log_r: F64, structure: Parts
-) -> State:
+def _start(x: I64, row: I64, col: I64, supply: I64, begin: I64, of_type: I64, log_r: F64, structure: Parts) -> State:
     """The best assignment as a state of single targets and records; all that are alike are as good as each other."""
     ends = np.concatenate([[0], np.cumsum(supply)]).astype(np.int64)
     edge, record = np.full(int(ends[-1]), -1, dtype=np.int64), np.full(int(ends[-1]), -1, dtype=np.int64)
@@ -192,7 +202,7 @@ def _start(
     edge[target], record[target], owner[place] = used, place, target
     n = len(structure.base)
     pairs = np.bincount(of_type[row], weights=x, minlength=n).astype(np.int64)
-    log_w = np.bincount(of_type[row], weights=x * log_r, minlength=n)
+    log_w = np.bincount(of_type[row], weights=x * log_r, minlength=n).astype(float)
     return State(edge, record, owner, pairs, log_w, np.zeros(1, dtype=np.uint64))
 
 

@@ -1,8 +1,8 @@
 r"""The pairs that matter to marginals: those that are not hopeless beside the best assignment.
 
-With its duals, :math:`R_{aj} e^{u_a - p_j} \le 1` says how much less probable a matching becomes that uses the pair (a, j),
-at best. Small blocks keep all their pairs; elsewhere pairs below :math:`e^{-23}`, about one in :math:`10^{10}`, are left
-out. What is left falls apart into more components, and these are smaller.
+With its duals, :math:`R_{aj} e^{u_a - p_j} \le 1` says how much less probable a matching becomes that uses the pair (a,
+j), at best. Small blocks keep all their pairs; elsewhere pairs below :math:`e^{-23}`, about one in :math:`10^{10}`, are
+left out. What is left falls apart into more components, and these are smaller.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from confide.attack.learning.one_to_one.assign import Assignment
 from confide.attack.learning.one_to_one.candidates import Graph, joined, likeliest, lowest, sources_of, spread
 from confide.attack.learning.one_to_one.types import Types
-from confide.frames.columns import F64, Bools
+from confide.frames.columns import I64, Bools
 
 FAR = 23.0
 """Nats by which a pair may lie below the best assignment."""
@@ -47,7 +47,7 @@ def nearby(types: Types, best: Assignment, threads: int) -> Assignment:
     return replace(best, graph=replace(graph.cut(keep), whole=whole), x=x[keep])
 
 
-def _with(types: Types, graph: Graph, best: Assignment, left: F64, many: int, threads: int) -> tuple[Graph, Bools]:
+def _with(types: Types, graph: Graph, best: Assignment, left: I64, many: int, threads: int) -> tuple[Graph, Bools]:
     """More pairs of some types, and of which of these there are no others that matter."""
     found = np.ones(len(left), dtype=bool)
     for source, mine in sources_of(types, left):

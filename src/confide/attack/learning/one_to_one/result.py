@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 WAYS = {"independent": "one by one", "map": "best assignment", "marginal": "largest marginals"}
 WHEN = (
-    "Matching everybody at once helps where nearly all who are released are targets, and evidence is strong but shared; "
-    "with half of them as targets it hardly does, and where evidence is weak the best assignment finds fewer."
+    "Matching everybody at once helps where nearly all who are released are targets, and evidence is strong but "
+    "shared; with half of them as targets it hardly does, and where evidence is weak the best assignment finds fewer."
 )
 
 
@@ -27,16 +27,16 @@ WHEN = (
 class OneToOne(Result):
     """Everybody matched at once: no two targets own the same record.
 
-    `frame` has one row per target: `row` of `release.data` in the best assignment (null: absent, or not placed); `p`, the
-    marginal probability of that pair under the constraint, with its standard error `p_error` where it was sampled;
+    `frame` has one row per target: `row` of `release.data` in the best assignment (null: absent, or not placed); `p`,
+    the marginal probability of that pair under the constraint, with its standard error `p_error` where it was sampled;
     `p_independent`, that of the same pair one by one; `alike`, records that are as good as that row, of which one was
     drawn; `p_max`, the largest marginal of any record; `p_absent`; the expected right matches `hit_independent`,
     `hit_map` and `hit_marginal` (null where the truth is not known); `status`: exact, sampled, no candidate, or
     contradiction, where no matching of everybody is possible.
 
-    `gap`: nats by which another assignment may be more probable, 0 where it is proved that none is. `r_hat`: the largest
-    over all components that were sampled, None where none was; `unsettled`: targets of those where it is above 1.01.
-    `left`: the largest probability of candidates that were
+    `gap`: nats by which another assignment may be more probable, 0 where it is proved that none is. `r_hat`: the
+    largest over all components that were sampled, None where none was; `unsettled`: targets of those where it is above
+    1.01. `left`: the largest probability of candidates that were
     not kept. `unplaced`: targets for whom no record is left although all are known to be released.
 
     >>> import confide as cf
@@ -63,7 +63,7 @@ class OneToOne(Result):
     seconds: float
 
     def summary(self) -> OneToOneSummary:
-        """Right and claimed matches one by one, by the best assignment and by the largest marginals, and what limits them.
+        """Right and claimed matches one by one, by the best assignment and by largest marginals, and what limits them.
 
         >>> import confide as cf
         >>> plan = cf.Plan([cf.Noise("age", sd=1)], identifiers=["id"])
@@ -111,18 +111,19 @@ class OneToOne(Result):
         out += self._sampled_words(many.get("exact", 0), many.get("sampled", 0))
         if self.left > 1e-6:
             out.append(
-                f"Caution: of large blocks the likeliest candidates were kept; up to {percent(self.left, 1)} of a target's "
-                "probability lies on others, which keep what they have one by one. Marginals are approximate there."
+                f"Caution: of large blocks the likeliest candidates were kept; up to {percent(self.left, 1)} of a "
+                "target's probability lies on others, which keep what they have one by one. Marginals are approximate "
+                "there."
             )
         if self.unplaced:
             out.append(
-                f"Caution: {self.unplaced:,} targets find no record left, although all are said to be released: there are "
-                "more targets than records that can be theirs."
+                f"Caution: {self.unplaced:,} targets find no record left, although all are said to be released: "
+                "there are more targets than records that can be theirs."
             )
         if many.get("contradiction", 0):
             out.append(
-                f"Caution: for {many['contradiction']:,} targets no matching gives everybody a record that can be theirs; "
-                "their marginals are unknown and count nowhere."
+                f"Caution: for {many['contradiction']:,} targets no matching gives everybody a record that can be "
+                "theirs; their marginals are unknown and count nowhere."
             )
         return [*out, WHEN]
 
@@ -138,13 +139,13 @@ class OneToOne(Result):
         error = self.frame.filter(status="sampled")["p_error"].max()
         words = f"standard errors up to {error:.2g}" if isinstance(error, float) else "no pair to state"
         out = [
-            f"Marginals of {exact:,} targets are exact, of {sampled:,} sampled by four chains of {self.sweeps:,} sweeps: "
-            f"{words}, R-hat of the log weight up to {self.r_hat:.3f}."
+            f"Marginals of {exact:,} targets are exact, of {sampled:,} sampled by four chains of {self.sweeps:,} "
+            f"sweeps: {words}, R-hat of the log weight up to {self.r_hat:.3f}."
         ]
         if self.unsettled:
             out.append(
-                f"Caution: for {self.unsettled:,} targets R-hat is above 1.01: the chains have not come together, and the "
-                "standard errors of these marginals are too small. For more sweeps ask "
+                f"Caution: for {self.unsettled:,} targets R-hat is above 1.01: the chains have not come together, "
+                "and the standard errors of these marginals are too small. For more sweeps ask "
                 f"one_to_one(sweeps={4 * self.sweeps})."
             )
         if self.held < 0.05:
@@ -152,7 +153,9 @@ class OneToOne(Result):
         return out
 
     def __repr__(self) -> str:
-        head = f"One-to-one matching of {self.frame.height:,} targets, {self.components:,} components, the largest with "
+        head = (
+            f"One-to-one matching of {self.frame.height:,} targets, {self.components:,} components, the largest with "
+        )
         return f"{head}{self.largest:,} targets; {self.seconds:.1f} s\n{self.summary()}"
 
 

@@ -83,6 +83,8 @@ def _patterns(ready: Prepared) -> int:
 def _check_numbers(sweeps: int | None, seed: int) -> None:
     whole = isinstance(sweeps, int) and not isinstance(sweeps, bool)
     if sweeps is not None and (not whole or sweeps < 100):
-        raise InputError("sweeps is a whole number from 100 upwards: how often each of four chains visits every target.")
+        raise InputError(
+            "sweeps is a whole number from 100 upwards: how often each of four chains visits every target."
+        )
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise InputError("seed is a whole number from 0 upwards.")

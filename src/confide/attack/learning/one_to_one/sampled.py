@@ -86,7 +86,9 @@ def _run(
     """One chain: its first sweeps are forgotten; then batch after batch, whose means are added up in `sums`."""
     e, a, c = len(rows.col), len(rows.total), len(parts.first) - 1
     key = np.random.SeedSequence([20_011, seed]).generate_state(1, np.uint64)
-    state = State(*(np.array(x) for x in start[:-1]), key)
+    state = State(
+        start.edge.copy(), start.record.copy(), start.owner.copy(), start.pairs.copy(), start.log_w.copy(), key
+    )
     of_type = np.zeros(a, dtype=np.int64)
     of_type[parts.type_of] = np.repeat(np.arange(c), np.diff(parts.first))
     of = np.concatenate([np.repeat(of_type, np.diff(rows.start)), of_type])
@@ -104,7 +106,8 @@ def _run(
 
 
 def _settled(rows: Rows, parts: Parts, state: State, right: F64, many: int) -> Parts:
-    """The sweeps before those that count; meanwhile the constant weight of one target more unplaced is set so that about
+    """The sweeps before those that count; meanwhile the constant weight of one target more unplaced is set so that
+    about
     `COUNTING` of all sweeps count. Any weight is right; most are slow."""
     c, tuned = len(parts.first) - 1, parts.hole == parts.w0
     for _ in range(TRIES):
@@ -120,7 +123,8 @@ def _settled(rows: Rows, parts: Parts, state: State, right: F64, many: int) -> P
 
 
 def _log_weights(rows: Rows, parts: Parts, state: State) -> F64:
-    """The log weight of each component's matching, log g(s) + the sum of log R; chains had different constants so far."""
+    """The log weight of each component's matching, log g(s) + the sum of log R; chains had different constants so
+    far."""
     of = np.repeat(np.arange(len(parts.base)), np.diff(parts.first))
     placed = state.edge >= 0
     log_w = np.bincount(of[placed], weights=rows.log_r[state.edge[placed]], minlength=len(parts.base))

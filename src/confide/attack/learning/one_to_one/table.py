@@ -73,7 +73,8 @@ def make_table(attack: Attack, ready: Prepared, found: Posterior, seed: int) -> 
     return {
         "frame": frame, "attack": attack, "gap": parts.best.gap, "largest": int(parts.targets.max(initial=0)),
         "whole": bool(graph.whole.all()), "left": float(mine.left.max(initial=0.0)),
-        "r_hat": _largest(found.r_hat), "unsettled": _unsettled(found), "sweeps": found.sweeps, "held": float(found.held.min(initial=1.0)),
+        "r_hat": _largest(found.r_hat), "unsettled": _unsettled(found), "sweeps": found.sweeps,
+        "held": float(found.held.min(initial=1.0)),
         "unplaced": int(parts.best.away.sum()) if sure else 0, "claims": _claims(found, mine), "components": len(parts),
     }  # fmt: skip
 
@@ -143,8 +144,7 @@ def _rows_of(types: Types, found: Posterior, of: I64, seed: int) -> tuple[I64, I
 
 
 def _hits(attack: Attack, ready: Prepared, types: Types, found: Posterior, mine: ByType) -> dict[str, Any]:
-    """Expected right matches of each target: by the independent attack, by the best assignment, by the largest marginal;
-    null where the truth is not known."""
+    """Expected right matches of each target, by each way to declare; null where the truth is not known."""
     of, own = types.of_target, ready.own_row
     graph, x = found.parts.best.graph, found.parts.best.x
     ok = (of >= 0) & (own >= 0)

@@ -124,9 +124,7 @@ def _consists(plan: KernelPlan, of_merged: I64, scene: Scene) -> tuple[I64, I64]
     return starts(pairs[0], len(plan.records)), np.asarray(pairs[1])
 
 
-def _absence(
-    ready: Prepared, sources: list[Source], supply: I64
-) -> tuple[I64, I64 | None, I64]:
+def _absence(ready: Prepared, sources: list[Source], supply: I64) -> tuple[I64, I64 | None, I64]:
     """Each type's pool, and of every pool N and how many records it has; no N where membership is certain."""
     if ready.intruder.membership == "certain" or not sources:
         return np.zeros(len(supply), dtype=np.int64), None, np.zeros(1, dtype=np.int64)
