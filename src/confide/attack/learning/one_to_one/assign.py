@@ -24,10 +24,8 @@ ROUNDS = 30
 """Times that the problem is solved; then what is left is stated as a gap."""
 SLACK = 1e-7
 """Nats by which a left-out pair may seem better, from rounding."""
-FIRST = 12
-"""Candidates of a type with which the search begins, beside twice as many as it has targets."""
-SOME = 0.05
-"""Share of all other candidates that are there from the start: the likeliest ones are often the same for many."""
+MORE = 32
+"""Left-out pairs that are added for a type, beside twice as many as it has targets."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,24 +50,18 @@ def assign(types: Types, graph: Graph, threads: int, seed: int = 0) -> Assignmen
     """The most probable way to give every target a record of its own, or to none where membership is unsure."""
     draws = np.random.default_rng(seed)
     order, pools = draws.permutation(len(types.supply)), absence_costs(types)
-    small, rounds, given = _few(types, graph, draws), 0, None
-    while True:
-        flow, rounds = _solved(types, small, pools, order, given, draws), rounds + 1
-        if given is not None and flow.away.any():  # not every record is taken: prices must begin at 0
-            flow = _solved(types, small, pools, order, None, draws)
-        more = _better(types, graph, flow)
-        gap = 0.0
-        if not len(more[0]):
+    given: F64 | None = None
+    for rounds in range(1, ROUNDS + 1):
+        flow = _solved(types, graph, pools, order, given, draws)
+        gap, more = _left_out(types, graph, flow, threads)
+        if not len(more[0]) and given is not None and flow.away.any():  # prices of what is left over must be 0
+            flow = _solved(types, graph, pools, order, None, draws)
             gap, more = _left_out(types, graph, flow, threads)
-            if not len(more[0]) or rounds >= ROUNDS:
-                break
-            graph = joined(graph, *more)
-        small = joined(small, *more)
+        if not len(more[0]) or rounds == ROUNDS:
+            break
+        graph = joined(graph, *more)
         given = np.where(flow.price > NEVER / 2, flow.price - NEVER, flow.price) if _everything(types) else None
-    x = np.zeros(len(graph.col), dtype=np.int64)
-    used = np.flatnonzero(flow.x)
-    x[graph.place(small.row[used], small.col[used])] = flow.x[used]
-    return Assignment(graph, x, flow.away, flow.u, flow.price, gap, rounds)
+    return Assignment(graph, flow.x, flow.away, flow.u, flow.price, gap, rounds)
 
 
 def _solved(
@@ -119,29 +111,6 @@ def absence_costs(types: Types) -> tuple[I64, F64]:
     return np.concatenate([[0], np.cumsum(many)]).astype(np.int64), costs
 
 
-def _few(types: Types, graph: Graph, draws: np.random.Generator) -> Graph:
-    """The likeliest candidates of every type, and some at random: a good start."""
-    order = np.lexsort((-graph.log_r, graph.row))
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order)) - graph.start[graph.row[order]]
-    return graph.cut((rank < FIRST + 2 * types.supply[graph.row]) | (draws.random(len(order)) < SOME))
-
-
-def _worst(rows: I64, reduced: F64, most: I64) -> I64:
-    """Places of the edges with the least reduced costs, at most so many of each type (`most`: by type)."""
-    order = np.lexsort((reduced, rows))
-    rank = np.arange(len(order)) - np.searchsorted(rows[order], rows[order])
-    return order[rank < most[rows[order]]]
-
-
-def _better(types: Types, graph: Graph, flow: Flow) -> Edges:
-    """Edges that the search did not have, and whose reduced cost is negative: the best few of each type."""
-    reduced = flow.price[graph.col] - graph.log_r - flow.u[graph.row]
-    at = np.flatnonzero(reduced < -SLACK)
-    at = at[_worst(graph.row[at], reduced[at], 2 * FIRST + types.supply)]
-    return graph.row[at], graph.col[at], graph.log_r[at]
-
-
 def _left_out(types: Types, graph: Graph, flow: Flow, threads: int) -> tuple[float, Edges]:
     """How far left-out pairs could improve the answer, and the best of those that could."""
     gap, found = 0.0, [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))]
@@ -149,7 +118,7 @@ def _left_out(types: Types, graph: Graph, flow: Flow, threads: int) -> tuple[flo
         wanted, of = np.unique(source.kernel[mine], return_inverse=True)
         a, price = mine + source.first, lowest(source, flow.price)
         targets = np.bincount(of, weights=types.supply[a]).astype(np.int64)
-        target, record, log_w, peak = likeliest(source, wanted, 2 * FIRST + targets, price, threads)
+        target, record, log_w, peak = likeliest(source, wanted, MORE + 2 * targets, price, threads)
         excess = peak[of] - source.log_absent[mine] + flow.u[a]
         gap += float((types.supply[a] * np.where(excess > SLACK, excess, 0.0)).sum())
         bad = np.isin(target, wanted[of[excess > SLACK]])
