@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from confide.attack.results.attack import Attack
 
 WAYS = {"independent": "one by one", "map": "best assignment", "marginal": "largest marginals"}
+WIDTH = 116
 WHEN = (
     "Matching everybody at once helps where nearly all who are released are targets, and evidence is strong but "
     "shared; with half of them as targets it hardly does, and where evidence is weak the best assignment finds fewer."
@@ -181,7 +183,7 @@ class OneToOneSummary(Result):
         for r in self.frame.iter_rows(named=True):
             z = "" if r["z"] is None else f"{r['z']:+.1f}"
             lines.append(f"{WAYS[r['way']]:20}{self._count(r['right']):>20}{self._count(r['claimed']):>20}{z:>8}")
-        return "\n".join([*lines, *self.notes])
+        return "\n".join([*lines, *(fill(note, WIDTH) for note in self.notes)])
 
     def _count(self, value: float | None) -> str:
         return "unknown" if value is None else f"{value:,.1f} ({percent(value, self.targets)})"
