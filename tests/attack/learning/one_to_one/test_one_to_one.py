@@ -110,7 +110,7 @@ def test_the_truth_permuted_among_those_alike_changes_nothing() -> None:
         at = np.flatnonzero(both == code)
         link[at] = link[rng.permutation(at)]
     other = cf.Release.adopt(heads, release.frame, release.plan, link)
-    first, second = (cf.Intruder(knows=["sex", "race"]).attack(r).one_to_one() for r in (release, other))
+    first, second = (cf.Intruder(knows=["sex", "race"]).attack(r).one_to_one(sweeps=100) for r in (release, other))
     assert first.summary().frame.drop("way").equals(second.summary().frame.drop("way"))
     assert first.frame.drop("row").equals(second.frame.drop("row"))
 
@@ -245,6 +245,7 @@ def test_linked_copies_are_matched_together() -> None:
         apart.one_to_one()  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 def test_calibrated_on_householders() -> None:
     release = some(700)
     matched = WHO.attack(release).one_to_one()

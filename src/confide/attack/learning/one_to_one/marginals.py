@@ -14,6 +14,8 @@ from confide.attack.learning.one_to_one.sampled import Sampled, sample, sweeps_f
 from confide.core.run.threads import run_pieces
 from confide.frames.columns import F64, I64, Bools
 
+WANDERING = 200
+"""Targets of a component up to which one more may be unplaced; beyond, chains move by swaps alone."""
 IN_ALL = 5e9
 """Sums in all components that are had exactly."""
 
@@ -147,8 +149,9 @@ def _scales(
     """The weight with which absence is drawn and that of one more unplaced, by component; rows of R as they are used,
     and the logs of their sums.
 
-    Rows are divided by their sums where everybody is placed; then the constant weight is such that about every other
-    state counts, judged by the best assignment.
+    In large components nobody more is unplaced: such a gap wanders through all of it before it closes, and no state
+    would count meanwhile. Rows are divided by their sums where everybody is placed; then the constant weight is such
+    that about every other state counts, judged by the best assignment.
     """
     a, n = len(supply), len(which)
     log_sum = _log_sums(log_mass, row, a)
@@ -157,7 +160,7 @@ def _scales(
     shift = np.where(all_placed[of_type], log_sum, 0.0)
     log_r, log_sum = log_r - shift[row], log_sum - shift
     broken = np.bincount(of_type[row], weights=x * np.exp(np.clip(-log_r, -600, 600)), minlength=n)
-    gaps = np.bincount(of_type[row], minlength=n) < _pairs(parts, which)
+    gaps = (np.bincount(of_type[row], minlength=n) < _pairs(parts, which)) & (parts.targets[which] <= WANDERING)
     hole = np.where(sure & (gaps | ~all_placed), 1 / np.maximum(broken, 1e-300), 0.0)
     hole = np.where(~sure & (parts.least[which] > 0), 1.0, hole)
     w0 = hole.copy()

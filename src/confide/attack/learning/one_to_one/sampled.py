@@ -65,9 +65,11 @@ def sample(
 
         run_pieces(work, [(0, 1), (1, 2)], threads, lambda _: None)
         sums[half] = own[0] + own[1]
-    halves = sums[:, 0] / np.maximum(sums[:, 2], 1.0)
+    with np.errstate(invalid="ignore", divide="ignore"):  # no sweep counts: unknown, and not 0
+        halves = sums[:, 0] / sums[:, 2]
     total, squares, n = sums[0] + sums[1]
-    n = np.maximum(n, 1.0)
+    halves = np.where(np.isnan(halves), total / np.where(n > 0, n, np.nan), halves)
+    n = np.where(n > 0, n, np.nan)
     error = np.sqrt(np.maximum(squares / n - (total / n) ** 2, 0.0) / np.maximum(n - 1, 1))
     each = sizes[0][np.repeat(np.arange(len(sizes[0])), np.diff(rows.start))] * sizes[1][rows.col]
     good = np.isfinite(overlaps)
