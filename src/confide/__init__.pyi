@@ -21,6 +21,7 @@ from confide.attack.learning.attributes.losses import Exceeds as Exceeds
 from confide.attack.learning.attributes.losses import Within as Within
 from confide.attack.learning.attributes.result import Guess as Guess
 from confide.attack.learning.attributes.result import Guesses as Guesses
+from confide.attack.learning.one_to_one.result import OneToOne as OneToOne
 from confide.attack.results.attack import Attack as Attack
 from confide.attack.results.clearing import Clearing as Clearing
 from confide.attack.results.contributions import Contributions as Contributions

@@ -91,6 +91,20 @@ def test_what_is_learnt(capsys: pytest.CaptureFixture[str]) -> None:
         assert words in capsys.readouterr().err
 
 
+def test_everybody_is_matched_at_once(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert here.is_dir()
+    line = "attack heads.csv --plan plan.toml --seed 1 --intruder who.toml --one-to-one"
+    assert run(line) == 0
+    said = capsys.readouterr().out
+    assert "One-to-one matching of 300 targets" in said
+    assert "best assignment" in said
+    assert run(f"{line} --json") == 0
+    found = json.loads(capsys.readouterr().out)["one_to_one"]
+    assert [way["way"] for way in found["ways"]] == ["independent", "map", "marginal"]
+    assert found["gap"] == 0
+    assert found["targets"] == 300
+
+
 def test_protect_then_attack(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(f"{PROTECT} --private vault --public-record public/record.json") == 0
     said = capsys.readouterr()

@@ -96,6 +96,8 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "Matches": matches,
     "Nats": lambda: attack().explain(3).nats,
     "NaiveGuess": lambda: matches().guess("tenure"),
+    "OneToOne": lambda: attack().one_to_one(sweeps=100),
+    "OneToOneSummary": lambda: attack().one_to_one(sweeps=100).summary(),
     "Optimum": optimum,
     "Published": lambda: TABLE.publish(cf.RoundCells(3), margins="all"),
     "PublishedTables": lambda: AREAS.publish(cf.RoundCells(3)),

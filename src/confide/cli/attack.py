@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 EXAMPLE = """\
   confide attack heads.csv --private vault --intruder intruder.toml
   confide attack heads.csv --plan plan.toml --seed 1 --intruder intruder.toml
+  confide attack heads.csv --private vault --intruder intruder.toml --one-to-one
   confide attack heads.csv --released other.csv --link link.csv row --intruder intruder.toml
   confide attack heads.csv --plan plan.toml --seed 1 --intruder intruder.toml --learn hh_income --loss absolute
   confide attack heads.csv --plan plan.toml --intruder intruder.toml --by race --why
@@ -48,6 +49,8 @@ def add(commands: Commands) -> None:
     p.add_argument("--why", action="store_true", help="also which variables make people stand out, and what would help")
     p.add_argument("--explain", type=int, metavar="TARGET", help="also why one target (from 0) is found; private")
     p.add_argument("--out", type=Path, metavar="FILE", help="write one row per target; private")
+    words = "match everybody at once too: no two targets own the same record"
+    p.add_argument("--one-to-one", action="store_true", help=words)
     p.add_argument("--threads", type=int, metavar="N", help="default: all cores; never changes a result")
     p.add_argument("--force", action="store_true", help="replace an existing --out file")
     common.add_use(p)
@@ -84,6 +87,10 @@ def run(options: argparse.Namespace) -> Told:
         plain["learnt"] = [g.summary().to_dict() for g in found]
     more, told = _more(result, options)
     text, plain = "\n\n".join([text, *more]), plain | told
+    if options.one_to_one:
+        matched = result.one_to_one(threads=options.threads)
+        text += f"\n\n{matched}"
+        plain["one_to_one"] = {**matched.summary().to_dict(), "gap": matched.gap, "r_hat": matched.r_hat}
     if options.out is not None:
         cf.write(result.units, options.out, overwrite=options.force, private=True)
         text += f"\n\nPrivate, one row per target with its true match, never to be published: {options.out}"

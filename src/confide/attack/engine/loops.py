@@ -65,15 +65,19 @@ def carry_out(plan: KernelPlan, units: Units, threads: int, done: Callable[[int]
         done(upto - told[1])
         told[1] = upto
 
-    if plan.loop in ("mixture", "helped"):
-        visited = (_mixture if plan.loop == "mixture" else helped)(plan, into, threads, advance)
-    else:
-        seen: list[float] = []
-        work = partial(_counting, _work(plan, into), seen)
-        run_pieces(work, pieces_of(n), threads, advance)
-        visited = sum(seen)
+    visited = run_loops(plan, into, threads, advance)
     done(total - told[1])
     return _spread_out(plan, units, into, visited)
+
+
+def run_loops(plan: KernelPlan, into: Into, threads: int, advance: Callable[[int], None]) -> float:
+    """Fill the results of every distinct target; the pairs visited."""
+    if plan.loop in ("mixture", "helped"):
+        return (_mixture if plan.loop == "mixture" else helped)(plan, into, threads, advance)
+    seen: list[float] = []
+    work = partial(_counting, _work(plan, into), seen)
+    run_pieces(work, pieces_of(len(plan.targets)), threads, advance)
+    return sum(seen)
 
 
 def _counting(work: Callable[[int, int], float], seen: list[float], first: int, last: int) -> None:

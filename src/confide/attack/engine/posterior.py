@@ -59,7 +59,7 @@ def log_pairs(scene: Scene, t: I64, rows: I64, who: I64, which: I64, unknown: F6
     if unknown is not None:
         parts["unavailable"] = log_mixture(scene, t, rows, who, which, unknown)
     parts |= log_known(scene, t[who], rows[which])
-    if any(u.like_a is not None or u.log_own is not None for u in scene.uncertain):
+    if any(u.like_a is not None or u.log_own is not None for u in scene.uncertain) or scene.log_m[rows].any():
         parts["others"] = -scene.log_m[rows][which]
     return parts
 

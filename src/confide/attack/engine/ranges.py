@@ -72,9 +72,11 @@ class Part:
         return slice(*(int(self.plan.own.start[t]) for t in (self.targets.start, self.targets.stop)))
 
     def add(self, log_weight: F64) -> None:
-        """Add to the log weights of all records, per target."""
+        """Add to the log weights of all records, per target; gathered records are counted from the first of all."""
         self.into.out[:, 1] += log_weight
         self.into.truth[:, 0] += np.repeat(log_weight, np.diff(self.own.start))
+        gathered = self.into.out[:, 4 + (self.into.out.shape[1] - 4) // 2 :]
+        gathered[gathered >= 0] += self.records.start
 
     def numbers(self, noisy: Noisy) -> Noisy:
         """Known noisy numbers of these targets and records."""

@@ -23,6 +23,7 @@ from confide.frames.columns import F64, I64
 if TYPE_CHECKING:
     from confide.attack.learning.attributes.losses import Stated
     from confide.attack.learning.attributes.result import Guess, Guesses
+    from confide.attack.learning.one_to_one.result import OneToOne
     from confide.attack.results.clearing import Clearing
     from confide.attack.results.contributions import Contributions
     from confide.attack.results.explain import Explanation
@@ -325,6 +326,25 @@ class Attack(Result):
         from confide.attack.learning.attributes.guess import guess
 
         return guess(self, variables, loss, grid, smoothing, without)
+
+    def one_to_one(
+        self, *, sweeps: int | None = None, seed: int = 0, threads: int | None = None, progress: bool | None = None
+    ) -> OneToOne:
+        """Everybody matched at once: the best assignment, and probabilities of pairs if no two targets own one record.
+
+        Marginals are exact in components of up to 15 targets (more, where many are alike), else sampled by four chains:
+        `sweeps` is how often each visits every target. The same `seed` gives the same result.
+
+        >>> import confide as cf
+        >>> plan = cf.Plan([cf.Noise("age", sd=1)], identifiers=["id"])
+        >>> release = plan.protect(cf.demo("heads").select("id", "sex", "state", "age").head(300), seed=1)
+        >>> matched = cf.Intruder(knows=["sex", "state", "age"]).attack(release).one_to_one()
+        >>> matched.frame.columns[:5]
+        ['target', 'row', 'p', 'p_error', 'p_independent']
+        """
+        from confide.attack.learning.one_to_one.run import run_one_to_one
+
+        return run_one_to_one(self, sweeps, seed, threads, progress)
 
     def unit(self, target: int) -> int:
         """The place of a target among those that have the same values and the same record."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from confide.attack.learning.attributes.result import Guess, Guesses
     from confide.attack.learning.attributes.summary import LearntSummary
     from confide.attack.learning.attributes.uniformity import Coverage
+    from confide.attack.learning.one_to_one.result import OneToOne, OneToOneSummary
     from confide.attack.results.attack import Attack
     from confide.attack.results.copies import Averaged
     from confide.attack.results.explain import Explanation
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 Row = tuple[str, float | None, float | None, float | None, str]
 """A name, a number with the ends of its interval, and the number in words."""
+ONE_TO_ONE = {"independent": "one by one", "map": "best assignment", "marginal": "largest marginals"}
 WIDTHS = {"exact": 0, "within 1": 1, "within 4": 4, "within 9": 9, "within 99": 99}
 
 
@@ -107,6 +109,16 @@ def _explanation(result: Explanation) -> Any:
         for r in result.frame.iter_rows(named=True)
     ]
     return _rows(rows, "Factor by which the record is likelier than the average candidate", "Why these records")
+
+
+def _one_to_one(result: OneToOne | OneToOneSummary) -> Any:
+    """Right beside claimed, by each way to declare."""
+    found = result.summary()
+    rows = []
+    for r in found.frame.iter_rows(named=True):
+        name = ONE_TO_ONE[r["way"]]
+        rows += [_plain(f"{name}, right", r["right"], ",.1f"), _plain(f"{name}, claimed", r["claimed"], ",.1f")]
+    return _rows(rows, "Number of targets", f"Everybody matched at once: {found.targets:,} targets")
 
 
 def _summary(result: Summary) -> Any:
@@ -258,6 +270,8 @@ PICTURES: dict[str, Callable[[Any], Any]] = {
     "Nats": nats_chart,
     "Matches": _attack,
     "NaiveGuess": _guessed,
+    "OneToOne": _one_to_one,
+    "OneToOneSummary": _one_to_one,
     "Optimum": lambda result: result.map(),
     "Published": _published,
     "PublishedTables": _published,

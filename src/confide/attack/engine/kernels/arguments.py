@@ -128,8 +128,8 @@ class Own(NamedTuple):
 
 
 class Into(NamedTuple):
-    """Where results go. `tops`: two rows to gather the largest weights in; `out`: (targets, 4) and `truth`: (true
-    records, 3) as `finish` fills them."""
+    """Where results go. `tops`: two rows to gather the largest weights in; `out`: (targets, 4, and more where the
+    largest weights are gathered) and `truth`: (true records, 3) as `finish` fills them."""
 
     tops: F64
     out: F64

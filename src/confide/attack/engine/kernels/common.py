@@ -74,6 +74,42 @@ def log_top_sum(weights, counts, peak, tops):  # type: ignore[no-untyped-def]
     return math.log(total) if total > 0.0 else -np.inf
 
 
+@compiled(inner=True)
+def gather_largest(weights, place, peak, out):  # type: ignore[no-untyped-def]
+    """The largest weights relative to the peak, as many as half of `out` holds, and in its other half their positions.
+
+    A heap with the least of them at its root; -inf and -1 where there are fewer.
+    """
+    most = len(out) // 2
+    size = 0
+    for j in range(len(weights)):
+        w = weights[j]
+        if w == -np.inf or (size == most and w <= out[0]):
+            continue
+        if size < most:  # up from the end
+            i = size
+            size += 1
+            while i > 0 and out[(i - 1) // 2] > w:
+                out[i] = out[(i - 1) // 2]
+                out[most + i] = out[most + (i - 1) // 2]
+                i = (i - 1) // 2
+        else:  # down from the root
+            i = 0
+            while 2 * i + 1 < size:
+                k = 2 * i + 1
+                k += 1 if k + 1 < size and out[k + 1] < out[k] else 0
+                if out[k] >= w:
+                    break
+                out[i] = out[k]
+                out[most + i] = out[most + k]
+                i = k
+        out[i] = w
+        out[most + i] = place + j
+    for i in range(most):
+        out[i] = out[i] - peak if i < size else -np.inf
+        out[most + i] = out[most + i] if i < size else -1.0
+
+
 @compiled
 def finish(weights, counts, place, true_at, scratch, tops, out, truth):  # type: ignore[no-untyped-def]
     """Summaries of one target's log weights.
@@ -81,9 +117,11 @@ def finish(weights, counts, place, true_at, scratch, tops, out, truth):  # type:
     `out`: (log of the sum relative to the max, max, records at the max, log of the sum of the largest relative to the
     max, as many as `tops` has columns). `truth[k]`: (log weight, strictly above, at least as likely others) for the
     true record at position `true_at[k] - place`, skipped where negative. `scratch`: as long as `weights`; `tops`: two
-    rows to work in.
+    rows to work in. Where `out` is longer than 4, the rest is as `gather_largest` fills it.
     """
     peak = largest(weights)
+    if len(out) > 4:
+        gather_largest(weights, place, peak, out[4:])
     if peak == -np.inf:
         out[0] = -np.inf
         out[1] = -np.inf
@@ -120,3 +158,6 @@ def finish_each(weights, counts, which, ends, own, at, scratch, places, tops, ou
                     places[k] = j - a
                     break
         finish(weights[a:e], counts[a:e], 0, places[:many], scratch[: e - a], tops, out[i], truth[first : first + many])
+        for k in range(4 + (out.shape[1] - 4) // 2, out.shape[1]):
+            if out[i, k] >= 0.0:
+                out[i, k] = which[a + int(out[i, k])]

@@ -1,6 +1,7 @@
 """Compiled loops over pairs of target and record. Numbers in, numbers out: no variable or mechanism is known here.
 
-Notation as in `common`, arguments as in `arguments`.
+Notation as in `common`, arguments as in `arguments`. Where `into.out` has more columns than four, each loop gathers the
+largest weights of a target in them (`gather_largest`).
 """
 
 from __future__ import annotations

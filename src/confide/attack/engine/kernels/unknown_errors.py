@@ -206,6 +206,9 @@ def attack_spread(  # type: ignore[no-untyped-def]
                 stand[i] = counts[j]
             finish(w[:kept], stand[:kept], 0, true_place[: len(trues)], scratch[:kept], tops, out[t],
                    truth[true_start[t] : true_start[t + 1]])  # fmt: skip
+            for i in range(4 + (out.shape[1] - 4) // 2, out.shape[1]):
+                if out[t, i] >= 0.0:
+                    out[t, i] = lo + a + hopeful[int(out[t, i])]
         if place == batch - 1 or t == last - 1:
             start = t - place
             for tile in range(low_end, high_end, TILE):

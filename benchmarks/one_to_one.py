@@ -1,0 +1,69 @@
+"""How matching everybody at once grows with rows, in blocks of hundreds and of thousands.
+
+    python benchmarks/one_to_one.py            3,189 to 51,016 rows
+    python benchmarks/one_to_one.py --quick    up to 12,754
+
+Incomes get noise; the intruder knows them with sex and age (blocks of hundreds) or with sex and marital status (blocks
+of thousands). Printed: seconds of the attack itself, of the best assignment with its proof, and of the marginals.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import time
+from typing import Any
+
+import confide as cf
+from confide.attack.engine.prepare import prepare
+from confide.attack.learning.one_to_one.assign import assign
+from confide.attack.learning.one_to_one.candidates import candidates
+from confide.attack.learning.one_to_one.components import components
+from confide.attack.learning.one_to_one.marginals import marginals
+from confide.attack.learning.one_to_one.nearby import nearby
+from confide.attack.learning.one_to_one.types import types_of
+from confide.core.run.threads import thread_count
+
+KNOWS = {"hundreds": ["sex", "age", "hh_income"], "thousands": ["sex", "marital", "hh_income"]}
+
+
+def timed(what: Any) -> tuple[Any, float]:
+    """What a call gives, and its seconds."""
+    began = time.perf_counter()
+    return what(), time.perf_counter() - began
+
+
+def measure(rows: int, knows: list[str]) -> str:
+    """One line of the table."""
+    release = cf.Plan([cf.Noise("hh_income", sd=1_000)], identifiers=["id"]).protect(
+        cf.demo("heads").sample(rows, seed=1), seed=1
+    )
+    intruder, threads = cf.Intruder(knows=knows), thread_count(None)
+    attack, first = timed(lambda: intruder.attack(release, progress=False))
+    types = types_of(prepare(intruder, release, None, None))
+    best, second = timed(lambda: assign(types, candidates(types, threads), threads))
+    parts, third = timed(lambda: components(types, nearby(types, best, threads)))
+    found, fourth = timed(lambda: marginals(parts, None, 0, threads))
+    largest, drawn = int(attack.units["candidates"].max()), int(parts.targets[~found.exact].sum())  # type: ignore[arg-type]
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    return (
+        f"{rows:>7,} {largest:>8,} {first:>8.1f} {second:>11.1f} {best.gap:>6.1g} {third + fourth:>10.1f} {drawn:>9,}"
+        f" {peak:>6.1f}"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    most = 12_754 if parser.parse_args().quick else 51_016
+    measure(1_000, KNOWS["hundreds"])  # compiles
+    for name, knows in KNOWS.items():
+        head = f"{'rows':>7} {'block':>8} {'attack':>8} {'assignment':>11} {'gap':>6} {'marginals':>10}"
+        print(f"\nblocks of {name}\n{head} {'sampled':>9} {'GB':>6}")
+        for rows in (3_189, 6_377, 12_754, 25_508, 51_016):
+            if rows <= most:
+                print(measure(rows, knows), flush=True)
+
+
+if __name__ == "__main__":
+    main()

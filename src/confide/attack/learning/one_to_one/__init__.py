@@ -1,0 +1,1 @@
+"""Everybody matched at once: no two targets own the same record."""
