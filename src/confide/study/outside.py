@@ -17,6 +17,7 @@ from confide.measure.utility.measure import Measure
 from confide.measure.utility.traces import FEWEST, Trace
 from confide.study.result import StudyResult
 from confide.study.statement.checks import COLUMNS, RISKS
+from confide.study.tradeoff.risk_names import LEARNT
 
 CARRIED = 0.5
 """The share of a loss that few people may carry; from there on the figure is about them."""
@@ -68,11 +69,15 @@ def published(result: StudyResult, fewest: int = FEWEST) -> Published:
     if isinstance(fewest, bool) or not isinstance(fewest, int) or not LEAST <= fewest <= MOST:
         raise InputError(f"fewest is the smallest number of people that a number may tell about, {LEAST} or more.")
     rows, withheld, near = [], set(), set()
-    traces = pooled(result)
+    traces, people = pooled(result), _people(result)
     for row in result.summary().iter_rows(named=True):
         key, ends = (row["plan"], row["measure"]), (row["mean"], row["low"], row["high"])
         if row["kind"] == "risk":
             shown = [count_outside(x, fewest) if row["measure"] in COUNTS else None for x in ends]
+            if row["measure"].startswith(LEARNT):
+                shown = [
+                    share_outside(x, people.get((row["plan"], row["intruder"], row["measure"])), fewest) for x in ends
+                ]
         else:
             rule = figure_rule(result.measure(row["measure"]), traces.get(key), fewest, result.info.rows)
             shown = [None if rule is None else rule.shown(x) for x in ends]
@@ -86,6 +91,7 @@ def published(result: StudyResult, fewest: int = FEWEST) -> Published:
     inherited = {f.name: getattr(result, f.name) for f in fields(StudyResult)}
     return Published(**inherited | {
         "frame": _frame(result, numbers), "info": info, "distribution": _counted(result.distribution, fewest),
+        "learnt": _learnt(result.learnt), "learnt_groups": _learnt_groups(result.learnt_groups, fewest),
         "groups": _counted(merged_groups(result.groups, fewest, drop=True), fewest),
         **{table: getattr(result, table).clear() for table in INSIDE}, "released": _sizes(result.released, fewest),
         "fewest": fewest, "numbers": numbers, "withheld": frozenset(withheld), "near": frozenset(near),
@@ -122,6 +128,49 @@ def count_outside(x: float | None, fewest: int) -> float | None:
     if x is None or math.isnan(x):
         return None
     return fewest / 2 if x < fewest else float(fewest * math.floor(x / fewest + 0.5))
+
+
+def share_outside(share: float | None, people: float | None, fewest: int) -> float | None:
+    """A share of so many people, both numbers rounded as counts are.
+
+    >>> share_outside(0.011, 200, 10), share_outside(0.277, 200, 10)
+    (0.025, 0.3)
+    """
+    part, whole = (None if x is None or people is None else count_outside(x * people, fewest) for x in (share, 1.0))
+    return None if part is None or not whole or whole < fewest else min(part / whole, 1.0)
+
+
+def _people(result: StudyResult) -> dict[tuple[str, str, str], float]:
+    """By plan, intruder and name of a risk: of how many people it is a share."""
+    rows = result.learnt.select("plan", "intruder", "variable", "people").rows() if result.learnt.height else []
+    return {(plan, who, f"{LEARNT}{v}"): n for plan, who, v, n in rows if n is not None}
+
+
+def _learnt(learnt: pl.DataFrame) -> pl.DataFrame:
+    """Of what would be learnt, who is asked about what; shares are in the frame, losses and harm stay inside."""
+    if not learnt.width:
+        return learnt
+    return learnt.select(
+        "plan", "intruder", "variable", "level",
+        *(pl.lit(None, dtype=t).alias(n) for n, t in list(learnt.schema.items())[4:-1]), pl.lit("").alias("said"),
+    )  # fmt: skip
+
+
+def _learnt_groups(groups: pl.DataFrame, fewest: int) -> pl.DataFrame:
+    """Groups of enough people with rounded counts, small ones merged; the losses stay inside."""
+    if not groups.width:
+        return groups
+    parts = [
+        merged_groups(part.rename({"people": "targets", "learnt": "found"}), fewest, drop=True).with_columns(
+            learnt_of=pl.lit(str(v))
+        )
+        for (v,), part in groups.group_by(["learnt_of"], maintain_order=True)
+    ]
+    found = pl.concat(parts) if parts else groups.clear().rename({"people": "targets", "learnt": "found"})
+    counts = _counted(found.select("targets", "found"), fewest)
+    told = found.with_columns(people=counts["targets"], learnt=counts["found"])
+    nothing = pl.lit(None, dtype=pl.Float64)
+    return told.with_columns(relations=nothing, loss=nothing).select(groups.columns)
 
 
 @dataclass(frozen=True)
@@ -219,7 +268,7 @@ def _frame(result: StudyResult, numbers: pl.DataFrame) -> pl.DataFrame:
     place = result.frame.select(*COLUMNS[:5]).unique(maintain_order=True).with_columns(repeat=pl.lit(0, pl.Int64))
     means = {(p, who, m): mean for p, who, m, mean in numbers.select("plan", "intruder", "measure", "mean").iter_rows()}
     keys = place.select("plan", "intruder").rows()
-    risks = [pl.Series(r, [means.get((p, who, r)) for p, who in keys], dtype=pl.Float64) for r in RISKS]
+    risks = [pl.Series(r, [means.get((p, who, r)) for p, who in keys], dtype=pl.Float64) for r in result.risks]
     names = [m.name for m in result.measures]
     return place.with_columns(
         *risks, *(pl.Series(m, [means.get((p, None, m)) for p, _ in keys], dtype=pl.Float64) for m in names)

@@ -12,8 +12,7 @@ import polars as pl
 from confide.attack.intruder import Intruder, Uniform
 from confide.attack.learning.attributes.relations import Relations
 from confide.attack.learning.attributes.support import Support
-from confide.attack.targets import UNKNOWN, default_rows, released_row
-from confide.attack.targets import truth_of
+from confide.attack.targets import UNKNOWN, default_rows, released_row, truth_of
 from confide.core.errors import InputError, did_you_mean
 from confide.frames import to_polars
 from confide.frames.columns import F64, I64, Bools, Column, Records, codes_in
