@@ -17,8 +17,9 @@ from confide.frames.columns import F64, I64, Bools
 from confide.study.groups import Groups
 from confide.study.statement.learns import Learns
 
-NUMBERS = ("learnt", "harm", "people", "left_out", "gain", "margin", "relations", "without_person", "loss")
-"""Share of `people` of whom more than the `gain` is learnt; the expected harm; people without a loss; mean losses of
+NUMBERS = ("learnt", "misled", "harm", "people", "left_out", "gain", "margin", "relations", "without_person", "loss")
+"""Share of `people` of whom more than the `gain` is learnt, and of those whose guess becomes worse by more than that (a
+release that says nothing does both to as many); the expected harm; people without a loss; mean losses of
 the best guess by the margin, by published relations, by the release without the own record, and by the release."""
 GROUP = ("people", "learnt", "relations", "loss")
 """Of a group: its people, how many of them something is learnt of, and the two mean losses."""
@@ -89,13 +90,14 @@ def _learnt(
 
 @dataclass(frozen=True, eq=False)
 class _Guessed:
-    """Guesses of one attack as arrays over people: losses (nan: none), and of whom more than the gain is learnt."""
+    """Guesses of one attack as arrays over people: losses (nan: none), and of whom more than the gain is learnt, or lost."""
 
     guess: Guess
     gain: float
     losses: Mapping[str, F64]
     there: Bools
     over: Bools
+    under: Bools
 
     @classmethod
     def of(cls, attack: Attack, one: Learns) -> _Guessed:
@@ -109,7 +111,8 @@ class _Guessed:
         losses = {k: guess.frame[n].cast(pl.Float64).fill_null(np.nan).to_numpy() for k, n in names.items()}
         there = ~np.isnan(losses["loss"]) & ~np.isnan(losses["relations"])
         adds = np.where(there, losses["relations"] - losses["loss"], 0.0)
-        return cls(guess, gain, losses, there, there & (adds > gain + SLACK * max(gain, 1.0)))
+        least = gain + SLACK * max(gain, 1.0)
+        return cls(guess, gain, losses, there, there & (adds > least), there & (-adds > least))
 
     def numbers(self, costs: Mapping[str, float]) -> dict[str, float | None]:
         """Those of `NUMBERS`."""
@@ -117,7 +120,8 @@ class _Guessed:
         harm = self.guess.harm(**costs).frame.filter(what="both")["true_harm"].item() if costs else None
         known = {k: _mean_of(v[self.there]) for k, v in self.losses.items()}
         return {
-            "learnt": float(self.over.sum()) / people if people else None, "harm": harm, "people": float(people),
+            **{k: float(v.sum()) / people if people else None for k, v in (("learnt", self.over), ("misled", self.under))},
+            "harm": harm, "people": float(people),
             "left_out": float(len(self.there) - people), "gain": self.gain, **known,
         }  # fmt: skip
 

@@ -91,7 +91,7 @@ def published(result: StudyResult, fewest: int = FEWEST) -> Published:
     inherited = {f.name: getattr(result, f.name) for f in fields(StudyResult)}
     return Published(**inherited | {
         "frame": _frame(result, numbers), "info": info, "distribution": _counted(result.distribution, fewest),
-        "learnt": _learnt(result.learnt), "learnt_groups": _learnt_groups(result.learnt_groups, fewest),
+        "learnt": _learnt(result.learnt, fewest), "learnt_groups": _learnt_groups(result.learnt_groups, fewest),
         "groups": _counted(merged_groups(result.groups, fewest, drop=True), fewest),
         **{table: getattr(result, table).clear() for table in INSIDE}, "released": _sizes(result.released, fewest),
         "fewest": fewest, "numbers": numbers, "withheld": frozenset(withheld), "near": frozenset(near),
@@ -146,14 +146,21 @@ def _people(result: StudyResult) -> dict[tuple[str, str, str], float]:
     return {(plan, who, f"{LEARNT}{v}"): n for plan, who, v, n in rows if n is not None}
 
 
-def _learnt(learnt: pl.DataFrame) -> pl.DataFrame:
-    """Of what would be learnt, who is asked about what; shares are in the frame, losses and harm stay inside."""
+def _learnt(learnt: pl.DataFrame, fewest: int) -> pl.DataFrame:
+    """Of what would be learnt, the shares and numbers of people, rounded; losses, harm and reasons stay inside."""
     if not learnt.width:
         return learnt
-    return learnt.select(
-        "plan", "intruder", "variable", "level",
-        *(pl.lit(None, dtype=t).alias(n) for n, t in list(learnt.schema.items())[4:-1]), pl.lit("").alias("said"),
+    people = [count_outside(n, fewest) for n in learnt["people"]]
+    each = {
+        k: [share_outside(x, n, fewest) for x, n in learnt.select(k, "people").rows()]
+        for k in ("learnt", "low", "high")
+    }
+    told = learnt.with_columns(
+        pl.Series("people", people, dtype=pl.Float64), *(pl.Series(k, v, dtype=pl.Float64) for k, v in each.items()),
+        said=pl.when(pl.col("learnt").is_null()).then(pl.lit("")).otherwise("said"),
     )  # fmt: skip
+    hidden = ("misled", "harm", "left_out", "margin", "relations", "without_person", "loss")
+    return told.with_columns(pl.lit(None, dtype=pl.Float64).alias(k) for k in hidden)
 
 
 def _learnt_groups(groups: pl.DataFrame, fewest: int) -> pl.DataFrame:

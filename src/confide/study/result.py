@@ -78,7 +78,7 @@ class StudyResult(Result):
     how many copies are released. `audit`: plan, measure, repeat, and what few people do to this measure of utility (see
     `Trace`); `statements`: by plan, which fields of which steps name what how few people have. What is not in them does
     not go outside. `learns`: what must not be learnt, which adds risks to `frame`. `learnt`: plan, intruder, variable,
-    level, then means over repeats: learnt (the share of people of whom more than the gain is learnt), harm, people,
+    level, then means over repeats: learnt (the share of people of whom more than the gain is learnt), misled (whose guess becomes worse by more than that), harm, people,
     left_out (without a loss, such as those whose value is missing), gain, mean losses of the best guess by the margin,
     by published relations, by the release without the own record, by the release (loss), the interval of learnt, and
     the loss in words. `learnt_groups`: the same in groups: plan, intruder, learnt_of, variable, level, people, learnt
@@ -155,8 +155,9 @@ class StudyResult(Result):
 
         `max_risk`: by name of a risk, its largest tolerable mean, for every intruder, or for the one named: a number of
         people, or a share of the targets, as {"found": "2%"} or {"found_share": 0.02}; of what must not be learnt, the
-        share of people, as {"learnt_income": "5%"}. `min_utility`: by measure, the least utility that is asked for (the largest loss, where lower is better). With `cautious` the worse end of
-        every 95 percent interval must be within its limit. Without arguments, the rule that the study stated.
+        share of people, as {"learnt_income": "5%"}. `min_utility`: by measure, the least utility that is asked for
+        (the largest loss, where lower is better). With `cautious` the worse end of every 95 percent interval must be
+        within its limit. Without arguments, the rule that the study stated.
         """
         from confide.study.tradeoff.choice import choose
 
