@@ -90,7 +90,8 @@ def _learnt(
 
 @dataclass(frozen=True, eq=False)
 class _Guessed:
-    """Guesses of one attack as arrays over people: losses (nan: none), and of whom more than the gain is learnt, or lost."""
+    """Guesses of one attack as arrays over people: losses (nan: none), of whom more than the gain is learnt (`over`),
+    and whose guess becomes worse by more than that (`under`)."""
 
     guess: Guess
     gain: float
@@ -119,9 +120,9 @@ class _Guessed:
         people = int(self.there.sum())
         harm = self.guess.harm(**costs).frame.filter(what="both")["true_harm"].item() if costs else None
         known = {k: _mean_of(v[self.there]) for k, v in self.losses.items()}
+        learnt, misled = (float(v.sum()) / people if people else None for v in (self.over, self.under))
         return {
-            **{k: float(v.sum()) / people if people else None for k, v in (("learnt", self.over), ("misled", self.under))},
-            "harm": harm, "people": float(people),
+            "learnt": learnt, "misled": misled, "harm": harm, "people": float(people),
             "left_out": float(len(self.there) - people), "gain": self.gain, **known,
         }  # fmt: skip
 

@@ -15,6 +15,8 @@ import polars as pl
 from confide.core.errors import InputError
 from confide.measure.utility.measure import Measure
 from confide.measure.utility.traces import FEWEST, Trace
+from confide.study.outside_learnt import learnt_groups_outside, learnt_outside, people_learnt, share_outside
+from confide.study.outside_people import count_outside, counted_outside, merged_groups
 from confide.study.result import StudyResult
 from confide.study.statement.checks import COLUMNS, RISKS
 from confide.study.tradeoff.risk_names import LEARNT
@@ -69,7 +71,7 @@ def published(result: StudyResult, fewest: int = FEWEST) -> Published:
     if isinstance(fewest, bool) or not isinstance(fewest, int) or not LEAST <= fewest <= MOST:
         raise InputError(f"fewest is the smallest number of people that a number may tell about, {LEAST} or more.")
     rows, withheld, near = [], set(), set()
-    traces, people = pooled(result), _people(result)
+    traces, people = pooled(result), people_learnt(result)
     for row in result.summary().iter_rows(named=True):
         key, ends = (row["plan"], row["measure"]), (row["mean"], row["low"], row["high"])
         if row["kind"] == "risk":
@@ -90,9 +92,10 @@ def published(result: StudyResult, fewest: int = FEWEST) -> Published:
     info = replace(result.info, seed=0, label="", seconds=0.0, rows=int(count_outside(result.info.rows, fewest) or 0))
     inherited = {f.name: getattr(result, f.name) for f in fields(StudyResult)}
     return Published(**inherited | {
-        "frame": _frame(result, numbers), "info": info, "distribution": _counted(result.distribution, fewest),
-        "learnt": _learnt(result.learnt, fewest), "learnt_groups": _learnt_groups(result.learnt_groups, fewest),
-        "groups": _counted(merged_groups(result.groups, fewest, drop=True), fewest),
+        "frame": _frame(result, numbers), "info": info, "distribution": counted_outside(result.distribution, fewest),
+        "learnt": learnt_outside(result.learnt, fewest),
+        "learnt_groups": learnt_groups_outside(result.learnt_groups, fewest),
+        "groups": counted_outside(merged_groups(result.groups, fewest, drop=True), fewest),
         **{table: getattr(result, table).clear() for table in INSIDE}, "released": _sizes(result.released, fewest),
         "fewest": fewest, "numbers": numbers, "withheld": frozenset(withheld), "near": frozenset(near),
         "quoted": {p: frozenset((i, f) for i, f, n in each if n < fewest) for p, each in result.statements.items()},
@@ -117,67 +120,6 @@ def pooled(result: StudyResult) -> dict[tuple[str, str], Trace]:
         least = None if differ.null_count() == rows.height else int(differ.fill_null(0).min())  # type: ignore[arg-type]
         out[str(plan), str(measure)] = Trace(least, effect, float(rows["loss"].sum()), float(rows["carried"].sum()))
     return out
-
-
-def count_outside(x: float | None, fewest: int) -> float | None:
-    """A number of people as a multiple of `fewest`: so many people cannot move it by more than the rounding.
-
-    >>> count_outside(3.25, 10), count_outside(1234, 10)
-    (5.0, 1230.0)
-    """
-    if x is None or math.isnan(x):
-        return None
-    return fewest / 2 if x < fewest else float(fewest * math.floor(x / fewest + 0.5))
-
-
-def share_outside(share: float | None, people: float | None, fewest: int) -> float | None:
-    """A share of so many people, both numbers rounded as counts are.
-
-    >>> share_outside(0.011, 200, 10), share_outside(0.277, 200, 10)
-    (0.025, 0.3)
-    """
-    part, whole = (None if x is None or people is None else count_outside(x * people, fewest) for x in (share, 1.0))
-    return None if part is None or not whole or whole < fewest else min(part / whole, 1.0)
-
-
-def _people(result: StudyResult) -> dict[tuple[str, str, str], float]:
-    """By plan, intruder and name of a risk: of how many people it is a share."""
-    rows = result.learnt.select("plan", "intruder", "variable", "people").rows() if result.learnt.height else []
-    return {(plan, who, f"{LEARNT}{v}"): n for plan, who, v, n in rows if n is not None}
-
-
-def _learnt(learnt: pl.DataFrame, fewest: int) -> pl.DataFrame:
-    """Of what would be learnt, the shares and numbers of people, rounded; losses, harm and reasons stay inside."""
-    if not learnt.width:
-        return learnt
-    people = [count_outside(n, fewest) for n in learnt["people"]]
-    each = {
-        k: [share_outside(x, n, fewest) for x, n in learnt.select(k, "people").rows()]
-        for k in ("learnt", "low", "high")
-    }
-    told = learnt.with_columns(
-        pl.Series("people", people, dtype=pl.Float64), *(pl.Series(k, v, dtype=pl.Float64) for k, v in each.items()),
-        said=pl.when(pl.col("learnt").is_null()).then(pl.lit("")).otherwise("said"),
-    )  # fmt: skip
-    hidden = ("misled", "harm", "left_out", "margin", "relations", "without_person", "loss")
-    return told.with_columns(pl.lit(None, dtype=pl.Float64).alias(k) for k in hidden)
-
-
-def _learnt_groups(groups: pl.DataFrame, fewest: int) -> pl.DataFrame:
-    """Groups of enough people with rounded counts, small ones merged; the losses stay inside."""
-    if not groups.width:
-        return groups
-    parts = [
-        merged_groups(part.rename({"people": "targets", "learnt": "found"}), fewest, drop=True).with_columns(
-            learnt_of=pl.lit(str(v))
-        )
-        for (v,), part in groups.group_by(["learnt_of"], maintain_order=True)
-    ]
-    found = pl.concat(parts) if parts else groups.clear().rename({"people": "targets", "learnt": "found"})
-    counts = _counted(found.select("targets", "found"), fewest)
-    told = found.with_columns(people=counts["targets"], learnt=counts["found"])
-    nothing = pl.lit(None, dtype=pl.Float64)
-    return told.with_columns(relations=nothing, loss=nothing).select(groups.columns)
 
 
 @dataclass(frozen=True)
@@ -233,41 +175,10 @@ def _unit(least: float) -> float:
     return next(u for k in (1, 2, 5, 10, 20) if (u := float(f"{k}e{ten}")) >= least * (1 - 1e-12))
 
 
-def merged_groups(groups: pl.DataFrame, fewest: int, drop: bool) -> pl.DataFrame:
-    """Groups of people with small levels merged: a level is small where in any plan fewer people have it. `drop`:
-    merged people who are still few are left out altogether."""
-    by = ("intruder", "variable", "level")
-    # A level that some plan has nobody of is missing there, so its people are looked for in every plan.
-    plans = pl.col("plan").n_unique().over("intruder", "variable")
-    least = pl.when(pl.len().over(by) < plans).then(0.0).otherwise(pl.col("targets").min().over(by))
-    name = pl.when(least < fewest).then(pl.lit(small_name(fewest))).otherwise(pl.col("level"))
-    merged = groups.with_columns(level=name).group_by("plan", *by, maintain_order=True).agg(
-        pl.sum("targets", *(c for c in ("over_threshold", "expected_matches", "found") if c in groups.columns))
-    )  # fmt: skip
-    found = merged.filter(pl.col("targets").min().over(by) >= fewest) if drop else merged
-    last = pl.col("level") == small_name(fewest)
-    return pl.concat([found.filter(~last), found.filter(last)])
-
-
-def small_name(fewest: int) -> str:
-    """The name that stands for all groups that are not named.
-
-    >>> small_name(3)
-    'rare (fewer than 3 people)'
-    """
-    return f"rare (fewer than {fewest} people)"
-
-
-def _counted(frame: pl.DataFrame, fewest: int) -> pl.DataFrame:
-    """A table whose numbers all count people."""
-    rounded = (pl.col(pl.Float64) / fewest + 0.5).floor() * fewest
-    return frame.with_columns(pl.when(pl.col(pl.Float64) < fewest).then(fewest / 2).otherwise(rounded).name.keep())
-
-
 def _sizes(released: pl.DataFrame, fewest: int) -> pl.DataFrame:
     """How much each plan releases, records rounded; variables are counted in the release."""
     names = [c for c in ("records", "of_records") if c in released.columns]
-    return released.with_columns(_counted(released.select(names), fewest)) if names else released
+    return released.with_columns(counted_outside(released.select(names), fewest)) if names else released
 
 
 def _frame(result: StudyResult, numbers: pl.DataFrame) -> pl.DataFrame:

@@ -77,12 +77,12 @@ class StudyResult(Result):
     `timings`: seconds of each piece of work. `rule`: how the study said it would choose. `copies`: by plan or sweep,
     how many copies are released. `audit`: plan, measure, repeat, and what few people do to this measure of utility (see
     `Trace`); `statements`: by plan, which fields of which steps name what how few people have. What is not in them does
-    not go outside. `learns`: what must not be learnt, which adds risks to `frame`. `learnt`: plan, intruder, variable,
-    level, then means over repeats: learnt (the share of people of whom more than the gain is learnt), misled (whose guess becomes worse by more than that), harm, people,
-    left_out (without a loss, such as those whose value is missing), gain, mean losses of the best guess by the margin,
-    by published relations, by the release without the own record, by the release (loss), the interval of learnt, and
-    the loss in words. `learnt_groups`: the same in groups: plan, intruder, learnt_of, variable, level, people, learnt
-    (a number of people), relations, loss.
+    not go outside. `learns`: what must not be learnt, which adds risks to `frame`. `learnt`: plan, intruder,
+    variable, level, then means over repeats: learnt (the share of people of whom more than the gain is learnt),
+    misled (whose guess becomes worse by more than that), harm, people, left_out (without a loss, such as those whose
+    value is missing), gain, mean losses of the best guess by the margin, by published relations, by the release
+    without the own record, by the release (loss), the interval of learnt, and the loss in words. `learnt_groups`: the
+    same in groups: plan, intruder, learnt_of, variable, level, people, learnt (a number of people), relations, loss.
     """
 
     frame: pl.DataFrame

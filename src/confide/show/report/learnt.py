@@ -120,12 +120,13 @@ def _caption(view: View) -> str:
     if view.outside:
         return (
             "Share of people of whom it is learnt; pale: from the file as it is. All people, then the groups with the "
-            f"largest shares; those of fewer than {view.treat.base} people are left out or taken together."
+            f"largest shares; those of fewer than {view.treat.base} people are left out or taken together. Where it is "
+            f"learnt of fewer than {view.treat.base}, the bar stands at {view.treat.base / 2:g}."
         )
     return (
         "Mean loss of the best guess; pale: before, by published relations; dark: with the release. The shorter the "
-        "dark bar, the more is learnt. All people, then the groups that the release tells most about; in brackets their "
-        f"people. Groups of fewer than {FEW} people are left out."
+        "dark bar, the more is learnt. All people, then the groups that the release tells most about; in brackets "
+        f"their people. Groups of fewer than {FEW} people are left out."
     )
 
 
@@ -154,7 +155,7 @@ def _shares(view: View, row: dict[str, Any], frame: pl.DataFrame) -> list[Row]:
         (p, v, g): (n, k) for p, v, g, n, k in frame.select("plan", "variable", "level", "people", "learnt").rows()
     }
     mine = [(v, g, *cell) for (p, v, g), cell in cells.items() if p == view.focus]
-    mine.sort(key=lambda c: -(t.share(c[3], c[2]) or 0.0))
+    mine.sort(key=lambda c: (c[3] < t.base, -(t.share(c[3], c[2]) or 0.0)))  # what is not stated comes last
     before = view.result.learnt.filter(plan=EVERYTHING, intruder=row["intruder"], variable=row["variable"])["learnt"]
     words = t.share_text(round(row["learnt"] * row["people"], 6), row["people"])
     out = [Row("all people", row["learnt"], before[0] if len(before) else None, words, _brief(words))]

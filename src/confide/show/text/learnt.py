@@ -35,8 +35,8 @@ def learnt_words(result: StudyResult) -> list[str]:
         return []
     text = (
         "learnt: share of people for whom the release improves the best guess by more than the gain, by whoever learns "
-        "most; misled: share whose guess it worsens by as much, which by chance alone are as many; before: mean loss of the best guess by published relations, the person's own value left out; after: with "
-        "the release."
+        "most; misled: share whose guess it worsens by as much, which by chance alone are as many; before: mean loss "
+        "of the best guess by published relations, the person's own value left out; after: with the release."
     )
     said = [text, *(_judged(result, one) for one in result.learns)]
     said += [" ".join(s for one in result.learns for s in _aside(result, one))]

@@ -84,7 +84,11 @@ def build_study(reader: Reader, doc: Mapping[str, Any], folder: Path) -> Study |
         return None
     label = str(doc["data"])
     stated = (repeats, seed, threshold, copies, rule, title, label, strongest, groups, learns)
-    return Study(data, plans, intruders, measures, *stated)
+    try:
+        return Study(data, plans, intruders, measures, *stated)
+    except InputError as e:  # what only all parts together can tell
+        reader.problems += e.problems
+        return None
 
 
 def _rule(reader: Reader, doc: Mapping[str, Any], measures: Sequence[Any], learns: Sequence[Learns]) -> Rule | None:
