@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -59,10 +59,10 @@ class Learns:
         """Names of the risks that come of it: columns of the study's table."""
         return [f"{LEARNT}{self.variable}", *([f"{HARM}{self.variable}"] if self.costs else [])]
 
-    def judged(self, numeric: bool, levels: tuple[Any, ...] = ()) -> tuple[Loss, float]:
+    def judged(self, numeric: bool, levels: Sequence[object] = ()) -> tuple[Loss, float]:
         """The loss and the gain that are meant for numbers or for categories."""
         stated = self.loss if self.loss is not None or not numeric else CLOSE
-        loss = loss_of(stated, (), numeric, self.variable, levels)
+        loss = loss_of(stated, (), numeric, self.variable, tuple(levels))
         if self.gain is not None:
             return loss, float(self.gain)
         return loss, USUAL * (loss.gain if isinstance(loss, Exceeds) else 1.0)

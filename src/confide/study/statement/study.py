@@ -84,7 +84,7 @@ class Study(Statement):
     label: str = ""
     strongest: bool = True
     groups: Sequence[str] = ()
-    learns: Sequence[Learns | str | Mapping[str, Any]] = ()
+    learns: Sequence[Learns | str | Mapping[str, object]] = ()
 
     _section: ClassVar[str] = "study"
 
