@@ -95,6 +95,7 @@ from confide.study.search.few import Few as Few
 from confide.study.search.few import protect_few as protect_few
 from confide.study.search.optimise import Optimum as Optimum
 from confide.study.search.optimise import optimise as optimise
+from confide.study.statement.learns import Learns as Learns
 from confide.study.statement.rule import Rule as Rule
 from confide.study.statement.study import Study as Study
 from confide.study.statement.sweep import Range as Range

@@ -143,6 +143,7 @@ def told(result: cf.StudyResult, choice: cf.Choice | None, why: str, files: list
         "choice": None if choice is None else {**_plain_choice(choice)},
         "reason": why,
         "study": {k: v for k, v in asdict(result.info).items() if k != "seed"},
+        **({"learnt": result.learnt.to_dicts()} if result.learns else {}),
         "files": [str(f) for f in files],
     }
     return "\n".join(lines), _finite(plain)

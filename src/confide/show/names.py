@@ -15,6 +15,9 @@ RISK_WORDS = {
 }
 """Risks, by the names that a study gives them."""
 
+LEARNING_WORDS = {"learnt_": "share of people of whom {} would be learnt", "harm_": "expected harm by {}"}
+"""Risks of what must not be learnt, by how their names begin; the variable follows."""
+
 MEASURE_WORDS = {
     "ci_overlap": "overlap of confidence intervals",
     "coefficient_difference": "differences of coefficients",
@@ -47,6 +50,9 @@ def said(name: str) -> str:
     >>> said("pmse_ratio")
     'how well records are told apart (pMSE, 1 by chance)'
     """
+    for head, words in LEARNING_WORDS.items():
+        if name.startswith(head):
+            return words.format(name.removeprefix(head))
     known = RISK_WORDS | MEASURE_WORDS
     stem, more = name, ""
     for ending, words in ENDINGS.items():

@@ -13,9 +13,11 @@ from confide.core.version import __version__
 from confide.frames.columns import Kind
 from confide.study.booked import WHO, Booked, booked_levels
 from confide.study.evaluate import Evaluated, is_random
+from confide.study.learnt_tables import learnt_risks, learnt_tables
 from confide.study.released import SCHEMA, SIZES
 from confide.study.result import AUDIT, GROUP_UTILITY, Info, StudyResult
 from confide.study.statement.checks import COLUMNS, RISKS
+from confide.study.statement.learns import as_learns
 from confide.study.statement.sweep import Candidate, shown
 from confide.study.tradeoff.repeats import interval
 
@@ -35,7 +37,9 @@ def collected(study: Study, seed: int, done: Sequence[tuple[Piece, Evaluated]], 
         __version__,
     )  # fmt: skip
     return StudyResult(
-        frame=study_frame(((p.candidate, p.repeat, found) for p, found in pieces), [m.name for m in study.measures]),
+        frame=study_frame(
+            ((p.candidate, p.repeat, found) for p, found in pieces), [m.name for m in study.measures], study.learnt
+        ),
         plans={c.name: c.plan for c in study.candidates},
         intruders=dict(study.intruders),
         measures=study.measures,
@@ -54,12 +58,19 @@ def collected(study: Study, seed: int, done: Sequence[tuple[Piece, Evaluated]], 
         distributions=_shares(pieces),
         kinds=_kinds(study),
         released=_released(pieces),
+        learns=tuple(as_learns(one) for one in study.learns),
+        **learnt_tables(((p.candidate.name, p.repeat, found) for p, found in pieces), random, study.learns),
         statements={p.candidate.name: [(i, f, n) for i, f, n in found.quoted] for p, found in pieces if p.repeat == 0},
     )
 
 
-def study_frame(met: Iterable[tuple[Candidate, int, Evaluated]], measures: Sequence[str]) -> pl.DataFrame:
-    """The table of a study: one row for each candidate, intruder and repeat, at the level that is booked."""
+def study_frame(
+    met: Iterable[tuple[Candidate, int, Evaluated]], measures: Sequence[str], learnt: Sequence[str] = ()
+) -> pl.DataFrame:
+    """The table of a study: one row for each candidate, intruder and repeat, at the level that is booked.
+
+    `learnt`: names of the risks of what must not be learnt.
+    """
     rows: list[tuple[Any, ...]] = []
     pieces = list(met)
     levels = booked_levels((c.name, found) for c, _, found in pieces)
@@ -68,9 +79,17 @@ def study_frame(met: Iterable[tuple[Candidate, int, Evaluated]], measures: Seque
             level = levels[c.name, who]
             risks = dict.fromkeys(RISKS) if level is None else ways[level].risks
             place = (c.name, c.sweep, shown(c.setting), c.value, who, level, repeat)
-            rows.append((*place, *(risks[r] for r in RISKS), *(found.utility[m] for m in measures)))
+            would = learnt_risks(found, who, level)
+            rows.append(
+                (
+                    *place,
+                    *(risks[r] for r in RISKS),
+                    *(would.get(r) for r in learnt),
+                    *(found.utility[m] for m in measures),
+                )
+            )
     kinds = (pl.String, pl.String, pl.String, pl.Float64, pl.String, pl.String, pl.Int64)
-    schema = {**dict(zip(COLUMNS, kinds, strict=False)), **dict.fromkeys((*RISKS, *measures), pl.Float64)}
+    schema = {**dict(zip(COLUMNS, kinds, strict=False)), **dict.fromkeys((*RISKS, *learnt, *measures), pl.Float64)}
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 

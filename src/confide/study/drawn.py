@@ -19,11 +19,14 @@ from confide.protect.copies import Copies
 from confide.protect.release import Release
 from confide.study.booked import booked_levels
 from confide.study.evaluate import Evaluated, judge
+from confide.study.learnt_tables import learnt_risks
 from confide.study.levels import every
 from confide.study.result import StudyResult
+from confide.study.statement.learns import Learns
 from confide.study.statement.rule import Rule
 from confide.study.tradeoff.asked import checked_floors, checked_limits
 from confide.study.tradeoff.question import amount, number
+from confide.study.tradeoff.risk_names import about_learning
 
 SHOWN = ("found", "found_share", "claimed_matches", "over_threshold", "wrong")
 FRAME = {
@@ -67,14 +70,19 @@ def _risk_line(rows: Sequence[Mapping[str, Any]]) -> str:
         return f"{who}: not known"
     claimed, declared, wrong = (number(by[m]["value"]) for m in ("claimed_matches", "over_threshold", "wrong"))
     share = amount("found_share", by["found_share"]["value"])
+    learnt = "".join(f"; {m} {_value(r)}" for m, r in by.items() if about_learning(m))
     return (
         f"{who}, {rows[0]['level']}: found {_value(by['found'])}, {share} of targets; it claims {claimed} and declares "
-        f"{declared}, of whom {wrong} wrong"
+        f"{declared}, of whom {wrong} wrong{learnt}"
     )
 
 
 def _value(row: Mapping[str, Any]) -> str:
     """A number of this file, and beside it those over draws."""
+
+    def number(x: float) -> str:
+        return amount(row["measure"], x)
+
     value = "not known" if row["value"] is None else number(row["value"])
     if row["mean"] is None:
         return value
@@ -95,18 +103,21 @@ def drawn(
     >>> one.frame["measure"].to_list()
     ['found', 'found_share', 'claimed_matches', 'over_threshold', 'wrong', 'hellinger']
     """
-    found = judge(release, intruders, measures, threshold, threads, ways=every)
+    learns = () if study is None else study.learns
+    found = judge(release, intruders, measures, threshold, threads, ways=every, learns=learns)
     means = {} if study is None or plan is None else _means(study, plan)
     levels = booked_levels([("", found)])
     rows: list[tuple[Any, ...]] = []
     for who, ways in found.met.items():
         level = levels["", who]
-        risks = dict.fromkeys(SHOWN) if level is None else ways[level].risks
-        rows += [(m, "risk", who, level, risks[m], *means.get((m, who), (None,) * 3)) for m in SHOWN]
+        learnt = learnt_risks(found, who, level)
+        risks = dict.fromkeys(SHOWN) if level is None else ways[level].risks | learnt
+        told = [*SHOWN, *(r for one in learns if one.variable not in intruders[who].knows for r in one.risks)]
+        rows += [(m, "risk", who, level, risks.get(m), *means.get((m, who), (None,) * 3)) for m in told]
     rows += [(m, "utility", None, None, v, *means.get((m, None), (None,) * 3)) for m, v in found.utility.items()]
     frame = pl.DataFrame(rows, schema=FRAME, orient="row")
     rule = None if study is None else study.rule
-    return Drawn(frame, () if rule is None else tuple(_broken(found, rule, measures)))
+    return Drawn(frame, () if rule is None else tuple(_broken(found, rule, measures, learns, intruders)))
 
 
 def _means(study: StudyResult, plan: str) -> dict[tuple[str, str | None], tuple[Any, ...]]:
@@ -116,14 +127,20 @@ def _means(study: StudyResult, plan: str) -> dict[tuple[str, str | None], tuple[
     return {(m, who): ends for m, who, *ends in rows.iter_rows()}  # type: ignore[misc]
 
 
-def _broken(found: Evaluated, rule: Rule, measures: Sequence[Measure]) -> list[str]:
-    """What of the rule this one file does not keep."""
+def _broken(
+    found: Evaluated, rule: Rule, measures: Sequence[Measure], learns: Sequence[Learns],
+    intruders: Mapping[str, Intruder],
+) -> list[str]:  # fmt: skip
+    """What of the rule this one file does not keep; who knows a variable cannot learn it."""
     levels = booked_levels([("", found)])
+    of = {risk: one.variable for one in learns for risk in one.risks}
     out = []
-    for risk, limit in checked_limits(rule.max_risk, measures).items():
+    for risk, limit in checked_limits(rule.max_risk, measures, learnt=[*of]).items():
         for who, ways in found.met.items():
+            if of.get(risk) in intruders[who].knows:
+                continue
             level = levels["", who]
-            value = None if level is None else _risk(ways[level].risks, risk)
+            value = None if level is None else _risk(ways[level].risks | learnt_risks(found, who, level), risk)
             if (rule.intruder in (None, who)) and (value is None or value > limit * (1 + 1e-12)):
                 said = "is not known" if value is None else f"is {amount(risk, value)}, above {amount(risk, limit)}"
                 out.append(f'Beyond the limit: {risk} of this file {said} for "{who}".')

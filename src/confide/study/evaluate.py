@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from confide.attack.intruder import Intruder
+from confide.attack.results.attack import Attack
 from confide.core.random.seeds import stream
 from confide.measure.utility.by_group import group_values
 from confide.measure.utility.measure import Found, Measure
@@ -20,9 +21,11 @@ from confide.protect.rare_statements import quoted
 from confide.protect.release import Release
 from confide.study.distributions import distributions
 from confide.study.groups import Groups
-from confide.study.levels import Ways, stated
+from confide.study.learning import Learnt, learn
+from confide.study.levels import Ways, contenders, every, stated
 from confide.study.meeting import Met, meet
 from confide.study.released import sizes
+from confide.study.statement.learns import Learns
 
 ROUNDING = 1e-12
 """Of sums in floating point; two plans that keep a file whole must not differ by less."""
@@ -37,7 +40,8 @@ class Evaluated:
     (variable, level, share before, share after), see `distributions`. `seconds`: of "protect", "attack" and "utility".
     `traces`: by measure, what few people do to its value, as `Trace` has it; empty where nobody asked. `quoted`: of the
     plan, what it states that few people have. `size`: how many variables and records are released, of how many.
-    `parts`: rows of (variable, level, people, measure, value): utility in the groups that were asked for.
+    `parts`: rows of (variable, level, people, measure, value): utility in the groups that were asked for. `learnt`:
+    what would be learnt of the variables that the study names, by intruder and level.
     """
 
     met: dict[str, dict[str, Met]]
@@ -50,16 +54,18 @@ class Evaluated:
     quoted: list[list[Any]] = field(default_factory=list)
     size: dict[str, float] = field(default_factory=dict)
     parts: list[list[Any]] = field(default_factory=list)
+    learnt: list[Learnt] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
-        return asdict(self)
+        """As plain data; of a study that asks for nothing to be learnt as if there were no such thing."""
+        out = asdict(self)
+        return out if self.learnt else {k: v for k, v in out.items() if k != "learnt"}
 
 
 def evaluate(
     data: Any, plan: Plan, intruders: Mapping[str, Intruder], measures: Sequence[Measure], seed: int,
     threshold: float = 0.2, copies: int = 1, threads: int | None = 1, groups: Groups | None = None,
-    audit: str = "", items: Wanted | None = None, ways: Ways = stated,
+    audit: str = "", items: Wanted | None = None, ways: Ways = stated, learns: Sequence[Learns] = (),
 ) -> Evaluated:  # fmt: skip
     """Protect a file by a plan with one seed, attack the release by each intruder, and measure its utility.
 
@@ -67,7 +73,8 @@ def evaluate(
     to one person) and a measure that cannot be computed have no numbers, and the reason is kept. `data`: a frame, or
     the `Encoded` file that several evaluations share. `audit`: also find what few people do to each measure
     ("thorough", or "quick"), without which nothing of it goes outside. `items`: what measures that name no variables
-    compare, the same for all plans of a study. `ways`: the levels at which each intruder attacks.
+    compare, the same for all plans of a study. `ways`: the levels at which each intruder attacks. `learns`: what must
+    not be learnt, which is guessed at the levels that may be right most often.
 
     >>> import confide as cf
     >>> heads = cf.demo("heads").head(500)
@@ -82,21 +89,26 @@ def evaluate(
     else:
         release = plan.protect(data, seed=seed, draws="shared", copies=copies)
     seconds = {"protect": time.perf_counter() - began}
-    found = judge(release, intruders, measures, threshold, threads, groups, audit, items, ways)
+    found = judge(release, intruders, measures, threshold, threads, groups, audit, items, ways, learns)
     return replace(found, seconds=seconds | found.seconds)
 
 
 def judge(
     release: Release | Copies, intruders: Mapping[str, Intruder], measures: Sequence[Measure], threshold: float,
     threads: int | None = 1, groups: Groups | None = None, audit: str = "", items: Wanted | None = None,
-    ways: Ways = stated,
+    ways: Ways = stated, learns: Sequence[Learns] = (),
 ) -> Evaluated:  # fmt: skip
     """The same for a release that is there already."""
     began = time.perf_counter()
     met: dict[str, dict[str, Met]] = {}
     refused: dict[str, str] = {}
+    learnt: list[Learnt] = []
     for name, who in intruders.items():
-        met[name], why = meet(ways(name, who, release), release, threshold, threads, groups)
+        held: dict[str, tuple[Attack, ...]] | None = {} if learns else None
+        met[name], why = meet(ways(name, who, release), release, threshold, threads, groups, held)
+        if held:
+            near = contenders({name: met[name]})[name] if ways is every else list(met[name])
+            learnt += learn(name, who, {level: held[level] for level in near}, learns, threshold, groups)
         refused |= {f"{name}, {level}" if met[name] else name: text for level, text in why.items()}
     seconds = {"attack": time.perf_counter() - began}
     began = time.perf_counter()
@@ -104,11 +116,11 @@ def judge(
     values, details, found = audited(*asked, audit) if audit else (*measured(*asked), {})
     parts = [] if groups is None else _by_group(release, measures, items, groups.stated)
     seconds["utility"] = time.perf_counter() - began
-    every = [release] if isinstance(release, Release) else list(release)
-    first = every[0]
+    files = [release] if isinstance(release, Release) else list(release)
+    first = files[0]
     said = [list(q) for q in quoted(first, public=False)] if audit else []
     shares = [] if groups is None else distributions(first)
-    return Evaluated(met, values, details, refused, shares, seconds, found, said, sizes(every), parts)
+    return Evaluated(met, values, details, refused, shares, seconds, found, said, sizes(files), parts, learnt)
 
 
 def _by_group(

@@ -11,13 +11,16 @@ from typing import Any
 import polars as pl
 
 from confide.attack.intruder import Intruder
-from confide.core.errors import InputError
+from confide.core.documents.plain import Reader
+from confide.core.errors import InputError, raise_all
 from confide.frames import private_folder, write
 from confide.measure.utility.registry import as_measure
 from confide.protect.plan import Plan
 from confide.study.pieces.sealed import read_sealed, write_sealed
 from confide.study.result import Info, StudyResult
 from confide.study.statement.document import measure_table
+from confide.study.statement.learns import Learns
+from confide.study.statement.learns_document import learns_tables, stated_learns
 from confide.study.statement.rule import Rule
 
 FRAME, SUMMARY, FILE = "frame.parquet", "summary.csv", "result.json"
@@ -28,6 +31,8 @@ TABLES = (
     "frame", "distribution", "groups", "details", "timings", "audit", "levels", "calibration", "claims",
     "distributions", "kinds", "released", "group_utility",
 )  # fmt: skip
+LEARNT = ("learnt", "learnt_groups")
+"""Tables of a study that says what must not be learnt; others leave them out."""
 
 
 def save_tables(result: StudyResult, place: Path, overwrite: bool = False) -> list[Path]:
@@ -60,6 +65,8 @@ def kept(folder: Path) -> StudyResult:
 
 
 def _stated(result: StudyResult) -> dict[str, Any]:
+    tables = (*TABLES, *LEARNT) if result.learns else TABLES
+    stated = {"learns": learns_tables(result.learns)} if result.learns else {}
     return {
         "info": asdict(result.info),
         "plans": {name: _or_none(Plan.to_dict, plan) for name, plan in result.plans.items()},
@@ -68,7 +75,8 @@ def _stated(result: StudyResult) -> dict[str, Any]:
         "rule": None if result.rule is None else asdict(result.rule),
         "copies": dict(result.copies),
         "statements": {k: list(v) for k, v in result.statements.items()},
-        "tables": {t: [[s.name, str(s.dtype), s.to_list()] for s in getattr(result, t)] for t in TABLES},
+        "tables": {t: [[s.name, str(s.dtype), s.to_list()] for s in getattr(result, t)] for t in tables},
+        **stated,
     }
 
 
@@ -85,7 +93,7 @@ def _check_stated(found: Mapping[str, Any]) -> None:
 def _restored(found: Mapping[str, Any]) -> StudyResult:
     tables = {
         t: pl.DataFrame([pl.Series(n, values, dtype=TYPES[kind]) for n, kind, values in found["tables"][t]])
-        for t in TABLES
+        for t in (*TABLES, *(LEARNT if "learns" in found else ()))
     }
     return StudyResult(
         **tables,
@@ -95,8 +103,16 @@ def _restored(found: Mapping[str, Any]) -> StudyResult:
         info=Info(**found["info"]),
         rule=None if found["rule"] is None else Rule(**found["rule"]),
         copies=found["copies"],
+        learns=_learns(found.get("learns", [])),
         statements={k: [(i, f, n) for i, f, n in v] for k, v in found["statements"].items()},
     )
+
+
+def _learns(tables: list[Any]) -> tuple[Learns, ...]:
+    reader = Reader()
+    made = stated_learns(reader, tables)
+    raise_all(reader.problems)
+    return tuple(made)
 
 
 def _or_none(state: Any, what: Any) -> Any:

@@ -52,16 +52,20 @@ class Met:
 
 def meet(
     ways: Mapping[str, Intruder], release: Release | Copies, threshold: float, threads: int | None,
-    groups: Groups | None,
+    groups: Groups | None, held: dict[str, tuple[Attack, ...]] | None = None,
 ) -> tuple[dict[str, Met], dict[str, str]]:  # fmt: skip
     """Attack a release by one intruder in each of several ways, by the name of its level.
 
     Also, by level, why it could not attack. Where the first way cannot, the intruder's risk is not known at all.
+    `held` takes the attacks by level, for those who need them again.
     """
     met, refused = {}, {}
     for level, who in ways.items():
         try:
-            met[level] = _met(who, release, threshold, threads, groups)
+            attacks = attacks_of(who, release, threads)
+            met[level] = _met(attacks, who, threshold, groups)
+            if held is not None:
+                held[level] = attacks
         except InputError as e:
             refused[level] = str(e)
             if not met:
@@ -69,8 +73,7 @@ def meet(
     return met, refused
 
 
-def _met(who: Intruder, release: Release | Copies, threshold: float, threads: int | None, groups: Groups | None) -> Met:
-    attacks = attacks_of(who, release, threads)
+def _met(attacks: Sequence[Attack], who: Intruder, threshold: float, groups: Groups | None) -> Met:
     rows = [] if groups is None else groups.rows(attacks, who, threshold)
     return Met(
         mean_risks([_risks(a, threshold) for a in attacks]),

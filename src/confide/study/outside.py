@@ -15,8 +15,11 @@ import polars as pl
 from confide.core.errors import InputError
 from confide.measure.utility.measure import Measure
 from confide.measure.utility.traces import FEWEST, Trace
+from confide.study.outside_learnt import learnt_groups_outside, learnt_outside, people_learnt, share_outside
+from confide.study.outside_people import count_outside, counted_outside, merged_groups
 from confide.study.result import StudyResult
 from confide.study.statement.checks import COLUMNS, RISKS
+from confide.study.tradeoff.risk_names import LEARNT
 
 CARRIED = 0.5
 """The share of a loss that few people may carry; from there on the figure is about them."""
@@ -68,11 +71,15 @@ def published(result: StudyResult, fewest: int = FEWEST) -> Published:
     if isinstance(fewest, bool) or not isinstance(fewest, int) or not LEAST <= fewest <= MOST:
         raise InputError(f"fewest is the smallest number of people that a number may tell about, {LEAST} or more.")
     rows, withheld, near = [], set(), set()
-    traces = pooled(result)
+    traces, people = pooled(result), people_learnt(result)
     for row in result.summary().iter_rows(named=True):
         key, ends = (row["plan"], row["measure"]), (row["mean"], row["low"], row["high"])
         if row["kind"] == "risk":
             shown = [count_outside(x, fewest) if row["measure"] in COUNTS else None for x in ends]
+            if row["measure"].startswith(LEARNT):
+                shown = [
+                    share_outside(x, people.get((row["plan"], row["intruder"], row["measure"])), fewest) for x in ends
+                ]
         else:
             rule = figure_rule(result.measure(row["measure"]), traces.get(key), fewest, result.info.rows)
             shown = [None if rule is None else rule.shown(x) for x in ends]
@@ -85,8 +92,10 @@ def published(result: StudyResult, fewest: int = FEWEST) -> Published:
     info = replace(result.info, seed=0, label="", seconds=0.0, rows=int(count_outside(result.info.rows, fewest) or 0))
     inherited = {f.name: getattr(result, f.name) for f in fields(StudyResult)}
     return Published(**inherited | {
-        "frame": _frame(result, numbers), "info": info, "distribution": _counted(result.distribution, fewest),
-        "groups": _counted(merged_groups(result.groups, fewest, drop=True), fewest),
+        "frame": _frame(result, numbers), "info": info, "distribution": counted_outside(result.distribution, fewest),
+        "learnt": learnt_outside(result.learnt, fewest),
+        "learnt_groups": learnt_groups_outside(result.learnt_groups, fewest),
+        "groups": counted_outside(merged_groups(result.groups, fewest, drop=True), fewest),
         **{table: getattr(result, table).clear() for table in INSIDE}, "released": _sizes(result.released, fewest),
         "fewest": fewest, "numbers": numbers, "withheld": frozenset(withheld), "near": frozenset(near),
         "quoted": {p: frozenset((i, f) for i, f, n in each if n < fewest) for p, each in result.statements.items()},
@@ -111,17 +120,6 @@ def pooled(result: StudyResult) -> dict[tuple[str, str], Trace]:
         least = None if differ.null_count() == rows.height else int(differ.fill_null(0).min())  # type: ignore[arg-type]
         out[str(plan), str(measure)] = Trace(least, effect, float(rows["loss"].sum()), float(rows["carried"].sum()))
     return out
-
-
-def count_outside(x: float | None, fewest: int) -> float | None:
-    """A number of people as a multiple of `fewest`: so many people cannot move it by more than the rounding.
-
-    >>> count_outside(3.25, 10), count_outside(1234, 10)
-    (5.0, 1230.0)
-    """
-    if x is None or math.isnan(x):
-        return None
-    return fewest / 2 if x < fewest else float(fewest * math.floor(x / fewest + 0.5))
 
 
 @dataclass(frozen=True)
@@ -177,41 +175,10 @@ def _unit(least: float) -> float:
     return next(u for k in (1, 2, 5, 10, 20) if (u := float(f"{k}e{ten}")) >= least * (1 - 1e-12))
 
 
-def merged_groups(groups: pl.DataFrame, fewest: int, drop: bool) -> pl.DataFrame:
-    """Groups of people with small levels merged: a level is small where in any plan fewer people have it. `drop`:
-    merged people who are still few are left out altogether."""
-    by = ("intruder", "variable", "level")
-    # A level that some plan has nobody of is missing there, so its people are looked for in every plan.
-    plans = pl.col("plan").n_unique().over("intruder", "variable")
-    least = pl.when(pl.len().over(by) < plans).then(0.0).otherwise(pl.col("targets").min().over(by))
-    name = pl.when(least < fewest).then(pl.lit(small_name(fewest))).otherwise(pl.col("level"))
-    merged = groups.with_columns(level=name).group_by("plan", *by, maintain_order=True).agg(
-        pl.sum("targets", *(c for c in ("over_threshold", "expected_matches", "found") if c in groups.columns))
-    )  # fmt: skip
-    found = merged.filter(pl.col("targets").min().over(by) >= fewest) if drop else merged
-    last = pl.col("level") == small_name(fewest)
-    return pl.concat([found.filter(~last), found.filter(last)])
-
-
-def small_name(fewest: int) -> str:
-    """The name that stands for all groups that are not named.
-
-    >>> small_name(3)
-    'rare (fewer than 3 people)'
-    """
-    return f"rare (fewer than {fewest} people)"
-
-
-def _counted(frame: pl.DataFrame, fewest: int) -> pl.DataFrame:
-    """A table whose numbers all count people."""
-    rounded = (pl.col(pl.Float64) / fewest + 0.5).floor() * fewest
-    return frame.with_columns(pl.when(pl.col(pl.Float64) < fewest).then(fewest / 2).otherwise(rounded).name.keep())
-
-
 def _sizes(released: pl.DataFrame, fewest: int) -> pl.DataFrame:
     """How much each plan releases, records rounded; variables are counted in the release."""
     names = [c for c in ("records", "of_records") if c in released.columns]
-    return released.with_columns(_counted(released.select(names), fewest)) if names else released
+    return released.with_columns(counted_outside(released.select(names), fewest)) if names else released
 
 
 def _frame(result: StudyResult, numbers: pl.DataFrame) -> pl.DataFrame:
@@ -219,7 +186,7 @@ def _frame(result: StudyResult, numbers: pl.DataFrame) -> pl.DataFrame:
     place = result.frame.select(*COLUMNS[:5]).unique(maintain_order=True).with_columns(repeat=pl.lit(0, pl.Int64))
     means = {(p, who, m): mean for p, who, m, mean in numbers.select("plan", "intruder", "measure", "mean").iter_rows()}
     keys = place.select("plan", "intruder").rows()
-    risks = [pl.Series(r, [means.get((p, who, r)) for p, who in keys], dtype=pl.Float64) for r in RISKS]
+    risks = [pl.Series(r, [means.get((p, who, r)) for p, who in keys], dtype=pl.Float64) for r in result.risks]
     names = [m.name for m in result.measures]
     return place.with_columns(
         *risks, *(pl.Series(m, [means.get((p, None, m)) for p, _ in keys], dtype=pl.Float64) for m in names)

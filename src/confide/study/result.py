@@ -20,6 +20,7 @@ from confide.protect.plan import Plan
 from confide.study.cautions import cautions
 from confide.study.evaluate import is_random
 from confide.study.statement.checks import EVERYTHING, RISKS
+from confide.study.statement.learns import Learns
 from confide.study.statement.rule import Rule
 
 if TYPE_CHECKING:
@@ -76,7 +77,12 @@ class StudyResult(Result):
     `timings`: seconds of each piece of work. `rule`: how the study said it would choose. `copies`: by plan or sweep,
     how many copies are released. `audit`: plan, measure, repeat, and what few people do to this measure of utility (see
     `Trace`); `statements`: by plan, which fields of which steps name what how few people have. What is not in them does
-    not go outside.
+    not go outside. `learns`: what must not be learnt, which adds risks to `frame`. `learnt`: plan, intruder,
+    variable, level, then means over repeats: learnt (the share of people of whom more than the gain is learnt),
+    misled (whose guess becomes worse by more than that), harm, people, left_out (without a loss, such as those whose
+    value is missing), gain, mean losses of the best guess by the margin, by published relations, by the release
+    without the own record, by the release (loss), the interval of learnt, and the loss in words. `learnt_groups`: the
+    same in groups: plan, intruder, learnt_of, variable, level, people, learnt (a number of people), relations, loss.
     """
 
     frame: pl.DataFrame
@@ -99,6 +105,14 @@ class StudyResult(Result):
     kinds: pl.DataFrame = field(default_factory=pl.DataFrame)
     released: pl.DataFrame = field(default_factory=pl.DataFrame)
     group_utility: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=GROUP_UTILITY))
+    learns: tuple[Learns, ...] = ()
+    learnt: pl.DataFrame = field(default_factory=pl.DataFrame)
+    learnt_groups: pl.DataFrame = field(default_factory=pl.DataFrame)
+
+    @property
+    def risks(self) -> list[str]:
+        """Names of all risks in `frame`: those of every study, and of what this one says must not be learnt."""
+        return [*RISKS, *(risk for one in self.learns for risk in one.risks)]
 
     @property
     def random(self) -> dict[str, bool]:
@@ -122,7 +136,7 @@ class StudyResult(Result):
         """
         from confide.study.tradeoff.frontier import summarise_repeats
 
-        return summarise_repeats(self.frame, self.measures, RISKS, self.random)
+        return summarise_repeats(self.frame, self.measures, self.risks, self.random)
 
     def frontier(self, risk: str = RISKS[0], utility: str | None = None, intruder: str | None = None) -> pl.DataFrame:
         """Which plans no other beats in both risk and utility, and how sure that is over repeats.
@@ -140,9 +154,10 @@ class StudyResult(Result):
         """The plan with the best utility among those whose risks are within limits.
 
         `max_risk`: by name of a risk, its largest tolerable mean, for every intruder, or for the one named: a number of
-        people, or a share of the targets, as {"found": "2%"} or {"found_share": 0.02}. `min_utility`: by measure, the
-        least utility that is asked for (the largest loss, where lower is better). With `cautious` the worse end of
-        every 95 percent interval must be within its limit. Without arguments, the rule that the study stated.
+        people, or a share of the targets, as {"found": "2%"} or {"found_share": 0.02}; of what must not be learnt, the
+        share of people, as {"learnt_income": "5%"}. `min_utility`: by measure, the least utility that is asked for
+        (the largest loss, where lower is better). With `cautious` the worse end of every 95 percent interval must be
+        within its limit. Without arguments, the rule that the study stated.
         """
         from confide.study.tradeoff.choice import choose
 

@@ -98,6 +98,7 @@ def _worker(
             made = evaluate(
                 study.source, c.plan, study.intruders, study.measures, piece.seed, study.threshold,
                 study.copies_of(c), threads, groups, "quick" if piece.repeat else "thorough", study.items, ways(piece),
+                study.learns,  # type: ignore[arg-type]
             )  # fmt: skip
         except InputError as e:
             raise InputError(f'plan "{c.name}": {e}') from e
@@ -117,6 +118,9 @@ def hopeless(anchor: Evaluated) -> Iterator[str]:
     for name, value in anchor.utility.items():
         if value is None:
             yield f'utility "{name}": {anchor.details[name]}'
+    for found in anchor.learnt:
+        if found.numbers["learnt"] is None:
+            yield f'learns "{found.variable}", intruder "{found.intruder}": {found.said}'
 
 
 def _worked(
@@ -165,7 +169,7 @@ def _kept(study: Study, store: Store, pieces: Sequence[Piece]) -> dict[str, Eval
     out: dict[str, Evaluated] = {}
     damaged = set()
     for piece in pieces:
-        held = restored(store.get(piece.key), list(study.intruders), [m.name for m in study.measures])
+        held = restored(store.get(piece.key), list(study.intruders), [m.name for m in study.measures], study.learnt_by)
         if held is not None:
             out[piece.key] = held
         elif store.has(piece.key):

@@ -14,7 +14,7 @@ from confide.show.names import RISK_WORDS
 from confide.show.report.groups import shown_groups
 from confide.show.report.treatment import BASE, Treatment
 from confide.show.report.view import View
-from confide.study.outside import small_name
+from confide.study.outside_people import small_name
 from confide.study.statement.checks import EVERYTHING
 from tests.helpers.planted import (
     ALONE,

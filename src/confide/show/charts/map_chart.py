@@ -22,6 +22,7 @@ from confide.study.tradeoff.asked import checked_risk
 from confide.study.tradeoff.choice import Choice
 from confide.study.tradeoff.frontier import frontier, frontier_band
 from confide.study.tradeoff.question import number
+from confide.study.tradeoff.risk_names import learning_risks
 
 WIDTH, HEIGHT = 640, 440
 LETTERS = 100
@@ -50,13 +51,14 @@ def map_chart(
     """
     import altair as alt
 
-    risk = checked_risk(risk, [utility])
+    learnt = learning_risks(frame.columns)
+    risk = checked_risk(risk, [utility], learnt=learnt)
     for what, given in (("scale", scale), ("utility_scale", utility_scale)):
         if given not in SCALES and (what, given) != ("utility_scale", None):
             raise InputError(f'{what} is one of {", ".join(SCALES)}, not "{given}".')
     found = frontier(frame, risk, utility, intruder, random=random)
     axes = RiskAxis(_top(found, risk), scale), UtilityAxis(utility, utility_scale or usual_scale(utility, scale))
-    limit, chosen = limit_of(limits, choice, risk, utility), marked_plan(choice, found)
+    limit, chosen = limit_of(limits, choice, risk, utility, learnt), marked_plan(choice, found)
     points = points_of(found, frame, *axes, chosen)
     place = _Places(*axes, risk)
     steps = staircase(points)

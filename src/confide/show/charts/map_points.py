@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -93,12 +93,16 @@ def _said(row: Row, what: str) -> str:
 
 
 def limit_of(
-    limits: Mapping[str, float] | None, choice: Choice | str | None, risk: str, utility: Measure
+    limits: Mapping[str, float] | None,
+    choice: Choice | str | None,
+    risk: str,
+    utility: Measure,
+    learnt: Sequence[str] = (),
 ) -> float | None:
     """The limit on the risk that is drawn: the one given, else that of the choice."""
     if limits is None:
         return choice.limits.get(risk) if isinstance(choice, Choice) else None
-    return checked_limits(limits, [utility], "limits").get(risk)
+    return checked_limits(limits, [utility], "limits", learnt).get(risk)
 
 
 def marked_plan(choice: Choice | str | None, found: pl.DataFrame) -> str | None:

@@ -11,6 +11,7 @@ from confide.show.names import capital, said
 from confide.study.statement.rule import Rule
 from confide.study.tradeoff.choice import Choice
 from confide.study.tradeoff.question import number
+from confide.study.tradeoff.risk_names import about_learning, counted, is_share, shared
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Asked:
         limits = " and ".join(limit_words(r, v, people) for r, v in self.limits.items())
         out = [f"{limits[:1].upper()}{limits[1:]}{self._whose()}."]
         if self.hidden:
-            limited = " and ".join(dict.fromkeys(said(r.removesuffix("_share")) for r in self.limits))
+            limited = " and ".join(dict.fromkeys(said(counted(r)) for r in self.limits))
             out = [f"Limits were set on {limited}; their numbers are not stated here."]
         if self.floors:
             out.append(" ".join(f"{capital(said(m))} no worse than {number(v)}." for m, v in self.floors.items()))
@@ -90,12 +91,14 @@ def limit_words(risk: str, limit: float, people: float | None) -> str:
     >>> limit_words("found", 1000, 51_016), limit_words("found_share", 0.02, 51_016)
     ('people found at most 1,000 (2%)', 'people found at most 2% (1,020)')
     """
-    words = said(risk.removesuffix("_share"))
+    words = said(counted(risk))
     return words if math.isnan(limit) else f"{words} at most {_numbers(risk, limit, people)}"
 
 
 def _numbers(risk: str, limit: float, people: float | None) -> str:
-    if risk.endswith("_share"):
+    if about_learning(risk):  # of people who have a value, not of all targets
+        return _percent(limit) if is_share(risk) else number(limit)
+    if is_share(risk):
         return _percent(limit) + (f" ({limit * people:,.0f})" if people else "")
     return number(limit) + (f" ({_percent(limit / people)})" if people and limit >= 1 else "")
 
@@ -109,8 +112,7 @@ def _understood(limits: Mapping[str, Any]) -> dict[str, float]:
     out = {}
     for risk, value in limits.items():
         if isinstance(value, str):
-            name = risk if risk.endswith("_share") else f"{risk}_share"
-            out[name] = float(value.strip().removesuffix("%")) / 100
+            out[shared(risk)] = float(value.strip().removesuffix("%")) / 100
         else:
             out[risk] = float(value)
     return out

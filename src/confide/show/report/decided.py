@@ -12,6 +12,7 @@ from confide.show.report.verdict import worded
 from confide.show.report.view import View
 from confide.study.tradeoff.choice import Choice
 from confide.study.tradeoff.question import number
+from confide.study.tradeoff.risk_names import is_share
 
 
 def rule_words(view: View) -> Iterator[str]:
@@ -41,7 +42,7 @@ def choice_table(view: View) -> Table | None:
 def _cell(view: View, plan: str, name: str, value: Any) -> str:
     if value is None:
         return ""
-    if name.endswith("_share"):
+    if is_share(name):
         return percent(value)
     if name in RISK_WORDS and isinstance(value, float):
         return view.treat.rated(value, value, value, view.targets(plan))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from confide.core.visible import HIDDEN
 from confide.study.statement.document import written
+from confide.study.statement.learns_document import learns_tables
 
 if TYPE_CHECKING:
     from confide.study.result import StudyResult
@@ -22,6 +23,7 @@ def study_document(result: StudyResult) -> tuple[str, list[str]]:
     doc: dict[str, Any] = {"title": info.title} if info.title else {}
     doc |= {"data": info.label, "seed": info.seed, "repeats": info.repeats, "threshold": info.threshold}
     tables, lost = written(result.plans, _copies(result), result.intruders, result.measures, result.rule)
+    doc |= {"learn": learns_tables(result.learns)} if result.learns else {}
     text = json.dumps(doc | tables, indent=2, ensure_ascii=False, default=str)
     return "\n".join(HIDDEN.sub(_spelt, line) for line in text.split("\n")), list(lost)
 

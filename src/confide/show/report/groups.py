@@ -5,7 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from confide.show.report.view import View
-from confide.study.outside import Published, merged_groups
+from confide.study.outside import Published
+from confide.study.outside_people import merged_groups
 
 
 def shown_groups(view: View) -> pl.DataFrame:

@@ -83,7 +83,7 @@ def _every(view: View, sections: list[Section]) -> list[Figure | Drawing]:
     """All figures and drawings of a report, in its order."""
     board = board_sections(view)
     shares = [d for _, drawings in board["shares"][:1] for d in drawings]
-    first = [*board["maps"], *board["people"], *board["losses"], *shares, *board["calibration"]]
+    first = [*board["maps"], *board["people"], *board["learnt"], *board["losses"], *shares, *board["calibration"]]
     return [*first, *(f for s in sections for f in (*s.drawings, *s.figures))]
 
 
@@ -136,7 +136,7 @@ def report_html(view: View, sections: list[Section]) -> str:
     words["document"] = Markup(escape(visible(words["document"], keep="\n")))
     board = board_sections(view)
     shares = [(plan, [_inline(d) for d in drawings]) for plan, drawings in board["shares"]]
-    drawn = {k: [_inline(d) for d in board[k]] for k in ("maps", "people", "losses", "calibration")}
+    drawn = {k: [_inline(d) for d in board[k]] for k in ("maps", "people", "learnt", "losses", "calibration")}
     contents = [("compared", "What was compared"), ("terms", "What the numbers mean"), ("table", "All plans")]
     contents += [(s.anchor, s.title) for s in sections] + [("again", "How to reproduce")]
     return pages.get_template("page.html.j2").render(

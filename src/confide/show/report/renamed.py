@@ -106,6 +106,8 @@ def _renamed(result: StudyResult, names: Mapping[str, str], settings: Mapping[st
         "distributions",
         "released",
         "group_utility",
+        "learnt",
+        "learnt_groups",
     )
     kept = {t: getattr(result, t) for t in tables}
     renamed: dict[str, Any] = {t: again(f) for t, f in kept.items() if "plan" in f.columns}

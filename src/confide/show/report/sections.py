@@ -11,6 +11,7 @@ from confide.show.report.analysts import before_and_after, kept_table
 from confide.show.report.believed import believed_drawing, believed_table, believed_words
 from confide.show.report.decided import choice_table, rule_words
 from confide.show.report.figures import Drawing, Figure, Table, slug, sweep_figures, unlike, utility_figures
+from confide.show.report.learnt import learnt_drawings, learnt_table, learnt_words
 from confide.show.report.maps import map_drawings
 from confide.show.report.methods import (
     again,
@@ -68,6 +69,7 @@ def board_sections(view: View) -> dict[str, Any]:
     return {
         "maps": map_drawings(view, by) if by else [], "map_words": _map_words(view),
         "people": unlike(group_drawings(view)), "people_words": _people_words(view),
+        "learnt": unlike(learnt_drawings(view)), "learnt_words": learnt_words(view), "learnt_table": learnt_table(view),
         "losses": unlike(analyst_groups(view)), "losses_words": analyst_words(view),
         "shares": before_and_after(view), "calibration": [drawn] if drawn else [],
     }  # fmt: skip

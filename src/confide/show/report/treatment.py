@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from confide.measure.utility.traces import FEWEST
-from confide.study.outside import count_outside
+from confide.study.outside_people import count_outside
 
 FEWEST_INSIDE = 3
 """Groups of fewer people are not named."""

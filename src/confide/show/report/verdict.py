@@ -10,10 +10,12 @@ import polars as pl
 
 from confide.show.names import KEPT, capital, said
 from confide.show.report.believed import caution
+from confide.show.report.learnt import learnt_sentences
 from confide.show.report.people_figures import exposed
 from confide.show.report.view import View
 from confide.study.released import missing_words
 from confide.study.statement.checks import EVERYTHING
+from confide.study.tradeoff.risk_names import counted
 
 MOST_GROUPS = 3
 
@@ -60,6 +62,7 @@ def _yes(view: View) -> str:
 def _why(view: View) -> Iterator[str]:
     yield from _within(view)
     yield from _found(view, str(view.chosen))
+    yield from learnt_sentences(view, str(view.chosen))
     yield from _missing(view, str(view.chosen))
     if view.chosen == EVERYTHING:
         yield "These limits ask for no protection."
@@ -73,7 +76,7 @@ def _within(view: View) -> Iterator[str]:
         return
     best = f"has the best {said(by)}"
     if view.outside or table is None or "meets" not in table.columns:
-        limited = " and ".join(dict.fromkeys(said(r.removesuffix("_share")) for r in view.asked.limits))
+        limited = " and ".join(dict.fromkeys(said(counted(r)) for r in view.asked.limits))
         if view.withheld_words(by, view.plans):  # the order of figures tells of those that are withheld
             yield f"It was chosen by limits that were set on {limited}, and by {said(by)}."
         else:
@@ -128,6 +131,7 @@ def _lacks(view: View) -> Iterator[str]:
     if view.outside:
         return
     yield from _found(view, view.focus)
+    yield from learnt_sentences(view, view.focus)
     yield from _missing(view, view.focus)
     after = view.nobody.partition("comes nearest: ")[2].partition(" Leave cautious out")[0]
     if after:
@@ -147,6 +151,7 @@ def _open(view: View) -> Iterator[str]:
         many = f"{_counted(len(on))} of {len(others)} plans"
         yield f"By {said(m.name)}, {many} {are} beaten by no other in both risk and utility{ends}."
     yield from _found(view, view.focus)
+    yield from learnt_sentences(view, view.focus)
     yield from _missing(view, view.focus)
 
 

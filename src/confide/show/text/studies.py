@@ -11,6 +11,7 @@ import polars as pl
 
 from confide.core.visible import visible
 from confide.show.text.groups import group_lines
+from confide.show.text.learnt import learnt_rows, learnt_words
 from confide.show.text.people import unchecked
 from confide.study.statement.checks import EVERYTHING, RISKS
 from confide.study.tradeoff.asked import PEOPLE
@@ -68,7 +69,9 @@ def study_text(result: StudyResult, risk: str = RISKS[0]) -> str:
     star = f"*: no other plan is better in both {risk} and {said[0]}."
     legend = [*_legend(result, risk), *textwrap.wrap(f"Means over repeats{spread}.", WIDTH), star]
     groups = group_lines(result, {plan: row["worst_intruder"] for plan, row in points.items()})
-    said_too = [*_kinds(result), *groups, *_unchecked(result), *_cautions(result)]
+    would = learnt_rows(result)
+    learnt = ["", *_aligned(would), *learnt_words(result)] if would else []
+    said_too = [*_kinds(result), *groups, *learnt, *_unchecked(result), *_cautions(result)]
     return "\n".join([*first, *more, "", *second, *more, "", *legend, *said_too])
 
 

@@ -78,6 +78,7 @@ def _common(study: Study, otherwise: str) -> dict[str, Any]:
         "items": study.items,
         "version": __version__,
         **({"groups": list(study.groups)} if study.groups else {}),
+        **({"learns": [repr(one) for one in study.learns]} if study.learns else {}),
     }
 
 

@@ -2,35 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from confide.measure.utility.traces import Trace
 from confide.study.evaluate import Evaluated
+from confide.study.learning import GROUP, NUMBERS, Learnt
 from confide.study.meeting import BINS, CALIBRATION, Met
 from confide.study.released import SIZES
 from confide.study.statement.checks import RISKS
 
 PARTS = ("protect", "attack", "utility")
 TRACE = set(Trace.__dataclass_fields__)
-LISTS = ("shares", "quoted", "parts")
+LISTS = ("shares", "quoted", "parts", "learnt")
 """Parts of a piece that are lists; the others are tables."""
 
 
-def restored(held: Mapping[str, Any] | None, intruders: Sequence[str], measures: Sequence[str]) -> Evaluated | None:
+def restored(
+    held: Mapping[str, Any] | None, intruders: Sequence[str], measures: Sequence[str],
+    learns: Collection[tuple[str, str]] = (),
+) -> Evaluated | None:  # fmt: skip
     """The piece; None where anything is missing, or is not what `evaluate` makes for these intruders and measures.
+
+    `learns`: which intruders would learn which variables.
 
     >>> restored({"met": None}, ["neighbour"], ["means"]) is None
     True
     """
-    if held is None or set(held) != set(Evaluated.__dataclass_fields__):
+    if held is None or {*held, "learnt"} != set(Evaluated.__dataclass_fields__):
         return None
+    held = {"learnt": [], **held}
     tables = all(isinstance(part, list if name in LISTS else dict) for name, part in held.items())
-    if not tables or not all(_met(m) for m in held["met"].values()):
+    if not tables or not all(_met(m) for m in held["met"].values()) or not all(map(_learnt, held["learnt"])):
         return None
     met = {who: {level: Met(**one) for level, one in ways.items()} for who, ways in held["met"].items()}
-    found = Evaluated(**{**held, "met": met})
-    return found if _fits(found, intruders, measures) else None
+    found = Evaluated(**{**held, "met": met, "learnt": [Learnt(**one) for one in held["learnt"]]})
+    return found if _fits(found, intruders, measures) and _all_learnt(found, learns) else None
+
+
+def _learnt(one: Any) -> bool:
+    """What would be learnt, with the parts of a `Learnt`, of the shape that it has."""
+    return (
+        isinstance(one, dict)
+        and set(one) == set(Learnt.__dataclass_fields__)
+        and all(isinstance(one[k], str) for k in ("intruder", "level", "variable", "said"))
+        and isinstance(one["numbers"], dict)
+        and set(one["numbers"]) == set(NUMBERS)
+        and _numbers(one["numbers"])
+        and isinstance(one["groups"], list)
+        and all(
+            isinstance(row, list) and all(isinstance(v, str) for v in row[:2]) and _row(row[2:], len(GROUP))
+            for row in one["groups"]
+        )
+    )
+
+
+def _all_learnt(e: Evaluated, learns: Collection[tuple[str, str]]) -> bool:
+    """Whether everything that is asked for was guessed, at some level of each intruder who could attack."""
+    asked = {(who, v) for who, v in learns if e.met[who]}
+    at = {who: set(ways) for who, ways in e.met.items()}
+    return asked == {(o.intruder, o.variable) for o in e.learnt} and all(o.level in at[o.intruder] for o in e.learnt)
 
 
 def _met(ways: Any) -> bool:

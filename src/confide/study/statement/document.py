@@ -30,6 +30,8 @@ from confide.study.statement.checks import (
     plan_problems,
     utility_problems,
 )
+from confide.study.statement.learns import Learns
+from confide.study.statement.learns_document import learns_tables, stated_learns
 from confide.study.statement.ranges import swept
 from confide.study.statement.rule import Rule
 from confide.study.statement.study import Study
@@ -37,7 +39,7 @@ from confide.study.statement.sweep import Sweep
 
 KEYS = (
     "title", "data", "repeats", "seed", "threshold", "strongest", "groups", "release", "plan", "intruder", "utility",
-    "choice",
+    "choice", "learn",
 )  # fmt: skip
 NUMBERS = {"repeats": 5, "seed": None, "threshold": 0.2}
 SHARED = ("identifiers", "weight", "drop", "categorical", "numeric")
@@ -76,20 +78,26 @@ def build_study(reader: Reader, doc: Mapping[str, Any], folder: Path) -> Study |
         reader.problems += [p for name, plan in plans.items() for p in plan_problems(name, plan, data)]
         reader.problems += [p for name, who in intruders.items() for p in intruder_problems(name, who, data)]
     reader.problems += copies_problems(copies, plans)
-    rule = _rule(reader, doc, measures)
+    learns = stated_learns(reader, doc.get("learn", ()))
+    rule = _rule(reader, doc, measures, learns)
     if reader.problems:
         return None
     label = str(doc["data"])
-    stated = (repeats, seed, threshold, copies, rule, title, label, strongest, groups)
-    return Study(data, plans, intruders, measures, *stated)
+    stated = (repeats, seed, threshold, copies, rule, title, label, strongest, groups, learns)
+    try:
+        return Study(data, plans, intruders, measures, *stated)
+    except InputError as e:  # what only all parts together can tell
+        reader.problems += e.problems
+        return None
 
 
-def _rule(reader: Reader, doc: Mapping[str, Any], measures: Sequence[Any]) -> Rule | None:
+def _rule(reader: Reader, doc: Mapping[str, Any], measures: Sequence[Any], learns: Sequence[Learns]) -> Rule | None:
     rule = reader.build(Rule, doc["choice"], "choice") if "choice" in doc else None
     if rule is not None:
         good = [as_measure(m) for m in measures if not utility_problems([m])]
+        risks = [risk for one in learns for risk in one.risks]
         names = [name for name, *_ in _tables(Reader(), doc, "intruder")]
-        reader.problems += rule.problems(good, names, whole=len(good) == len(measures))
+        reader.problems += rule.problems(good, names, whole=len(good) == len(measures), learnt=risks)
     return rule
 
 
@@ -192,6 +200,7 @@ def study_to_dict(study: Study, data: str | None, populations: Mapping[str, str]
     doc |= {} if study.strongest else {"strongest": False}
     doc |= {"groups": list(study.groups)} if study.groups else {}
     tables, lost = written(study.plans, study.copies, study.intruders, study.measures, study.choice, populations)
+    doc |= {"learn": learns_tables(study.learns)} if study.learns else {}
     raise_all([*wrong, *(f"{what}: {why}" for what, why in lost.items())])
     return doc | tables
 

@@ -7,6 +7,7 @@ from confide.core.documents.schema import TEXT, JsonSchema, Schemas, closed, eit
 from confide.core.registry import known
 from confide.protect.plan import Plan
 from confide.study.statement.document import SHARED
+from confide.study.statement.learns_document import learns_schema
 from confide.study.statement.rule import Rule
 from confide.study.statement.study import Study
 
@@ -32,6 +33,7 @@ def study_schema() -> JsonSchema:
         "intruder": schemas.one_or_several("intruder"),
         "utility": either(measure, {"type": "array", "items": measure, "minItems": 1}),
         "choice": schemas.table(Rule, {}),
+        "learn": learns_schema(schemas),
     }
     return schemas.document("confide study", closed(properties, ["data", "plan", "intruder"]))
 

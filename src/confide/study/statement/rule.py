@@ -34,12 +34,14 @@ class Rule(Statement):
 
     _section: ClassVar[str] = "choice"
 
-    def problems(self, measures: Sequence[Measure], intruders: Sequence[str], whole: bool = True) -> list[str]:
+    def problems(
+        self, measures: Sequence[Measure], intruders: Sequence[str], whole: bool = True, learnt: Sequence[str] = ()
+    ) -> list[str]:
         """What in the rule the study does not have. `whole`: whether these are all measures of the study, so that
-        `by` can be looked for among them."""
+        `by` can be looked for among them. `learnt`: names of risks of what must not be learnt."""
         out = []
         checks: list[Callable[[], Any]] = [
-            lambda: checked_limits(self.max_risk, measures),
+            lambda: checked_limits(self.max_risk, measures, learnt=learnt),
             lambda: chosen_intruders(intruders, self.intruder),
         ]
         if whole:

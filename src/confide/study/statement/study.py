@@ -35,6 +35,8 @@ from confide.study.statement.checks import (
     unwritable,
     utility_problems,
 )
+from confide.study.statement.learns import Learns, as_learns
+from confide.study.statement.learns_checks import learns_list, learns_problems, stated_problems
 from confide.study.statement.rule import Rule
 from confide.study.statement.sweep import Candidate, Sweep, candidates_of
 
@@ -53,7 +55,8 @@ class Study(Statement):
     imputation). `choice`: a `Rule` by which a plan will be chosen. `title` and `label` (of the data) are for the report.
     `strongest`: whether each intruder also attacks at the levels that could find more, and is booked at the one that is
     right most often. `groups`: variables by whose groups risk and utility are told as well; risk is always told by what
-    intruders know.
+    intruders know. `learns`: what must not be learnt of people, as `Learns` or as names of variables; each adds the
+    risk `learnt_<variable>`, and with costs `harm_<variable>`.
 
     >>> import confide as cf
     >>> study = cf.Study(
@@ -81,6 +84,7 @@ class Study(Statement):
     label: str = ""
     strongest: bool = True
     groups: Sequence[str] = ()
+    learns: Sequence[Learns | str | Mapping[str, object]] = ()
 
     _section: ClassVar[str] = "study"
 
@@ -89,6 +93,7 @@ class Study(Statement):
         object.__setattr__(self, "data", attach(to_polars(self.data, "data").clone(), held))
         raise_all(self._problems())
         object.__setattr__(self, "groups", names_of(self.groups, "groups") if self.groups else ())
+        object.__setattr__(self, "learns", tuple(as_learns(one) for one in learns_list(self.learns)))
 
     def to_dict(self, data: str | None = None, populations: Mapping[str, str] | None = None) -> Document:
         """The study as text, numbers, lists and tables, as `load` reads them; `save` takes the same arguments.
@@ -180,6 +185,17 @@ class Study(Statement):
         kinds = {v: {p.kinds[v] for p in plans if v in p.kinds} for v in self.data.columns if v not in aside}
         return {v: kind.pop() if len(kind) == 1 else None for v, kind in kinds.items()}
 
+    @property
+    def learnt(self) -> list[str]:
+        """Names of the risks of what must not be learnt."""
+        return [risk for one in learns_list(self.learns) for risk in as_learns(one).risks]
+
+    @property
+    def learnt_by(self) -> list[tuple[str, str]]:
+        """Which intruders would learn which variables: those who do not know them."""
+        each = [as_learns(one).variable for one in self.learns]
+        return [(name, v) for name, who in self.intruders.items() for v in each if v not in who.knows]
+
     def copies_of(self, candidate: Candidate) -> int:
         """How many copies a candidate releases."""
         return self.copies.get(candidate.sweep or candidate.name, 1)
@@ -194,6 +210,7 @@ class Study(Statement):
             *utility_problems(self.utility),
             *([] if isinstance(self.strongest, bool) else ["strongest is true or false."]),
             *group_problems(self.groups, self.data),
+            *stated_problems(self.learns),
             *(p for what in ("title", "label") if (p := unwritable(str(getattr(self, what)), what))),
         ]
         if isinstance(self.plans, Mapping):
@@ -203,11 +220,16 @@ class Study(Statement):
         if isinstance(self.intruders, Mapping):
             known = {k: w for k, w in self.intruders.items() if isinstance(w, Intruder)}
             problems += [p for name, who in known.items() for p in intruder_problems(name, who, self.data)]
+        if not problems and self.learns:
+            problems += learns_problems(
+                [as_learns(one) for one in learns_list(self.learns)], self.source, self.data.columns,
+                [c.plan for c in self.candidates], self.intruders, [m.name for m in self.measures],
+            )  # fmt: skip
         if not problems and self.choice is not None:
             if not isinstance(self.choice, Rule):
                 problems.append(f"choice is a Rule(max_risk=..., by=...), not {type(self.choice).__name__}.")
             else:
-                problems += self.choice.problems(self.measures, list(self.intruders))
+                problems += self.choice.problems(self.measures, list(self.intruders), learnt=self.learnt)
         if not problems:
             count = Counter(c.name for c in self.candidates)
             problems += [f'plans: two candidates are named "{n}".' for n, k in count.items() if k > 1]

@@ -10,7 +10,7 @@ import numpy as np
 from confide.core.errors import InputError, did_you_mean
 from confide.measure.utility.measure import Measure
 from confide.study.statement.checks import RISKS
-from confide.study.tradeoff.repeats import SHARE
+from confide.study.tradeoff.risk_names import HARM, LEARNT, SHARE, is_share, shared
 
 COUNTS = {"targets": "the records that were attacked", "unevaluated": "the records whose risk is not known"}
 """Of what a study keeps beside its risks, what says how much was attacked, not how much was found."""
@@ -53,20 +53,37 @@ def chosen_measure(measures: Sequence[Measure], name: str | Measure | None, what
     return measures[names.index(wanted)]
 
 
-def checked_risk(name: Any, measures: Sequence[Measure], what: str = "risk") -> str:
-    """The name of a risk that is safer where it is lower."""
+def checked_risk(name: Any, measures: Sequence[Measure], what: str = "risk", learnt: Sequence[str] = ()) -> str:
+    """The name of a risk that is safer where it is lower; `learnt`: those of what the study says must not be learnt."""
     if name in SAFER:
         raise InputError(f"{what}: a higher {name} is safer, so it sets no limit; take one of: {', '.join(USABLE)}.")
     if name in tuple(COUNTS):
         raise InputError(f"{what}: {name} counts {COUNTS[name]}, which is no risk; take one of: {', '.join(USABLE)}.")
     if name in [m.name for m in measures]:
         raise InputError(f'{what}: "{name}" is a measure of utility, not a risk; risks are: {", ".join(USABLE)}.')
+    if name in learnt:
+        return str(name)
+    if isinstance(name, str) and name.startswith((LEARNT, HARM)):
+        raise InputError(_not_learnt(name, what, learnt))
     if name not in (*USABLE, *(f"{r}{SHARE}" for r in PEOPLE)):
-        raise InputError(f'{what}: there is no risk named "{name}".{did_you_mean(str(name), USABLE)}')
+        raise InputError(f'{what}: there is no risk named "{name}".{did_you_mean(str(name), [*USABLE, *learnt])}')
     return str(name)
 
 
-def checked_limits(limits: Any, measures: Sequence[Measure], what: str = "max_risk") -> dict[str, float]:
+def _not_learnt(name: str, what: str, learnt: Sequence[str]) -> str:
+    """Why there is no risk of that name, and what would make one."""
+    head, v = (HARM, name.removeprefix(HARM)) if name.startswith(HARM) else (LEARNT, name.removeprefix(LEARNT))
+    if head == HARM and f"{LEARNT}{v}" in learnt:
+        return f'{what}: "{name}" needs costs, as Learns("{v}", costs={{...}}) with all four.'
+    return (
+        f'{what}: the study does not say that "{v}" must not be learnt, so there is no "{name}"; state '
+        f'learns=["{v}"].{did_you_mean(name, learnt)}'
+    )
+
+
+def checked_limits(
+    limits: Any, measures: Sequence[Measure], what: str = "max_risk", learnt: Sequence[str] = ()
+) -> dict[str, float]:
     """Limits as {"found": 100}, or as shares of the targets, {"found": "2%"} or {"found_share": 0.02}.
 
     >>> checked_limits({"found": "2%", "over_threshold": 50}, [])
@@ -79,7 +96,7 @@ def checked_limits(limits: Any, measures: Sequence[Measure], what: str = "max_ri
         raise InputError(f"{what} names no risk; state at least one limit, such as {example}.")
     out = {}
     for name, limit in limits.items():
-        risk, value = _limit(checked_risk(name, measures, what), limit, what, example)
+        risk, value = _limit(checked_risk(name, measures, what, learnt), limit, what, example)
         out[risk] = value
     return out
 
@@ -87,7 +104,9 @@ def checked_limits(limits: Any, measures: Sequence[Measure], what: str = "max_ri
 def _limit(risk: str, limit: Any, what: str, example: str) -> tuple[str, float]:
     """One limit as a number of people or a share of targets, whichever was written."""
     if isinstance(limit, str):
-        return risk if risk.endswith(SHARE) else f"{risk}{SHARE}", _percent(limit, f"{what}: the limit of {risk}")
+        if risk.startswith(HARM):
+            raise InputError(f"{what}: {risk} is in the unit of its costs, not a share; give a number.")
+        return shared(risk), _percent(limit, f"{what}: the limit of {risk}")
     if isinstance(limit, bool) or not isinstance(limit, (int, float, np.integer, np.floating)) or np.isnan(limit):
         raise InputError(f"{what}: the limit of {risk} is a number from 0 upwards, such as {example}.")
     if limit < 0:
@@ -95,10 +114,10 @@ def _limit(risk: str, limit: Any, what: str, example: str) -> tuple[str, float]:
     if np.isinf(limit):
         raise InputError(f"{what}: the limit of {risk} is infinite, which limits nothing; give a number, or leave "
                          f"{risk} out.")  # fmt: skip
-    if risk.endswith(SHARE) and limit > 1:
+    if is_share(risk) and limit > 1:
         raise InputError(f'{what}: {risk} is a share of the targets, between 0 and 1; for {limit:g} percent write '
                          f'{limit / 100:g} or "{limit:g}%".')  # fmt: skip
-    if not risk.endswith(SHARE) and 0 < limit < 1:
+    if not is_share(risk) and not risk.startswith(HARM) and 0 < limit < 1:
         raise InputError(f'{what}: {risk} counts people, and {limit:g} of a person is meant for nobody. For '
                          f'{100 * limit:g} percent of the targets write {{"{risk}": "{100 * limit:g}%"}}; for nobody '
                          "write 0.")  # fmt: skip

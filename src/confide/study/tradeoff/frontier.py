@@ -12,6 +12,7 @@ from confide.frames.columns import F64, Bools
 from confide.measure.utility.measure import Measure
 from confide.study.tradeoff.asked import SAFER, checked_risk, chosen_intruders
 from confide.study.tradeoff.repeats import Interval, Repeats, interval, same, worst_of
+from confide.study.tradeoff.risk_names import learning_risks
 
 SUMMARY = {
     "plan": pl.String, "sweep": pl.String, "value": pl.Float64, "intruder": pl.String, "measure": pl.String,
@@ -84,7 +85,7 @@ def frontier(
     >>> frontier(frame, "expected_matches", cf.Hellinger()).select("plan", "on_frontier", "dominated_by").rows()
     [('a', True, None), ('b', True, None), ('c', False, 'b')]
     """
-    risk = checked_risk(risk, [utility])
+    risk = checked_risk(risk, [utility], learnt=learning_risks(frame.columns))
     every = Repeats.of(frame, random)
     who = chosen_intruders(every.intruders, intruder)
     worst = worst_of(every, risk, who)
@@ -138,7 +139,7 @@ def drawn_points(every: Repeats, risk: str, who: Sequence[str], utility: Measure
     A plan that has the best value of all is never behind one whose draw lies beyond that: its own is endlessly good.
     """
     sign = _sign(utility)
-    risks = np.max([every.drawn_means(every.risk(risk, name), draws) for name in who], axis=0)
+    risks = np.max([every.drawn_means(every.risk(risk, name), draws) for name in every.learners(risk, who)], axis=0)
     losses = sign * every.drawn_means(every.utility(utility.name), draws)
     return _unbeaten(risks, 0.0), _unbeaten(losses, sign * float(utility.best))
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from confide.frames.columns import F64
 from confide.measure.utility.measure import Measure
 from confide.study.tradeoff.asked import chosen_intruders
-from confide.study.tradeoff.repeats import SHARE, Interval, Repeats, worst_of
+from confide.study.tradeoff.repeats import Interval, Repeats, worst_of
+from confide.study.tradeoff.risk_names import about_learning, is_share
 
 Worst = tuple[str, Interval] | None
 """An intruder and the interval of a risk; None where a risk is not known."""
@@ -137,18 +138,14 @@ def number(x: float) -> str:
 
 def amount(risk: str, x: float) -> str:
     """A risk for a sentence: a number of people, or a percentage."""
-    return f"{100 * x:.3g}%" if risk.endswith(SHARE) else number(x)
+    return f"{100 * x:.3g}%" if is_share(risk) else number(x)
 
 
 def aside(risk: str, x: float, targets: float | None) -> str:
     """The same as a share of so many targets, or as a number of them, whichever the risk is not."""
-    if not targets:
+    if not targets or about_learning(risk):  # of people who have a value, not of all targets
         return ""
-    return (
-        f"{x * targets:,.0f} of {targets:,.0f}"
-        if risk.endswith(SHARE)
-        else f"{100 * x / targets:.3g}% of {targets:,.0f}"
-    )
+    return f"{x * targets:,.0f} of {targets:,.0f}" if is_share(risk) else f"{100 * x / targets:.3g}% of {targets:,.0f}"
 
 
 def shown(found: Interval | None, risk: str = "", targets: float | None = None) -> str:

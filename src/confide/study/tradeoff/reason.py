@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from confide.measure.utility.measure import Measure
 from confide.study.statement.checks import EVERYTHING
 from confide.study.tradeoff.question import Question, amount, aside, number, ratio_of, shown
-from confide.study.tradeoff.repeats import SHARE, same
+from confide.study.tradeoff.repeats import same
+from confide.study.tradeoff.risk_names import about_learning, is_share
 
 
 def asked_words(asked: Question) -> str:
@@ -24,12 +25,12 @@ def asked_words(asked: Question) -> str:
 def _limit_words(asked: Question, risk: str, limit: float) -> str:
     """A limit as it was stated; beside it the same as a share or a number, where all plans have as many targets."""
     said, span = f"{risk} at most {amount(risk, limit)}", asked.every.span(asked.who)
-    if span is None:
+    if span is None or about_learning(risk):
         return said
     if span[0] == span[1]:
         return f"{said} ({aside(risk, limit, span[0])})"
     many = f"{span[0]:,.0f} to {span[1]:,.0f}"
-    if risk.endswith(SHARE):
+    if is_share(risk):
         return f"{said} of each plan's own targets ({many})"
     return f"{said} people (plans have {many} targets)"
 

@@ -14,11 +14,11 @@ from scipy.special import chdtri, stdtrit
 from confide.core.errors import InputError
 from confide.frames.columns import F64, Bools
 from confide.study.statement.checks import EVERYTHING
+from confide.study.tradeoff.risk_names import HARM, SHARE, about_learning, is_share
 
 LEVEL = 0.95
 SEED = 20030101
 """Of the draws of means, so that one result gives one answer."""
-SHARE = "_share"
 SAME = 1e-12
 """Numbers that differ by less than this share of themselves are equal."""
 
@@ -108,14 +108,25 @@ class Repeats:
         count = self._array(rows, name.removesuffix(SHARE))
         return np.asarray(count / np.maximum(self._array(rows, "targets"), 1.0))
 
+    def learners(self, name: str, intruders: Sequence[str]) -> tuple[str, ...]:
+        """Of some intruders those with a risk: one who knows a variable cannot learn it, for any plan."""
+        if not about_learning(name):
+            return tuple(intruders)
+        found = tuple(who for who in intruders if not np.isnan(self.risk(name, who)).all())
+        if not found:
+            raise InputError(f"{name}: whoever is asked about knows it already, or learns nothing that is known.")
+        return found
+
     def risk_intervals(self, name: str, intruder: str) -> list[Interval | None]:
         """Each plan's mean risk by one intruder, with its interval, between nobody and all targets of the plan."""
         return self.intervals(self.risk(name, intruder), self.risk_ends(name, intruder))
 
     def risk_ends(self, name: str, intruder: str) -> list[Ends]:
         """The least and the largest value possible of a risk, for each plan."""
-        if name.endswith((SHARE, "_rate")):
+        if is_share(name) or name.endswith("_rate"):
             return [(0.0, 1.0)] * len(self.plans)
+        if name.startswith(HARM):
+            return [(0.0, math.inf)] * len(self.plans)
         return [(0.0, math.inf if known is None else known) for known in self.targets(intruder)]
 
     def targets(self, intruder: str) -> list[float | None]:
@@ -196,6 +207,7 @@ def worst_of(every: Repeats, risk: str, who: Sequence[str], upper: bool = False)
 
     With `upper`, the one whose interval reaches highest, which need not be the same; an unknown spread is the worst.
     """
+    who = every.learners(risk, who)
     each = [every.risk_intervals(risk, name) for name in who]
     out: list[tuple[str, Interval] | None] = []
     for found in zip(*each, strict=True):
