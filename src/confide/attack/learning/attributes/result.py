@@ -15,6 +15,7 @@ from confide.attack.learning.attributes.losses import Loss
 from confide.attack.learning.attributes.one_person import predictive
 from confide.attack.learning.attributes.summary import LearntSummary, summarise_guess
 from confide.attack.learning.attributes.uniformity import Coverage, coverage
+from confide.attack.results.grouped import target_groups
 from confide.core.errors import InputError, did_you_mean
 from confide.core.result import Result
 from confide.frames.columns import F64
@@ -96,7 +97,7 @@ class Guess(Result):
 
     def by(self, variable: str) -> pl.DataFrame:
         """The same by groups of people: `group`, `people`, mean losses, what the release and taking part add to what is
-        known of a person on average, each with a 95 percent interval. Numbers come in about five ranges.
+        known of a person on average, each with a 95 percent interval. Numbers are in about five ranges.
 
         >>> import confide as cf
         >>> release = cf.Plan([], identifiers=["id"]).protect(cf.demo("heads").head(500), seed=1)
@@ -104,7 +105,7 @@ class Guess(Result):
         >>> found["people"].sum()
         500
         """
-        return by_group(self.frame, self._original(variable))
+        return by_group(self.frame, target_groups(self.attack, variable)[0])
 
     def coverage(self, levels: Sequence[float] = (0.5, 0.8, 0.9, 0.95), seed: int = 1) -> Coverage:
         """Whether stated intervals hold: the share of people whose true value lies in the middle of their predictive
