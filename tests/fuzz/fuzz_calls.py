@@ -271,6 +271,7 @@ def _studies() -> dict[str, Call]:
         "Range": Call(cf.Range, {"low": 0.1, "high": 0.5, "steps": 3}, lambda r, _: r.values()),
         "Sweep": Call(cf.Sweep, {"make": _swapped, "rate": [0.1, 0.2]}, lambda s, _: s.candidates("a")),
         "Rule": Call(cf.Rule, {"max_risk": {"expected_matches": 3}}),
+        "Learns": Call(cf.Learns, {"variable": "race", "gain": 0.5}),
         "Study": Call(cf.Study, STUDY),
         "Study.run": Call(cf.Study(**STUDY | {"repeats": 1}).run, {"progress": False, "threads": 1}),
         "StudyResult.frontier": Call(result.frontier, {"risk": "expected_matches"}),

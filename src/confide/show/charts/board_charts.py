@@ -27,8 +27,10 @@ class Row:
     strong: bool = False
 
 
-def bars_picture(rows: Sequence[Row], alt: str, narrow: bool = False) -> Picture:
+def bars_picture(rows: Sequence[Row], alt: str, narrow: bool = False, long: bool = False) -> Picture:
     """One row per group: a bar for its share, and behind it a pale one for the share before.
+
+    `long`: the words at the end of rows may need more room than a share does.
 
     >>> rows = [Row("men", 0.1, 0.6, "10% (20 of 200)", "10%"), Row("women", 0.05, 0.5, "5% (15 of 300)", "5%")]
     >>> bars_picture(rows, "Two groups.").words()
@@ -39,7 +41,10 @@ def bars_picture(rows: Sequence[Row], alt: str, narrow: bool = False) -> Picture
     left = min(max(widest + 10, LEAST_NAME), MOST_NAME if not narrow else 120.0)
     letters = max(int((left - 8) / LETTER), 6)
     top = max((v for r in rows for v in (r.share, r.before) if v is not None), default=1.0) or 1.0
-    scale = (width - left - (SHORT if narrow else NUMBER)) / top
+    room = SHORT if narrow else NUMBER
+    if long:
+        room = max(room, max((len(r.short if narrow else r.words) for r in rows), default=0) * LETTER + 12)
+    scale = (width - left - room) / top
     parts: list[str] = []
     y = 4.0
     for r in rows:

@@ -110,7 +110,7 @@ def _drawing(view: View, one: Learns) -> Drawing | None:
     told = "; ".join(f"{r.name}: {r.words}" for r in rows)
     what = "Share of people of whom it is learnt" if view.outside else "Mean loss before and after"
     alt = f"{what}: {one.variable}, with the plan {view.focus}, by the intruder {row['intruder']}. {told}."
-    wide, narrow = (bars_picture(rows, alt, narrow=n) for n in (False, True))
+    wide, narrow = (bars_picture(rows, alt, narrow=n, long=True) for n in (False, True))
     name = f"learnt-{slug(one.variable)}"
     title = f"{one.variable}, by {row['intruder']}, with “{view.focus}”"
     return Drawing(name, title, _caption(view), wide, narrow, _group_table(view, frame))
@@ -125,8 +125,8 @@ def _caption(view: View) -> str:
         )
     return (
         "Mean loss of the best guess; pale: before, by published relations; dark: with the release. The shorter the "
-        "dark bar, the more is learnt. All people, then the groups that the release tells most about; in brackets "
-        f"their people. Groups of fewer than {FEW} people are left out."
+        "dark bar, the more is learnt. All people, then the groups that the release tells most about; in brackets, "
+        f"where there is room, their people. Groups of fewer than {FEW} people are left out."
     )
 
 

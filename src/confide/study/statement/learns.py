@@ -71,6 +71,10 @@ class Learns:
         """The costs with their threshold, as `Guess.harm` takes them; nothing where none are stated."""
         return {THRESHOLD: threshold, **{k: float(v) for k, v in self.costs.items()}} if self.costs else {}
 
+    @property
+    def _in_own_unit(self) -> bool:
+        return isinstance(self.loss, str) and self.loss in ("absolute", "squared")
+
     def _check_variable(self) -> None:
         if not isinstance(self.variable, str) or not self.variable:
             raise InputError('Learns: name one variable, as Learns("hh_income"); give each a Learns of its own.')
@@ -84,7 +88,7 @@ class Learns:
             )
 
     def _check_gain(self) -> None:
-        own = self.loss in ("absolute", "squared")
+        own = self._in_own_unit
         if self.gain is None:
             if own:
                 square = " squared" if self.loss == "squared" else ""
@@ -126,7 +130,7 @@ class Learns:
                 raise InputError(f"Learns: {name} is a cost to the person who is declared, not below 0.")
         if THRESHOLD in self.costs:
             fraction(self.costs[THRESHOLD], "Learns: threshold")
-        if self.loss in ("absolute", "squared"):
+        if self._in_own_unit:
             raise InputError(
                 "Learns: costs are of right and wrong declarations, and under this loss no guess is right or wrong; "
                 "use zero_one, Within(...) or Exceeds(...)."
