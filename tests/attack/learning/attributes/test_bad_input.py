@@ -110,7 +110,7 @@ def test_options() -> None:
         attacked().guess("job", smoothing=0)
     with pytest.raises(cf.InputError, match="target is a position"):
         attacked().guess("job").predictive(60)
-    with pytest.raises(cf.InputError, match='There is no column "age"'):
+    with pytest.raises(cf.InputError, match='by: there is no column "age"'):
         attacked().guess("job").by("age")
     release = cf.Release.adopt(FILE, FILE.drop("id"), cf.Plan([], identifiers=["id"]), link=range(60))
     with pytest.raises(cf.InputError, match="a release that was made here"):
