@@ -11,6 +11,8 @@ import polars as pl
 import pytest
 
 import confide as cf
+from confide.study.evaluate import evaluate
+from confide.study.levels import every
 from confide.study.outside import published
 from confide.study.pieces.keys import fingerprint, pieces_of
 from confide.study.pieces.store import Store
@@ -196,3 +198,20 @@ def test_one_draw_is_held_against_the_limits_of_what_is_learnt() -> None:
     assert any("learnt_hh_income" in line for line in one.broken)
     assert not any("learnt_tenure" in line for line in one.broken)
     assert "learnt_hh_income" in str(one)
+
+
+def test_only_levels_that_may_be_booked_are_guessed_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan, who = cf.Plan([cf.Swap("race", rate=0.5)], identifiers=["id"]), {"near": WHO["near"]}
+    monkeypatch.setattr("confide.study.evaluate.contenders", lambda _: {"near": ["exact"]})
+    found = evaluate(HEADS, plan, who, [cf.Hellinger()], 1, ways=every, learns=[cf.Learns("tenure")])
+    assert len(found.met["near"]) == 3
+    assert [one.level for one in found.learnt] == ["exact"]
+    assert not evaluate(HEADS, plan, who, [cf.Hellinger()], 1, ways=every).learnt
+
+
+def test_a_guess_that_shares_the_hit_with_one_other_has_not_passed_half() -> None:
+    release = cf.Plan([], identifiers=["id"]).protect(HEADS, seed=5)
+    frame = WHO["near"].attack(release).guess("tenure").frame
+    adds = (frame["loss_relations"] - frame["loss"]).to_numpy()
+    assert np.mean(np.abs(adds - 0.5) < 1e-9) > 0.02
+    assert row("release everything", "near", "tenure")["learnt"] == pytest.approx(np.mean(adds > 0.5 + 1e-9), abs=1e-12)
