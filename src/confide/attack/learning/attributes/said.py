@@ -122,12 +122,8 @@ class Said:
         every = column.with_values(np.append(values, gone).astype(column.values.dtype))
         out = np.zeros((len(rows), len(every)))
         if self.how == "coarsened":
-            assert self.z is not None
-            assert self.chain is not None
-            codes = codes_in(self.chain.image(every), self.z)
-            own = codes_in(self.z, self.z)[rows]
-            out = np.where((own[:, None] == codes[None, :]) & (own >= 0)[:, None], 0.0, -np.inf)
-            return self._missing(out, rows)
+            own, codes = self.sets(values, rows)
+            return np.where(own[:, None] == codes[None, :], 0.0, -np.inf)
         if self.like is None:
             return out
         columns = [every]
@@ -145,6 +141,20 @@ class Said:
             if v == self.variable:
                 out = np.where(label.of(met)[None, :] == label.released[rows][:, None], out, -np.inf)
         return self._missing(out, rows) if column.kind == "numeric" else out
+
+    def sets(self, values: F64, rows: I64) -> tuple[I64, I64]:
+        """Coarsened: the set of values that each row of the release says, and that of each true value, missing last; -1
+        for values that no row says. Missing is a set by itself."""
+        assert self.z is not None
+        assert self.chain is not None
+        column = self.case.original[self.variable]
+        codes = codes_in(self.chain.image(column.with_values(values.astype(column.values.dtype))), self.z)
+        gone = int(codes_in(self.z, self.z).max(initial=-1)) + 1
+        own = np.where(self.z.missing[rows], gone, codes_in(self.z, self.z)[rows])
+        known, found = np.unique(own, return_inverse=True)
+        place = np.full(gone + 2, -1)
+        place[known] = np.arange(len(known))
+        return found.astype(np.int64), place[np.append(codes, gone)]
 
     def _missing(self, out: F64, rows: I64) -> F64:
         """Missing numbers stay missing, and are known for it."""
