@@ -120,7 +120,7 @@ class Reading:
         if self.said.atoms:
             return _Atoms(self, rows)
         if self.said.how == "coarsened":
-            return _Coarse(self, rows)
+            return _Coarse(self, rows, *self.said.sets(self.nodes.values, rows))
         found = self.said.matches(self.support.values, rows)
         if found is not None and len(self.nodes.values) == len(self.support.values):
             return _Matches(self, rows, *found)
@@ -258,7 +258,11 @@ class _Matches(_Way):
 
 @dataclass(frozen=True, eq=False)
 class _Coarse(_Way):
-    """A record says one of several sets of values that do not overlap."""
+    """A record says one of several sets of values that do not overlap: `sets`, that of each group; `code`, of values,
+    missing last."""
+
+    sets: I64
+    code: I64
 
     def law(self, piece: Piece, units: I64, of: I64, weight: F64, group: I64) -> Law:
         r = self.reading
@@ -267,7 +271,7 @@ class _Coarse(_Way):
         left = np.maximum(total - absent - mine, 0.0) + after
         alike = r.people.alike(units)
         first, every = alike.first, len(r.nodes.values)
-        sets, code = r.said.sets(r.nodes.values, self.rows)
+        sets, code = self.sets, self.code
         plain = not (absent > 0).any() and not (after > 0).any() and bool((left > LEAST * total).all())
         use = np.flatnonzero((code >= 0) | (np.arange(every + 1) == every)) if plain else np.arange(every + 1)
         e = r.people.in_bins(units[first])

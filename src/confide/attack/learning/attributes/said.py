@@ -7,6 +7,7 @@ has the likelihood of its step, and whatever label both values always share; a s
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -142,6 +143,12 @@ class Said:
                 out = np.where(label.of(met)[None, :] == label.released[rows][:, None], out, -np.inf)
         return self._missing(out, rows) if column.kind == "numeric" else out
 
+    @cached_property
+    def _shown(self) -> I64:
+        """Codes of what records show."""
+        assert self.z is not None
+        return codes_in(self.z, self.z)
+
     def sets(self, values: F64, rows: I64) -> tuple[I64, I64]:
         """Coarsened: the set of values that each row of the release says, and that of each true value, missing last; -1
         for values that no row says. Missing is a set by itself."""
@@ -149,8 +156,9 @@ class Said:
         assert self.chain is not None
         column = self.case.original[self.variable]
         codes = codes_in(self.chain.image(column.with_values(values.astype(column.values.dtype))), self.z)
-        gone = int(codes_in(self.z, self.z).max(initial=-1)) + 1
-        own = np.where(self.z.missing[rows], gone, codes_in(self.z, self.z)[rows])
+        shown = self._shown
+        gone = int(shown.max(initial=-1)) + 1
+        own = np.where(self.z.missing[rows], gone, shown[rows])
         known, found = np.unique(own, return_inverse=True)
         place = np.full(gone + 2, -1)
         place[known] = np.arange(len(known))

@@ -16,7 +16,12 @@ from confide.attack.engine.posterior import log_block, log_known, unknown_of
 from confide.attack.engine.prepare import Prepared
 from confide.attack.engine.scene import Scene
 from confide.attack.engine.target_side import (
-    log_belief, log_limits, log_normaliser, log_numbers, met_value, no_class_fits,
+    log_belief,
+    log_limits,
+    log_normaliser,
+    log_numbers,
+    met_value,
+    no_class_fits,
 )  # fmt: skip
 from confide.attack.engine.unit_sums import log_unit_rows, other_rows
 from confide.attack.learning.attributes.normal_pairs import add_normal
