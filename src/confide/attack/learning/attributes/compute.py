@@ -13,6 +13,7 @@ from confide.attack.learning.attributes.asked import Asked
 from confide.attack.learning.attributes.losses import Guessed, Loss, ZeroOne
 from confide.attack.learning.attributes.people import People
 from confide.attack.learning.attributes.predictive import ENTRIES, Law, Reading, Without
+from confide.attack.learning.attributes.row_sums import sums_upto
 from confide.attack.learning.attributes.said import Said
 from confide.attack.learning.attributes.support import MOST_NODES, Support
 from confide.attack.learning.attributes.weights import alike, pieces
@@ -159,16 +160,18 @@ def _fill(reading: Reading, loss: Loss, law: Law, out: dict[str, F64], met: floa
 def _pit(reading: Reading, law: Law, out: dict[str, F64]) -> None:
     """The distribution below each true value and up to it: of numbers that are there, of categories in their order."""
     people, units = reading.people, law.who
-    p = law.p[:, :-1] / np.maximum(1 - law.p[:, -1:], 1e-300) if reading.support.numeric else law.p
-    upto = np.concatenate([np.zeros((len(p), 1)), np.cumsum(p, axis=1)], axis=1)
-    rows = law.of
+    p, rows = law.p, law.of
+    there = np.ones(len(p))
+    if reading.support.numeric:
+        p, there = law.p[:, :-1], np.maximum(1 - law.p[:, -1], 1e-300)
     y = np.where(people.missing[units], 0.0, people.y[units])
     at = np.where(law.place >= 0, law.place, np.searchsorted(law.values, y))
     at = np.minimum(at, p.shape[1])
-    there = (law.place >= 0) & (law.place < p.shape[1])
+    exact = (law.place >= 0) & (law.place < p.shape[1])
     told = people.told[units] & ~(people.missing[units] & reading.support.numeric)
-    out["below"][units] = np.where(told, upto[rows, at], np.nan)
-    out["upto"][units] = np.where(told, upto[rows, np.minimum(at + there, p.shape[1])], np.nan)
+    below = sums_upto(p, rows, at) / there[rows]
+    own = np.where(exact, law.p[rows, np.minimum(at, law.p.shape[1] - 1)] / there[rows], 0.0)
+    out["below"][units], out["upto"][units] = np.where(told, below, np.nan), np.where(told, below + own, np.nan)
 
 
 def _less(loss: Loss, reading: Reading, law: Law) -> Guessed:
@@ -199,7 +202,8 @@ def _guess(loss: Loss, reading: Reading, values: F64, p: F64) -> Guessed:
     if _counts_missing(loss, reading):
         return loss.best(_with_missing(reading, values), p)
     there = 1 - p[:, -1:]
-    found = loss.best(values, p[:, :-1] / np.maximum(there, 1e-300))
+    some = p[:, :-1] if (there == 1).all() else p[:, :-1] / np.maximum(there, 1e-300)
+    found = loss.best(values, some)
     nobody = there[:, 0] <= 1e-12
     return Guessed(np.where(nobody, np.nan, found.guess), np.where(nobody, np.nan, found.expected), found.tied)
 

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from confide.attack.learning.attributes.row_sums import medians
 from confide.core.checks import finite, positive
 from confide.core.errors import InputError, Problems
 from confide.frames.columns import F64, Bools
@@ -99,16 +100,8 @@ class Absolute(Loss):
     words: ClassVar[str] = "absolute loss: how far the guess is off"
 
     def best(self, values: F64, p: F64) -> Guessed:
-        below = np.cumsum(p, axis=1)
-        n, last = len(p), len(values) - 1
-        low = np.minimum((below < 0.5 - TIE).sum(axis=1), last)
-        high = np.minimum((below < 0.5 + TIE).sum(axis=1), last)
-        guess = 0.5 * (values[low] + values[high])
         # sum_v p |v - g| from sums up to the median: those below lose g - v, those above v - g.
-        mean = p @ values
-        upto = np.take_along_axis(np.cumsum(p * values, axis=1), low[:, None], axis=1)[:, 0]
-        share = below[np.arange(n), low]
-        return Guessed(guess, np.maximum(guess * (2 * share - below[:, -1]) + mean - 2 * upto, 0.0))
+        return Guessed(*medians(values, p, TIE))
 
     def less(self, values: F64, p: F64, of: NDArray[np.int64], at: NDArray[np.int64], share: F64) -> Guessed:
         """Medians by halving: what is below a point is what it was, less the share where that lies below it too."""

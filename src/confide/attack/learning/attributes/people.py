@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy.sparse as sp
 
 from confide.attack.learning.attributes.relations import Relations
 from confide.attack.learning.attributes.support import Nodes, Support
@@ -85,7 +86,11 @@ class People:
 
     def beliefs(self, units: I64, nodes: Nodes) -> F64:
         """e(y | t) on nodes, missing last, shape (n, G + 1)."""
-        return on_nodes(self.relations.rows(self.known.take(units), self.left[units]), nodes)
+        return on_nodes(self.in_bins(units), nodes)
+
+    def in_bins(self, units: I64) -> F64:
+        """The same of bins, shape (n, bins + 1)."""
+        return self.relations.rows(self.known.take(units), self.left[units])
 
     def margins(self, units: I64, nodes: Nodes) -> F64:
         """The margin of the others, the same way."""
@@ -123,3 +128,13 @@ class People:
 def on_nodes(bins: F64, nodes: Nodes) -> F64:
     """Probabilities of bins as those of nodes; missing stays last."""
     return np.concatenate([bins[:, nodes.bin] * nodes.share, bins[:, -1:]], axis=1)
+
+
+def in_bins(like: F64, nodes: Nodes, many: int) -> F64:
+    """Likelihoods of nodes, missing last, averaged over each of many bins: (rows, G + 1) to (rows, many).
+
+    A belief in bins times these is the same belief on nodes times those.
+    """
+    share = np.append(nodes.share, 1.0)
+    where = sp.csr_matrix((share, (np.arange(len(share)), np.append(nodes.bin, many - 1))), shape=(len(share), many))
+    return np.asarray(like @ where)

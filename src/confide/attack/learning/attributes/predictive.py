@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from confide.attack.learning.attributes.people import People
+from confide.attack.learning.attributes.coarse import LEAST, coarse_rows, coarse_without
+from confide.attack.learning.attributes.people import People, in_bins, on_nodes
 from confide.attack.learning.attributes.said import Said
 from confide.attack.learning.attributes.support import Nodes, Support
 from confide.attack.learning.attributes.weights import Piece
@@ -26,8 +27,6 @@ ENTRIES = 2_000_000
 """Probabilities that are worked on together."""
 SPARSE = 0.05
 """Share of possible pairs of records and values below which the others are not stored."""
-LEAST = 1e-12
-"""Share of all weights below which no record is left."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +122,8 @@ class Reading:
         rows = piece.rows[first]
         if self.said.atoms:
             return _Atoms(self, rows)
+        if self.said.how == "coarsened":
+            return _Coarse(self, rows, *self.said.sets(self.nodes.values, rows))
         found = self.said.matches(self.support.values, rows)
         if found is not None and len(self.nodes.values) == len(self.support.values):
             return _Matches(self, rows, *found)
@@ -259,6 +260,35 @@ class _Matches(_Way):
 
 
 @dataclass(frozen=True, eq=False)
+class _Coarse(_Way):
+    """A record says one of several sets of values that do not overlap: `sets`, that of each group; `code`, of values,
+    missing last."""
+
+    sets: I64
+    code: I64
+
+    def law(self, piece: Piece, units: I64, of: I64, weight: F64, group: I64) -> Law:
+        r = self.reading
+        total, absent, mine, own = r.shared(piece, units, of, group)
+        after = r.without_absent(piece, units, of)
+        left = np.maximum(total - absent - mine, 0.0) + after
+        alike = r.people.alike(units)
+        first, every = alike.first, len(r.nodes.values)
+        sets, code = self.sets, self.code
+        plain = not (absent > 0).any() and not (after > 0).any() and bool((left > LEAST * total).all())
+        use = np.flatnonzero((code >= 0) | (np.arange(every + 1) == every)) if plain else np.arange(every + 1)
+        e = r.people.in_bins(units[first])
+        nodes = np.append(r.nodes.bin, e.shape[1] - 1)[use], np.append(r.nodes.share, 1.0)[use], code[use]
+        held = _by_group(weight[of[first]], sets, int(sets.max(initial=-1)) + 1)
+        p, d, lost = coarse_rows(e, nodes, held, absent[first])
+        shown = np.where(own >= 0, sets[own], -1)
+        rest = coarse_without((e, held, d, lost), nodes, alike.of, shown, mine, after, left / total)
+        place, inside = r.people.places(units, r.nodes)
+        place = np.where(place >= 0, _back(use, every + 1)[place], -1)
+        return Law(units, r.nodes.values[use[:-1]], p / total[first][:, None], alike.of, place, inside, rest)
+
+
+@dataclass(frozen=True, eq=False)
 class _Dense(_Way):
     """Any likelihood: true values beside what each record shows. Those of whom the same is known and believed once."""
 
@@ -275,11 +305,12 @@ class _Dense(_Way):
         ]
         plain = not (absent > 0).any() and not (after > 0).any() and bool((left > LEAST * total).all())
         use = _possible([like for _, like in likes]) if plain else np.arange(len(r.nodes.values) + 1)
-        e = r.people.beliefs(units[first], r.nodes)[:, use]
+        bins = r.people.in_bins(units[first])
+        e = on_nodes(bins, r.nodes)[:, use]
         p, cut = absent[first][:, None] * e, np.zeros((len(units), len(use)))
         for some, every in likes:
             like = _thin(every[:, use])
-            d = np.asarray(e[some] @ like.T)
+            d = bins[some] @ in_bins(every, r.nodes, bins.shape[1]).T
             # A record that nobody believed in could have become says nothing of the value.
             silent = d <= 0
             m = np.where(silent, 0.0, weight[of[first[some]]] / np.where(silent, 1.0, d))
@@ -294,11 +325,16 @@ class _Dense(_Way):
             cut[here] = mine[here][:, None] * e[some][row] * said
         both = p[alike.of] - absent[:, None] * e[alike.of] + after[:, None] * e[alike.of] - cut
         place, inside = r.people.places(units, r.nodes)
-        back = np.full(len(r.nodes.values) + 1, -1)
-        back[use] = np.arange(len(use))
-        place = np.where(place >= 0, back[place], -1)
+        place = np.where(place >= 0, _back(use, len(r.nodes.values) + 1)[place], -1)
         rest = _rest(both, left, total, e[alike.of])
         return Law(units, r.nodes.values[use[:-1]], p / total[first][:, None], alike.of, place, inside, rest)
+
+
+def _back(use: I64, many: int) -> I64:
+    """Where each of many places is among those in use, -1 for none."""
+    back = np.full(many, -1)
+    back[use] = np.arange(len(use))
+    return back
 
 
 def _possible(likes: list[F64]) -> I64:

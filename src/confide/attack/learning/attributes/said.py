@@ -7,6 +7,7 @@ has the likelihood of its step, and whatever label both values always share; a s
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -122,12 +123,8 @@ class Said:
         every = column.with_values(np.append(values, gone).astype(column.values.dtype))
         out = np.zeros((len(rows), len(every)))
         if self.how == "coarsened":
-            assert self.z is not None
-            assert self.chain is not None
-            codes = codes_in(self.chain.image(every), self.z)
-            own = codes_in(self.z, self.z)[rows]
-            out = np.where((own[:, None] == codes[None, :]) & (own >= 0)[:, None], 0.0, -np.inf)
-            return self._missing(out, rows)
+            own, codes = self.sets(values, rows)
+            return np.where(own[:, None] == codes[None, :], 0.0, -np.inf)
         if self.like is None:
             return out
         columns = [every]
@@ -145,6 +142,27 @@ class Said:
             if v == self.variable:
                 out = np.where(label.of(met)[None, :] == label.released[rows][:, None], out, -np.inf)
         return self._missing(out, rows) if column.kind == "numeric" else out
+
+    @cached_property
+    def _shown(self) -> I64:
+        """Codes of what records show."""
+        assert self.z is not None
+        return codes_in(self.z, self.z)
+
+    def sets(self, values: F64, rows: I64) -> tuple[I64, I64]:
+        """Coarsened: the set of values that each row of the release says, and that of each true value, missing last; -1
+        for values that no row says. Missing is a set by itself."""
+        assert self.z is not None
+        assert self.chain is not None
+        column = self.case.original[self.variable]
+        codes = codes_in(self.chain.image(column.with_values(values.astype(column.values.dtype))), self.z)
+        shown = self._shown
+        gone = int(shown.max(initial=-1)) + 1
+        own = np.where(self.z.missing[rows], gone, shown[rows])
+        known, found = np.unique(own, return_inverse=True)
+        place = np.full(gone + 2, -1)
+        place[known] = np.arange(len(known))
+        return found.astype(np.int64), place[np.append(codes, gone)]
 
     def _missing(self, out: F64, rows: I64) -> F64:
         """Missing numbers stay missing, and are known for it."""

@@ -15,10 +15,17 @@ from confide.attack.engine.membership import people_in_blocks
 from confide.attack.engine.posterior import log_block, log_known, unknown_of
 from confide.attack.engine.prepare import Prepared
 from confide.attack.engine.scene import Scene
-from confide.attack.engine.target_side import log_belief, log_limits, log_normaliser, log_numbers, no_class_fits
+from confide.attack.engine.target_side import (
+    log_belief,
+    log_limits,
+    log_normaliser,
+    log_numbers,
+    met_value,
+    no_class_fits,
+)  # fmt: skip
 from confide.attack.engine.unit_sums import log_unit_rows, other_rows
 from confide.attack.learning.attributes.normal_pairs import add_normal
-from confide.frames.columns import F64, I64
+from confide.frames.columns import F64, I64, Bools
 from confide.frames.distinct import Distinct
 from confide.protect.likelihoods.normal import Normal
 from confide.protect.seam.likelihood import take
@@ -174,12 +181,11 @@ def _mixed(scene: Scene, t: I64, at: I64, unknown: F64) -> F64:
     top = np.where(np.isfinite(top), top, 0.0)
     like, log_e = np.exp(unknown - top[:, None]), log_belief(scene, t)
     out = np.empty((len(t), len(at)))
-    for c, rows in _by_cell(scene, at):
+    for c, rows, numbers in _by_cell(scene, t, at):
         mine = log_e
-        if c >= 0:
-            cell, many = np.array([c]), np.full(len(t), c)
-            mine = log_e + scene.fit.believed.log_pi_r[cell] + log_limits(scene, cell, scene.numbers)
-            mine = mine + log_numbers(scene, t, many, scene.numbers, scene.fit.believed.correlation)
+        if numbers is not None:
+            cell = np.array([c])
+            mine = log_e + scene.fit.believed.log_pi_r[cell] + log_limits(scene, cell, scene.numbers) + numbers
         high = mine.max(axis=1, keepdims=True)
         high = np.where(np.isfinite(high), high, 0.0)
         with np.errstate(divide="ignore"):
@@ -191,15 +197,34 @@ def _mixed(scene: Scene, t: I64, at: I64, unknown: F64) -> F64:
     return out
 
 
-def _by_cell(scene: Scene, at: I64) -> Iterator[tuple[int, I64]]:
-    """Places of records by the cell of what is believed of them; all at once (-1) where they show nothing more."""
+def _by_cell(scene: Scene, t: I64, at: I64) -> Iterator[tuple[int, I64, F64 | None]]:
+    """Places of records by the cell of what is believed of them, and log densities there of what is known of targets'
+    numbers (targets, classes); all at once (-1, None) where records show nothing more."""
     if not scene.fit.helped:
-        yield -1, np.arange(len(at))
+        yield -1, np.arange(len(at)), None
         return
     order = np.argsort(scene.cell_r[at], kind="stable")
     cells, first = np.unique(scene.cell_r[at][order], return_index=True)
-    for c, rows in zip(cells.tolist(), np.split(order, first[1:]), strict=True):
-        yield int(c), rows
+    places = np.split(order, first[1:])
+    who = _same_numbers(scene, t)
+    step = max(int(PAIRS / (scene.classes.size * max(len(who), 1))), 1)
+    for a in range(0, len(cells), step):
+        some = cells[a : a + step]
+        pairs = np.tile(t[who.first], len(some)), np.repeat(some, len(who))
+        found = log_numbers(scene, *pairs, scene.numbers, scene.fit.believed.correlation)
+        for i, c in enumerate(some.tolist()):
+            yield c, places[a + i], found[i * len(who) : (i + 1) * len(who)][who.of]
+
+
+def _same_numbers(scene: Scene, t: I64) -> Distinct:
+    """Targets of whose known numbers the same is known: all that `log_numbers` reads of them."""
+    keys: list[F64 | Bools] = []
+    for n in scene.numbers:
+        if n.binned is not None or n.known:
+            keys.append(met_value(scene, n, t))
+        if n.known and n.target is not None:
+            keys.append(n.like.altered(take(n.target, t)))
+    return Distinct.rows(keys, len(t))
 
 
 def _scaled(scene: Scene, targets: I64, at: I64, logs: F64, people: F64 | None, n_t: F64) -> Piece:

@@ -1,0 +1,68 @@
+"""What guesses of unknown values cost beside the attack they read, and how that grows with rows.
+
+    python benchmarks/learning.py            10,000 rows, the shipped file of 51,016, and twice it
+    python benchmarks/learning.py --quick    only the shipped file
+
+Processor seconds of one run, once everything is compiled and beliefs are fitted; the intruder knows sex, race, marital
+and age, and a noisy property_value where it says so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+
+import polars as pl
+
+import confide as cf
+
+KEYS = ["sex", "race", "marital", "age"]
+SWAPS = [cf.Recode("age", width=5), cf.Swap("race", rate=0.3), cf.Swap("marital", rate=0.3)]
+NOISE = cf.Noise("property_value", relative=0.10, keep_zeros=True, bounds=(0, None))
+CASES = {
+    "tenure kept": (SWAPS, KEYS, "tenure"),
+    "hh_income kept": (SWAPS, KEYS, "hh_income"),
+    "hh_income recoded": ([*SWAPS, cf.Recode("hh_income", width=10_000)], KEYS, "hh_income"),
+    "hh_income topcoded": ([*SWAPS, cf.Topcode("hh_income", at=150_000)], KEYS, "hh_income"),
+    "property_value with noise": ([*SWAPS, NOISE], KEYS, "property_value"),
+    "tenure, noisy property_value known": ([*SWAPS, NOISE], [*KEYS, "property_value"], "tenure"),
+    "hh_income, noisy property_value known": ([*SWAPS, NOISE], [*KEYS, "property_value"], "hh_income"),
+}
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Processor seconds of the second of two runs."""
+    work()
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+def row(name: str, files: list[pl.DataFrame]) -> None:
+    steps, knows, variable = CASES[name]
+    text = f"{name:<40}"
+    for data in files:
+        release = cf.Plan(steps, identifiers=["id"]).protect(data, seed=1)
+        who = cf.Intruder(knows=knows)
+        attack = who.attack(release, progress=False)
+        first = seconds(lambda who=who, release=release: who.attack(release, progress=False))
+        then = seconds(lambda attack=attack: attack.guess(variable))
+        text += f" {first:>9.2f} {then:>9.2f}"
+    print(text, flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="only the file of 51,016 records")
+    quick = parser.parse_args().quick
+    heads = cf.demo("heads")
+    files = [heads] if quick else [heads.sample(10_000, seed=1), heads, pl.concat([heads] * 2)]
+    print(f"{'':<40}" + "".join(f"{f.height:>20,}" for f in files))
+    print(f"{'processor seconds':<40}" + f"{'attack':>10}{'guess':>10}" * len(files))
+    for name in CASES:
+        row(name, files)
+
+
+if __name__ == "__main__":
+    main()
