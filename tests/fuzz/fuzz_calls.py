@@ -188,6 +188,7 @@ def _others() -> dict[str, Call]:
         "VariableSchema": Call(cf.VariableSchema, {"name": "age"}, lambda v, r: _labelled(cf.Schema({"age": v}), r)),
         "demo": Call(cf.demo, {"name": "elites"}),
         "codebook": Call(cf.codebook, {"name": "heads"}),
+        **_learnt(),
         **_without_plan(),
         **_tables(),
         **_studies(),
@@ -203,6 +204,29 @@ def _met(statement: Any, rng: random.Random) -> Any:
         repr(found.guess(rng.choice(["sex", "spent", "income"]), held_out=rng.choice([None, others])))
         return found.summary()
     return repr(statement.attack(made, rng.choice([None, others])))
+
+
+def _guessed(loss: Any, rng: random.Random) -> Any:
+    return repr(attack().guess(rng.choice(["spent", "sex"]), loss))
+
+
+def _learnt() -> dict[str, Call]:
+    guess, harm = attack().guess("sex"), ("right_identification", "wrong_identification", "right_attribution")
+    costs = {**dict.fromkeys((*harm, "wrong_attribution"), 1.0), "threshold": 0.5}
+    return {
+        "Within": Call(cf.Within, {"share": 0.1, "floor": 1.0}, _guessed),
+        "Exceeds": Call(cf.Exceeds, {"limit": 300.0, "cost": 1.0, "gain": 1.0}, _guessed),
+        "Attack.guess": Call(attack().guess, {"variables": ["spent", "sex"], "loss": None, "without": "record"}),
+        "Guess.by": Call(guess.by, {"variable": "region"}),
+        "Guess.predictive": Call(guess.predictive, {"target": 3}),
+        "Guess.coverage": Call(guess.coverage, {"levels": [0.5, 0.8], "seed": 1}),
+        "Guess.harm": Call(guess.harm, costs),
+        "Attack.one_to_one": Call(attack().one_to_one, {"sweeps": 100, "seed": 0, "threads": 1, "progress": False}),
+        "Attack.by": Call(attack().by, {"variables": ["region", "age"], "threshold": 0.2}),
+        "Attack.contributions": Call(attack().contributions, {"by": "region", "most": 10}),
+        "Attack.clearing": Call(attack().clearing, {"limit": 0.2}),
+        "utility_by_group": Call(cf.utility_by_group, {"release": release(), "by": "region", "measures": ["means"]}),
+    }
 
 
 def _without_plan() -> dict[str, Call]:

@@ -16,9 +16,10 @@ from tests.helpers.places import ROOT
 
 GOOD = {"a result", "a sentence", "Python's own"}
 RESULTS = {
-    "Attack", "AttackRates", "Averaged", "Calibration", "Certificate", "Choice", "Combined", "CustomaryRisks", "Exposure",
-    "Few", "InputError", "Matches", "Measure", "NaiveGuess", "Optimum", "Published", "PublishedTables", "Release", "SchemeComparison", "StudyResult", "TableAttack", "__version__",
-    "beliefs", "charts", "extend", "measures", "schemes", "theory",
+    "Attack", "AttackRates", "Averaged", "ByGroup", "Calibration", "Certificate", "Choice", "Clearing", "Combined",
+    "Contributions", "CustomaryRisks", "Exposure", "Few", "Guess", "Guesses", "InputError", "Matches", "Measure",
+    "NaiveGuess", "OneToOne", "Optimum", "Published", "PublishedTables", "Release", "SchemeComparison", "StudyResult",
+    "TableAttack", "UtilityByGroup", "__version__", "beliefs", "charts", "extend", "measures", "schemes", "theory",
 }  # fmt: skip
 """What calls give, rooms of names, and what nobody constructs."""
 

@@ -135,7 +135,7 @@ def _tell_misspelt(function: Callable[..., Any], given: Mapping[str, str]) -> No
     lost = [word for name, word in given.items() if name not in known]
     name = function.__qualname__.removesuffix(".__init__").removesuffix(".__call__")
     if lost:
-        hint = did_you_mean(lost[0], [n for n in known if n != "self"])
+        hint = did_you_mean(lost[0], [n for n in known if n not in ("self", "cls")])
         raise TypeError(f'{name}() got an unexpected keyword argument "{lost[0]}".{hint}') from None
 
 

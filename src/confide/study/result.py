@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from confide.attack.intruder import Intruder
+from confide.core.arguments import tell_misfits
 from confide.core.errors import InputError, did_you_mean
 from confide.core.result import PICTURES, Result
 from confide.core.upward import upward
@@ -194,8 +195,14 @@ class StudyResult(Result):
 
     def map(self, risk: str = RISKS[0], utility: str | None = None, intruder: str | None = None, **options: Any) -> Any:
         """The R-U map: risk against utility, between "release nothing" and "release everything"."""
-        draw = upward("map_chart")
-        return draw(self.frame, risk, self.measure(utility), intruder=intruder, random=self.random, **options)
+        draw, measure = upward("map_chart"), self.measure(utility)
+        try:
+            return draw(self.frame, risk, measure, intruder=intruder, random=self.random, **options)
+        except TypeError as error:
+            tell_misfits(
+                draw, (self.frame, risk, measure), {"intruder": intruder, "random": self.random} | options, error
+            )
+            raise
 
     def report(
         self, path: str | os.PathLike[str], *, outside: bool = False, choice: Choice | None = None,
