@@ -29,14 +29,14 @@ FAR = 1e6
 class Radius(WithoutPlan):
     r"""Every record near enough in all that is known could be the target: an attack that needs no plan.
 
-    A category must be equal. A number z is near enough to the target's t if
-    :math:`|z - t| \le \max(\mathrm{share}\, |t|, \mathrm{floor})`, both ends included: zeros and negative numbers are met like others. `floor`: "precision", half a unit of the last released
-    digit; a number, for all variables or by variable; `floor_sd`: at least this share of the released standard
-    deviation too. Dates have no share of themselves: the floor alone counts for them. `spikes`: zero, answer codes, and
-    values that this share of the rows have in both files (and 20 rows at least) are categories among the numbers, and
-    meet only their equals; None for no spikes. A value missing on the target is not known; missing on the record is a
-    category of its own, or agrees with everything where `wildcard` is True or names the variable. `categorical`,
-    `numeric`: kinds, where the type misleads.
+    A category must be equal. A number z is near enough to the target's t if :math:`|z - t| \le \max(\mathrm{share}\,
+    |t|, \mathrm{floor})`, both ends included: zeros and negative numbers are met like others. `floor`: "precision",
+    half a unit of the last released digit; a number, for all variables or by variable; `floor_sd`: at least this share
+    of the released standard deviation too. Dates have no share of themselves: the floor alone counts for them.
+    `spikes`: zero, answer codes, and values that this share of the rows have in both files (and 20 rows at least) are
+    categories among the numbers, and meet only their equals; None for no spikes. A value missing on the target is not
+    known; missing on the record is a category of its own, or agrees with everything where `wildcard` is True or names
+    the variable. `categorical`, `numeric`: kinds, where the type misleads.
 
     >>> import confide as cf
     >>> file = {"income": [0, 100, -100]}
