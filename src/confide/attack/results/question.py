@@ -60,6 +60,7 @@ class Question:
     more: bool = False
     answers: dict[tuple[object, ...], Answer | None] = field(default_factory=dict)
     spent: list[int] = field(default_factory=lambda: [0])
+    _dropped: dict[str, Coarser] = field(default_factory=dict)
 
     @classmethod
     def of(cls, attack: Attack, target: int) -> Question:
@@ -94,6 +95,10 @@ class Question:
         file = self.attack.release.original if targets is None else to_polars(targets, "targets")
         ends = [c for v in self.between for c in self.attack.intruder.between[v]]
         return file.select([*self.knows, *ends])[at : at + 1], None if row < -1 else [row]
+
+    def dropping(self, names: Iterable[str]) -> tuple[Coarser, ...]:
+        """Each variable left out of the release."""
+        return tuple(self._dropped.setdefault(v, Coarser(v, f"{v} left out")) for v in names)
 
     def ask(self, names: Collection[str], changes: Iterable[Coarser] = (), whole: bool = False) -> Answer | None:
         """What is found by the variables named; None where that is refused, or enough attacks were made.
