@@ -6,10 +6,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from confide.attack.results.question import MOST_ASKED, Question
+from confide.attack.results.question import ANEW, MOST_ASKED, Question
 from confide.attack.results.remedies import by_unknown, fixed, largest_tried, over, single
-
-ANEW = "These figures are of this release: a plan with the step added draws anew."
 
 MOST_SETS = 4
 """Ways to leave variables out that a printout names."""

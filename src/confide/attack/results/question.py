@@ -25,11 +25,18 @@ if TYPE_CHECKING:
     from confide.attack.results.attack import Attack
     from confide.protect.release import Release
 
+ANEW = "These figures are of this release: a plan with the step added draws anew."
 MOST_ASKED = 60
 """Attacks on one person that one question may take; those that counting answers are free."""
 
 Answer = tuple[int, float]
 """Records that agree with all that is certain, and the largest probability."""
+
+
+def drawn(release: Release) -> bool:
+    """Whether another release by the plan would have other values, or other records."""
+    plan = release.plan
+    return plan is not None and any(s.role != "coarsen" and s.draws for s in plan.parts)
 
 
 def knowing(who: Intruder, names: Collection[str], whole: bool, values: Collection[str] | None = None) -> Intruder:
@@ -78,8 +85,7 @@ class Question:
     @property
     def drawn(self) -> bool:
         """Whether another release by the plan would have other values, or other records."""
-        plan = self.attack.release.plan
-        return plan is not None and any(s.role != "coarsen" and s.draws for s in plan.parts)
+        return drawn(self.attack.release)
 
     @property
     def exact(self) -> bool:
