@@ -13,11 +13,13 @@ from confide.core.checks import names_of
 from confide.core.errors import InputError, did_you_mean
 from confide.frames import to_polars
 from confide.frames.columns import I64, Bools
-from confide.frames.cut import Cut
+from confide.frames.cut import Cut, why_no_groups
 
 if TYPE_CHECKING:
     from confide.attack.results.attack import Attack
+    from confide.protect.release import Release
 
+IDENTIFIES = "is an identifier by the plan: it names people, not groups. Name a variable that many people share."
 NOBODY_KNOWS = "(group not known)"
 
 
@@ -56,9 +58,11 @@ def target_groups(attack: Attack, by: str | Sequence[str]) -> list[TargetGroups]
 
 def _grouped(attack: Attack, variable: str) -> TargetGroups:
     original, given = attack.release.original, attack.given[0]
+    _check_name(attack.release, variable)
     file = None if given is None else to_polars(given, "targets")
     if file is not None and variable in file.columns:
         values = file.get_column(variable)
+        _check(values, variable)
         cut = Cut.of(values)
         return TargetGroups(variable, cut.names, cut.codes(values))
     if variable not in original.columns:
@@ -73,6 +77,12 @@ def _grouped(attack: Attack, variable: str) -> TargetGroups:
     return TargetGroups(variable, (*cut.names, NOBODY_KNOWS), np.where(rows >= 0, codes, len(cut.names)))
 
 
+def _check_name(release: Release, variable: str) -> None:
+    if release.plan is not None and variable in release.plan.identifiers:
+        raise InputError(f'by: "{variable}" {IDENTIFIES}')
+
+
 def _check(values: pl.Series, variable: str) -> None:
-    if values.dtype.is_nested() or values.dtype in (pl.Binary, pl.Object):
-        raise InputError(f'by: "{variable}" holds {values.dtype}, which makes no groups.')
+    why = why_no_groups(values)
+    if why:
+        raise InputError(f'by: "{variable}" {why}')
