@@ -50,6 +50,8 @@ STATEMENTS = {
     "exact alone": (lambda: cf.Intruder(knows="sex", others="exact"), "go together"),
     "errors of the unknown": (lambda: cf.Intruder(knows="sex", errors={"age": 1}), "not among the known"),
     "known twice": (lambda: cf.Intruder(knows="age", between={"age": ("a", "b")}), "choose one"),
+    "population as weights": (lambda: cf.Unsure(1_016_437), "write total=1016437"),
+    "a file as weights": (lambda: cf.Unsure(HEADS), "given as population=file"),
     "population unclear": (lambda: cf.Unsure(total=5, weights="w"), "exactly one"),
 }  # fmt: skip
 

@@ -193,6 +193,8 @@ def test_groups_and_reasons_beside_an_attack(capsys: pytest.CaptureFixture[str])
     assert {r["variable"] for r in plain["explained"]["contributions"]} == {"sex", "race", "age"}
     assert plain["clearing"][-1]["coarsening"] == "age left out"
     assert sum(r["people"] for r in plain["groups"]) == 300
+    assert run(f"{attack} --explain 0") == 0
+    assert "Private, of target 0:" in capsys.readouterr().out
     assert run(f"{attack} --by rase") == 2
     assert 'Did you mean "race"' in capsys.readouterr().err
     assert run(f"{attack} --explain 900") == 2

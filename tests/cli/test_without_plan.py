@@ -49,6 +49,19 @@ def test_printed_and_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("way", ["nearest", "radius"])
+def test_groups(way: str, capsys: pytest.CaptureFixture[str]) -> None:
+    line = f"{LINE} {way} --knows sex age hh_income --link link.csv row --by race tenure"
+    assert run(line) == 0
+    assert "found in the whole file" in capsys.readouterr().out
+    assert run(f"{line} --json") == 0
+    found = json.loads(capsys.readouterr().out)
+    race = [r for r in found["groups"] if r["variable"] == "race"]
+    assert sum(r["people"] for r in race) == 300
+    assert sum(r["found"] for r in race) == pytest.approx(found["summary"]["found"])
+
+
+@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(
     ("way", "what"),
     [
@@ -85,6 +98,12 @@ def test_customary_risks_and_a_private_file(here: Path, capsys: pytest.CaptureFi
         (f"{LINE} radius --knows age --share 10", "for 10 percent write 0.1"),
         (f"{LINE} radius --knows age --held-out others.csv", "say --learn NAME"),
         (f"{LINE} radius --knows agee", 'Did you mean "age"'),
+        (f"{LINE} nearest --knows age --why", "--why goes with --intruder FILE"),
+        (f"{LINE} nearest --knows age --one-to-one", "--one-to-one goes with --intruder FILE"),
+        (f"{LINE} radius --knows age --explain 0", "--explain goes with --intruder FILE"),
+        (f"{LINE} radius --knows age --name near", "--name goes with --intruder FILE"),
+        (f"{LINE} singling-out --by sex", "--by goes with --way radius or nearest, not with singling-out."),
+        (f"{LINE} nearest --knows age --by sexx", 'Did you mean "sex"'),
         (f"{LINE} linkability --knows age", "--way linkability needs --knows-too."),
         (f"{LINE} customary --knows age --learn sex --targets others.csv", "--targets goes with --way radius"),
         (f"{LINE} radius --knows age --intruder who.toml", "are two attacks"),

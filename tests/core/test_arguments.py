@@ -71,7 +71,22 @@ def test_a_misspelt_argument_is_told_with_the_name_that_was_meant(meant):
         MISSPELT[meant]()
 
 
-def test_earlier_names_and_arguments_that_are_missing_are_left_to_others():
+MISSING = {
+    "Exceeds[(][)] is missing 2 .* arguments: give cost=[.]{3} and gain=[.]{3} No number would be right for every file":
+        lambda: cf.Exceeds(limit=1),
+    "Guess.harm[(][)] is missing 5 .*give right_identification=[.]{3}, .* and threshold=[.]{3} No number would be right":
+        lambda: cf.Intruder(knows="sex").attack(cf.Plan([]).protect(HEADS, seed=1)).guess("tenure").harm(),
+    "Plan.protect[(][)] is missing 1 required positional argument: give data=[.]{3}$": lambda: cf.Plan([]).protect(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("said", MISSING)
+def test_a_missing_argument_is_told_with_why_it_has_no_default(said):
+    with pytest.raises(TypeError, match=said):
+        MISSING[said]()
+
+
+def test_earlier_names_and_arguments_that_are_missing_are_python_s_own_errors():
     with pytest.warns(DeprecationWarning, match="now called variables"):
         cf.Swap(what="race", rate=0.1)
     with pytest.raises(TypeError, match="missing 1 required positional argument"):

@@ -83,7 +83,7 @@ def _bound(error: TypeError) -> bool:
     """Whether Python itself refused the arguments: no function of confide was entered by then."""
     frames = traceback.extract_tb(error.__traceback__)
     here = Path(frames[-1].filename).name.startswith("fuzz_") or frames[-1].name in (
-        "call", "__init__", "_tell_misspelt",
+        "call", "__init__", "_tell_misspelt", "_tell_missing",
     )  # fmt: skip
     return here and "argument" in str(error) and error.__cause__ is None
 

@@ -144,3 +144,14 @@ def test_the_printout_names_who_is_found_most_and_who_loses_most() -> None:
     assert "times the share of all" in swap
     assert "hellinger" in swap
     assert "By race" not in str(study(groups=(), repeats=1).run(progress=False))
+
+
+def test_identifiers_make_no_groups() -> None:
+    with pytest.raises(cf.InputError, match='groups: "id" is an identifier by the plan'):
+        study(groups=["race", "id"])
+    swept: dict[str, Any] = {"sweep": cf.Sweep(lambda r: cf.Plan([cf.Swap("race", rate=r)], identifiers="id"), r=[0.1])}
+    with pytest.raises(cf.InputError, match='groups: "id" is an identifier by the plan'):
+        cf.Study(HEADS, swept, WHO, [cf.Hellinger("marital")], groups=["id"])
+    named = HEADS.with_columns(name=pl.format("P{}", pl.col("id")))
+    with pytest.raises(cf.InputError, match='groups: "name" has 400 different values among 400 people'):
+        cf.Study(named, PLANS, WHO, [cf.Hellinger("marital")], groups=["name"])

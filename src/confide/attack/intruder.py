@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
@@ -65,6 +66,11 @@ class Unsure:
     model: str = field(default=MODELS[0], metadata={"choices": MODELS})
 
     def __post_init__(self) -> None:
+        if self.weights is not None and not isinstance(self.weights, str):
+            number = isinstance(self.weights, Real) and not isinstance(self.weights, bool)
+            meant = f"for the population's size write total={self.weights}" if number else (
+                "a file of the population is given as population=file")  # fmt: skip
+            raise InputError(f'Unsure: weights is the name of a column, as in weights="weight"; {meant}.')
         given = [n for n in ("weights", "population", "total") if getattr(self, n) is not None]
         if len(given) != 1:
             raise InputError("Unsure takes exactly one of weights, population and total.")

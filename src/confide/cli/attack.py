@@ -122,7 +122,8 @@ def _loss(options: argparse.Namespace) -> str | cf.Within | cf.Exceeds | None:
 
 def _more(result: cf.Attack | cf.Averaged, options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
     """What is asked for beside the file's risk, as text and as plain data."""
-    asked = [f"--{n}" for n in ("by", "why", "explain") if getattr(options, n) not in (None, False)]
+    given = {n: getattr(options, n) for n in ("by", "why", "explain")}
+    asked = [f"--{n}" for n, value in given.items() if value is not None and value is not False]  # target 0 is one
     if not asked:
         return [], {}
     if not isinstance(result, cf.Attack):

@@ -22,7 +22,7 @@ TAKES = {
     "share": ("radius",), "learn": ("radius", "nearest", "inference", "customary"), "knows_too": ("linkability",),
     "within": ("radius", "nearest", "inference"), "attacks": ("singling-out", "linkability"),
     "neighbours": ("linkability",), "columns": ("singling-out",), "univariate": ("singling-out",),
-    "held_out": ("radius", "nearest", "singling-out", "linkability", "inference"),
+    "by": ("radius", "nearest"), "held_out": ("radius", "nearest", "singling-out", "linkability", "inference"),
 }  # fmt: skip
 """Which options go with which ways."""
 
@@ -48,7 +48,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def check(options: argparse.Namespace) -> None:
     """Refuse options that do not go together."""
     if options.way is None:
-        given = [n for n in (*TAKES, "knows") if n != "learn" and getattr(options, n) is not None]
+        given = [n for n in (*TAKES, "knows") if n not in ("learn", "by") and getattr(options, n) is not None]
         if given:
             raise InputError(f"{flag(given[0])} goes with --way: one of {', '.join(WAYS)}.")
         if options.intruder is None:
@@ -56,6 +56,13 @@ def check(options: argparse.Namespace) -> None:
         return
     if options.loss is not None:
         raise InputError("--loss goes with --intruder; with --way, --within says when a guess of a number is right.")
+    for name in ("why", "explain", "one_to_one", "name"):
+        given = getattr(options, name)
+        if given is not None and given is not False:  # target 0 is one
+            raise InputError(
+                f"{flag(name)} goes with --intruder FILE: an attack by --way has no plan, and all its candidates are "
+                "equally likely. Leave it out, or state the plan and the intruder."
+            )
     if options.intruder is not None:
         raise InputError("--way and --intruder are two attacks; leave one of them out.")
     for name in NEEDS[options.way]:
@@ -119,7 +126,11 @@ def _found(options: argparse.Namespace, release: cf.Release, held_out: Any) -> T
     targets = None if options.targets is None else cf.read(options.targets)
     result = way.attack(release, targets, threads=options.threads)
     text = str(result)
-    plain = {"summary": result.summary(options.threshold).to_dict(), "cautions": result.notes}
+    plain: dict[str, Any] = {"summary": result.summary(options.threshold).to_dict(), "cautions": result.notes}
+    if options.by is not None:
+        groups = result.by(options.by, options.threshold)
+        text += f"\n\n{groups}"
+        plain["groups"] = groups.frame.to_dicts()
     if options.learn is None:
         return _told(options, text, plain, result)
     learnt = result.guess(_learnt(options), within=options.within, held_out=held_out)

@@ -103,7 +103,8 @@ def tell_misfits(
         bound = inspect.signature(function).bind(*args, **{renamed.get(k, k): v for k, v in kwargs.items()})
     except TypeError:
         _tell_misspelt(function, {renamed.get(k, k): k for k in kwargs})
-        return  # arguments missing, or too many: Python's own sentence says so
+        _tell_missing(function, args, {renamed.get(k, k): v for k, v in kwargs.items()})
+        return  # too many arguments: Python's own sentence says so
     hints = _hints(function)
     name = function.__qualname__.removesuffix(".__init__").removesuffix(".__call__")
     owner, _, method = name.rpartition(".")
@@ -137,6 +138,36 @@ def _tell_misspelt(function: Callable[..., Any], given: Mapping[str, str]) -> No
     if lost:
         hint = did_you_mean(lost[0], [n for n in known if n not in ("self", "cls")])
         raise TypeError(f'{name}() got an unexpected keyword argument "{lost[0]}".{hint}') from None
+
+
+def _tell_missing(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    """Python's own error about arguments that are not given, with what to write, and why numbers have no default.
+
+    >>> def declare(limit: float, *, cost: float) -> float: ...
+    >>> guarded(declare)(limit=3)
+    Traceback (most recent call last):
+    TypeError: declare() is missing 1 required keyword-only argument: give cost=... No number would be right for every \
+file, so there is no default: it is for you to decide.
+    """
+    signature = inspect.signature(function)
+    try:
+        there = signature.bind_partial(*args, **kwargs).arguments
+    except TypeError:
+        return
+    of_many = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+    lost = [
+        p for n, p in signature.parameters.items() if n not in there and p.default is p.empty and p.kind not in of_many
+    ]
+    if not lost or lost[0].name in ("self", "cls"):
+        return
+    name = function.__qualname__.removesuffix(".__init__").removesuffix(".__call__")
+    kind = "keyword-only" if all(p.kind is p.KEYWORD_ONLY for p in lost) else "positional"
+    said = " and ".join([", ".join(f"{p.name}=..." for p in lost[:-1])] * (len(lost) > 1) + [f"{lost[-1].name}=..."])
+    hints = _hints(function)
+    numbers = all(float in options(hints.get(p.name, Any)) for p in lost)
+    why = " No number would be right for every file, so there is no default: it is for you to decide." * numbers
+    plural = "s" * (len(lost) > 1)
+    raise TypeError(f"{name}() is missing {len(lost)} required {kind} argument{plural}: give {said}{why}") from None
 
 
 def _given(value: Any) -> str:

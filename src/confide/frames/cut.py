@@ -81,6 +81,28 @@ class Cut:
         return list(zip(self.names, many.tolist(), strict=True))
 
 
+def why_no_groups(values: pl.Series) -> str:
+    """Why the values of a column make no groups of people, as the end of a sentence; empty where they do.
+
+    >>> why_no_groups(pl.Series(["f", "m"] * 30)), why_no_groups(pl.Series([f"P{i}" for i in range(60)]))[:41]
+    ('', 'has 60 different values among 60 people, ')
+    """
+    if values.dtype.is_nested() or values.dtype in (pl.Binary, pl.Object):
+        return f"holds {values.dtype}, which makes no groups."
+    n, distinct = len(values), values.n_unique()
+    if distinct <= max(MOST_LEVELS, n / 3):
+        return ""
+    numbers = _numbers(values)
+    if numbers is None:
+        return (
+            f"has {distinct:,} different values among {n:,} people, so that nearly everybody would be a group alone. "
+            "Name a variable that many people share, or recode this one first."
+        )
+    x = numbers.drop_nulls().to_numpy()
+    counts = values.dtype.is_integer() and distinct == n == len(x) and x.max() - x.min() == n - 1
+    return "numbers the rows, which makes no groups: name a variable that many people share." if counts else ""
+
+
 def _numbers(values: pl.Series) -> pl.Series | None:
     """The values as numbers, if that is what they are."""
     return values.cast(pl.Float64).fill_nan(None) if values.dtype.is_numeric() and exact(values) else None

@@ -144,6 +144,20 @@ def test_nobody_over_the_limit_and_variables_that_cannot_change() -> None:
     assert set(unknown.clearing(0.1).refused) == set(KEYS)
     with pytest.raises(cf.InputError, match="limit"):
         attacked([]).clearing(20)
+    with pytest.raises(cf.InputError, match="limit must be above 0"):
+        attacked([]).clearing(0)
+    for orders in (-1, 0, True):
+        with pytest.raises(cf.InputError, match="orders is a whole number from 4"):
+            attacked([]).contributions(orders=orders)
+
+
+def test_clearing_of_a_plan_that_draws_says_that_figures_are_of_this_release() -> None:
+    drawn, certain = attacked(SWAPS).clearing(0.05), attacked([]).clearing(0.2)
+    assert drawn.best.height
+    assert certain.best.height
+    assert "a plan with the step added draws anew" in str(drawn)
+    assert "a plan with the step added draws anew" in drawn._repr_html_()
+    assert "draws anew" not in str(certain) + certain._repr_html_()
 
 
 def test_pictures_are_drawn() -> None:

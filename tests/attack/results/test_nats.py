@@ -54,7 +54,7 @@ def test_what_to_leave_out_in_the_guide_s_example() -> None:
     assert [set(s) for s in fifth.left_out["variables"]] == [
         {"residence", *two} for two in (("gender", "education"), ("gender", "labour"), ("education", "labour"))
     ]
-    assert "No longer alone without education." in str(third)
+    assert "No longer alone without education (p_max 0.25)." in str(third)
     assert str(fifth).count("or without") == 2
 
 
@@ -67,6 +67,24 @@ def test_left_out_applied_gives_what_is_stated() -> None:
             assert (left["candidates"][target], left["p_max"][target]) == (alike, pytest.approx(p_max))
             assert alike > 1
             assert all(set(names) & set(s) for s in found.alone["variables"])  # it hits every set
+
+
+def test_left_out_is_an_attack_where_an_altered_variable_remains() -> None:
+    attack = attacked([cf.Recode("age", width=5), cf.Swap("marital", rate=0.2)], KEYS)
+    release, beyond_count = attack.release, 0
+    for target in attack.units.filter(pl.col("candidates") == 1)["target"].to_list()[:4]:
+        found = attack.explain(target)
+        for names, alike, p_max in found.left_out.select("variables", "alike", "p_max").rows():
+            assert release.plan is not None
+            steps = [s for s in release.plan.steps if not set(names) & set(s.variables)]
+            plan = cf.Plan(steps, identifiers=["id"], drop=names)
+            made = cf.Release.adopt(release.original, release.data.drop(names), plan, link=release.link)
+            left = cf.Intruder(knows=[v for v in KEYS if v not in names]).attack(made)
+            place = int(np.flatnonzero(left.truth == attack.truth[target])[0])
+            assert left.units["p_max"][place] == pytest.approx(p_max, abs=1e-9)
+            beyond_count += p_max > 1 / alike + 1e-6
+        assert f"(p_max {found.left_out['p_max'][0]:.2g})" in str(found)
+    assert beyond_count
 
 
 def test_over_the_limit_left_out_comes_to_it() -> None:

@@ -126,11 +126,36 @@ def test_units_count_once_in_intervals() -> None:
         ("rase", 'no column "rase" in the original. Did you mean "race"'),
         ([], "by takes the name of a column"),
         (7, "by"),
+        ("id", '"id" is an identifier by the plan: it names people, not groups'),
+        (["race", "id"], '"id" is an identifier by the plan'),
     ],
 )
 def test_mistakes_are_said(by: Any, said: str) -> None:
     with pytest.raises(cf.InputError, match=said):
         attack().by(by)
+    with pytest.raises(cf.InputError, match=said if by else "by"):
+        attack().contributions(by or [""])
+
+
+def test_columns_that_name_people_make_no_groups() -> None:
+    data = cf.demo("heads").head(300).with_columns(
+        name=pl.format("P{}", pl.col("id")), row=pl.int_range(pl.len()) + 7, born=pl.date(1950, 1, 1)
+    )  # fmt: skip
+    made = cf.Intruder(knows=["sex", "age"]).attack(cf.Plan([]).protect(data, seed=1))
+    with pytest.raises(cf.InputError, match='"name" has 300 different values among 300 people'):
+        made.by("name")
+    with pytest.raises(cf.InputError, match='"row" numbers the rows'):
+        made.by("row")
+    with pytest.raises(cf.InputError, match='"name" has 300 different values'):
+        made.contributions("name")
+    with pytest.raises(cf.InputError, match='"name" has 300 different values'):
+        made.guess("tenure").by("name")
+    targets = data.select("sex", "age", "name")
+    with pytest.raises(cf.InputError, match='"name" has 300 different values'):
+        cf.Intruder(knows=["sex", "age"]).attack(made.release, targets, truth=range(300)).by("name")
+    with pytest.raises(cf.InputError, match='"name" has 300 different values'):
+        cf.utility_by_group(made.release, "name", cf.Hellinger("sex"))
+    assert made.by(["born", "hh_income", "state"]).frame.height > 8
 
 
 def test_the_picture_and_the_printout() -> None:

@@ -180,7 +180,9 @@ class Attack(Result):
         """
         from confide.attack.results.clearing import clearing
 
-        return clearing(self, fraction(limit, "limit"), progress)
+        if fraction(limit, "limit") == 0:
+            raise InputError("limit must be above 0: nobody whose record is released comes down to probability 0.")
+        return clearing(self, float(limit), progress)
 
     def by(self, variables: str | Sequence[str], threshold: float = 0.2) -> ByGroup:
         """The risk of groups of people: found, claimed, over the threshold, with intervals, beside the file's.

@@ -10,7 +10,7 @@ import polars as pl
 
 from confide.attack.results.again import prepared
 from confide.attack.results.coalitions import known_variables
-from confide.attack.results.question import knowing
+from confide.attack.results.question import ANEW, drawn, knowing
 from confide.core.errors import InputError
 from confide.core.result import Result
 from confide.core.run.threads import progress_bar
@@ -40,7 +40,8 @@ class Clearing(Result):
     above it, and `p_max` is the largest probability of anybody. All are computed: the attack is made on the very
     release with that variable coarser, all other values as they were drawn. `steps`: by row, the
     step for the plan, None for a variable left out.
-    `refused`: by variable, why it, or a form of it, was not tried.
+    `refused`: by variable, why it, or a form of it, was not tried. `drawn`: whether the plan draws at random, so that a
+    plan with the step added would give other figures.
     """
 
     frame: pl.DataFrame
@@ -49,6 +50,7 @@ class Clearing(Result):
     over: int
     targets: int
     refused: dict[str, str]
+    drawn: bool = False
 
     @property
     def best(self) -> pl.DataFrame:
@@ -72,9 +74,15 @@ class Clearing(Result):
             lines.append(f"    {r['cleared']:>7,}  {visible(r['coarsening'])}{raised} ({left})")
         if len(lines) == 1:
             lines.append("    nobody: no single variable was found that does")
+        elif self.drawn:
+            lines.append(ANEW)
         return "\n".join(
             [*lines, *(f"Not tried: {visible(v)} made coarser: {visible(why)}." for v, why in self.refused.items())]
         )
+
+    def _repr_html_(self) -> str:
+        """The table, and what limits it."""
+        return super()._repr_html_() + (f"<p>{ANEW}</p>" if self.drawn and self.best.height else "")
 
 
 def clearing(attack: Attack, limit: float, progress: bool | None) -> Clearing:
@@ -94,7 +102,7 @@ def clearing(attack: Attack, limit: float, progress: bool | None) -> Clearing:
             steps.append(change.step)
             done(1)
     frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
-    return Clearing(frame, tuple(steps), limit, int(over.sum()), len(over), refused)
+    return Clearing(frame, tuple(steps), limit, int(over.sum()), len(over), refused, drawn(attack.release))
 
 
 def _ladder(attack: Attack, variable: str) -> list[Coarser]:

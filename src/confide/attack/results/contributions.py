@@ -11,7 +11,7 @@ import polars as pl
 
 from confide.attack.results.coalitions import Coalitions, Shares, everybody, known_variables, work
 from confide.attack.results.grouped import TargetGroups, target_groups
-from confide.attack.results.nats import ORDERS, REST, times_said
+from confide.attack.results.nats import ORDERS, REST, check_orders, times_said
 from confide.core.errors import InputError
 from confide.core.result import Result
 from confide.core.run.threads import progress_bar
@@ -93,6 +93,7 @@ def contributions(
     """Mean contributions over the targets of an attack, or over a sample of them, stratified by the first variable."""
     if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 10):
         raise InputError("most is a whole number from 10 upwards: how many targets are looked at; None for all.")
+    check_orders(orders)
     names, groups = known_variables(attack), target_groups(attack, by) if by else []
     if not names:
         raise InputError("Nothing that is known is released, so no variable says anything about anybody.")

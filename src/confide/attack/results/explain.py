@@ -66,7 +66,8 @@ class Explanation(Result):
 
         Where what is certain leaves one candidate: so that there are two or more, the complete answer, since such a set
         has a variable of every set of `alone`. Else: so that the largest probability by the others alone comes to the
-        limit. `alike` and `p_max`: by the variables that are left.
+        limit. `alike` and `p_max`: by the variables that are left; `p_max` is that of an attack on the very release
+        without the set, so it may exceed the limit though nobody is alone, and null where there was no patience for it.
         """
         if self._question is None or self.attack is None:
             return pl.DataFrame(schema=ALONE)

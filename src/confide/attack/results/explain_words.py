@@ -6,10 +6,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from confide.attack.results.question import MOST_ASKED, Question
+from confide.attack.results.question import ANEW, MOST_ASKED, Question
 from confide.attack.results.remedies import by_unknown, fixed, largest_tried, over, single
-
-ANEW = "These figures are of this release: a plan with the step added draws anew."
 
 MOST_SETS = 4
 """Ways to leave variables out that a printout names."""
@@ -53,11 +51,12 @@ def _without(question: Question, left_out: pl.DataFrame, limit: float) -> list[s
     """What to leave out; the smallest sets alone where there are many."""
     if not left_out.height:
         return []
-    sets, fewest = left_out["variables"].to_list(), left_out["size"][0]
-    shown = sets if len(sets) <= MOST_SETS else [s for s in sets if len(s) == fewest][:MOST_SETS]
-    more = f" ({len(sets) - len(shown)} more ways)" if len(shown) < len(sets) else ""
+    few = left_out.height <= MOST_SETS
+    shown = left_out if few else left_out.filter(pl.col("size") == left_out["size"][0]).head(MOST_SETS)
+    more = f" ({left_out.height - shown.height} more ways)" if shown.height < left_out.height else ""
     end = "No longer alone" if single(question) else f"At most {limit:g}"
-    return [f"{end} without {', or without '.join(_listed(s) for s in shown)}{more}."]
+    said = [_listed(s) + ("" if p is None else f" (p_max {p:.2g})") for s, p in shown["variables", "p_max"].rows()]
+    return [f"{end} without {', or without '.join(said)}{more}."]
 
 
 def _what(question: Question, remedies: pl.DataFrame, limit: float) -> list[str]:

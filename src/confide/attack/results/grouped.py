@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import polars as pl
@@ -13,11 +13,12 @@ from confide.core.checks import names_of
 from confide.core.errors import InputError, did_you_mean
 from confide.frames import to_polars
 from confide.frames.columns import I64, Bools
-from confide.frames.cut import Cut
+from confide.frames.cut import Cut, why_no_groups
 
 if TYPE_CHECKING:
-    from confide.attack.results.attack import Attack
+    from confide.protect.release import Release
 
+IDENTIFIES = "is an identifier by the plan: it names people, not groups. Name a variable that many people share."
 NOBODY_KNOWS = "(group not known)"
 
 
@@ -40,7 +41,21 @@ class TargetGroups:
                 yield name, mine
 
 
-def target_groups(attack: Attack, by: str | Sequence[str]) -> list[TargetGroups]:
+class Attacked(Protocol):
+    """An attack with or without a plan: whom it was on. `given`: first the targets' file, None for the default ones;
+    `truth`: their rows of the original, below 0 where there is none or it is not known."""
+
+    @property
+    def release(self) -> Release: ...
+    @property
+    def given(self) -> tuple[Any, Any, Sequence[Release]]: ...
+    @property
+    def truth(self) -> I64: ...
+    @property
+    def units(self) -> pl.DataFrame: ...
+
+
+def target_groups(attack: Attacked, by: str | Sequence[str]) -> list[TargetGroups]:
     """The targets of an attack in groups by each of several variables, known to the intruder or not.
 
     Values are those of the targets' file where it has the variable, else those of the targets' rows of the original;
@@ -54,11 +69,13 @@ def target_groups(attack: Attack, by: str | Sequence[str]) -> list[TargetGroups]
     return [_grouped(attack, v) for v in names_of(by, "by")]
 
 
-def _grouped(attack: Attack, variable: str) -> TargetGroups:
+def _grouped(attack: Attacked, variable: str) -> TargetGroups:
     original, given = attack.release.original, attack.given[0]
+    _check_name(attack.release, variable)
     file = None if given is None else to_polars(given, "targets")
     if file is not None and variable in file.columns:
         values = file.get_column(variable)
+        _check(values, variable)
         cut = Cut.of(values)
         return TargetGroups(variable, cut.names, cut.codes(values))
     if variable not in original.columns:
@@ -73,6 +90,12 @@ def _grouped(attack: Attack, variable: str) -> TargetGroups:
     return TargetGroups(variable, (*cut.names, NOBODY_KNOWS), np.where(rows >= 0, codes, len(cut.names)))
 
 
+def _check_name(release: Release, variable: str) -> None:
+    if release.plan is not None and variable in release.plan.identifiers:
+        raise InputError(f'by: "{variable}" {IDENTIFIES}')
+
+
 def _check(values: pl.Series, variable: str) -> None:
-    if values.dtype.is_nested() or values.dtype in (pl.Binary, pl.Object):
-        raise InputError(f'by: "{variable}" holds {values.dtype}, which makes no groups.')
+    why = why_no_groups(values)
+    if why:
+        raise InputError(f'by: "{variable}" {why}')

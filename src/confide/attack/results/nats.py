@@ -91,10 +91,15 @@ def times_said(nats: float) -> str:
     return f"{times:,.0f}" if times >= 100 else f"{times:.3g}"
 
 
-def nats_of(attack: Attack, target: int, orders: int = ORDERS, progress: bool | None = None) -> Nats:
-    """Contributions to the probability of one person's record."""
+def check_orders(orders: int) -> None:
+    """Refuse what is no number of orders to draw, also where none are drawn."""
     if isinstance(orders, bool) or not isinstance(orders, int) or not 4 <= orders <= 1_000_000:
         raise InputError("orders is a whole number from 4 upwards: how many orders of variables are drawn.")
+
+
+def nats_of(attack: Attack, target: int, orders: int = ORDERS, progress: bool | None = None) -> Nats:
+    """Contributions to the probability of one person's record."""
+    check_orders(orders)
     names = known_variables(attack)
     if not names:
         raise InputError("Nothing that is known is released, so no variable says anything about anybody.")

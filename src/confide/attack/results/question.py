@@ -25,11 +25,18 @@ if TYPE_CHECKING:
     from confide.attack.results.attack import Attack
     from confide.protect.release import Release
 
+ANEW = "These figures are of this release: a plan with the step added draws anew."
 MOST_ASKED = 60
 """Attacks on one person that one question may take; those that counting answers are free."""
 
 Answer = tuple[int, float]
 """Records that agree with all that is certain, and the largest probability."""
+
+
+def drawn(release: Release) -> bool:
+    """Whether another release by the plan would have other values, or other records."""
+    plan = release.plan
+    return plan is not None and any(s.role != "coarsen" and s.draws for s in plan.parts)
 
 
 def knowing(who: Intruder, names: Collection[str], whole: bool, values: Collection[str] | None = None) -> Intruder:
@@ -60,6 +67,7 @@ class Question:
     more: bool = False
     answers: dict[tuple[object, ...], Answer | None] = field(default_factory=dict)
     spent: list[int] = field(default_factory=lambda: [0])
+    _dropped: dict[str, Coarser] = field(default_factory=dict)
 
     @classmethod
     def of(cls, attack: Attack, target: int) -> Question:
@@ -77,8 +85,7 @@ class Question:
     @property
     def drawn(self) -> bool:
         """Whether another release by the plan would have other values, or other records."""
-        plan = self.attack.release.plan
-        return plan is not None and any(s.role != "coarsen" and s.draws for s in plan.parts)
+        return drawn(self.attack.release)
 
     @property
     def exact(self) -> bool:
@@ -94,6 +101,10 @@ class Question:
         file = self.attack.release.original if targets is None else to_polars(targets, "targets")
         ends = [c for v in self.between for c in self.attack.intruder.between[v]]
         return file.select([*self.knows, *ends])[at : at + 1], None if row < -1 else [row]
+
+    def dropping(self, names: Iterable[str]) -> tuple[Coarser, ...]:
+        """Each variable left out of the release."""
+        return tuple(self._dropped.setdefault(v, Coarser(v, f"{v} left out")) for v in names)
 
     def ask(self, names: Collection[str], changes: Iterable[Coarser] = (), whole: bool = False) -> Answer | None:
         """What is found by the variables named; None where that is refused, or enough attacks were made.

@@ -12,7 +12,7 @@ import polars as pl
 
 from confide.attack.evidence.gather import gather
 from confide.attack.results.again import prepared
-from confide.attack.results.question import MOST_ASKED, Question
+from confide.attack.results.question import MOST_ASKED, Answer, Question
 from confide.frames.comparing import encode_like
 from confide.frames.minimal_sets import Agreement, smallest
 from confide.protect.coarser import Coarser, ladder, why_fixed
@@ -63,21 +63,30 @@ def alone(question: Question, limit: float) -> pl.DataFrame:
 def left_out(question: Question, limit: float) -> pl.DataFrame:
     """The smallest sets of known variables without which the person is no longer alone, or no longer above the limit.
 
-    They hit every set of `alone`: whoever leaves out one variable of each such set has left them all.
+    They hit every set of `alone`: whoever leaves out one variable of each such set has left them all. The probability
+    is that of an attack by the others: those that agree on what is certain differ in what was altered.
     """
     names, rows = question.variables, []
     if single(question):
         agreement = agreement_of(question.attack, question.target, names)
-        certain = question.attack.intruder.membership == "certain"
         for s in smallest(lambda s: agreement.alike(_others(s, len(names))) > 1, len(names)):
+            answer = _without(question, s)
             n = agreement.alike(_others(s, len(names)))
-            rows.append(([names[v] for v in s], len(s), n, 1 / n if certain else None))
+            rows.append(([names[v] for v in s], len(s), n, None if answer is None else answer[1]))
     elif over(question, limit):
         for s in smallest(lambda s: _under(question, s, limit), len(names), largest_tried(question)):
-            answer = question.ask([names[v] for v in _others(s, len(names))])
+            answer = _without(question, s)
             assert answer is not None
             rows.append(([names[v] for v in s], len(s), *answer))
     return pl.DataFrame(rows, schema=ALONE, orient="row")
+
+
+def _without(question: Question, s: tuple[int, ...]) -> Answer | None:
+    """What is found in the very release without these variables; by the others alone where it cannot do without."""
+    others = [question.variables[v] for v in _others(s, len(question.variables))]
+    changes = question.dropping([question.variables[v] for v in s])
+    found = None if question.exact else question.ask(others, changes, whole=True)
+    return question.ask(others) if found is None else found
 
 
 def _others(s: tuple[int, ...], n: int) -> tuple[int, ...]:
@@ -86,7 +95,10 @@ def _others(s: tuple[int, ...], n: int) -> tuple[int, ...]:
 
 def _under(question: Question, s: tuple[int, ...], limit: float) -> bool:
     answer = question.ask([question.variables[v] for v in _others(s, len(question.variables))])
-    return answer is not None and answer[1] <= limit
+    if answer is None or answer[1] > limit:
+        return False
+    whole = _without(question, s)
+    return whole is not None and whole[1] <= limit
 
 
 def largest_tried(question: Question) -> int:

@@ -12,22 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 from scipy.stats import binom
 
-from confide.attack.results.grouped import target_groups
+from confide.attack.results.grouped import Attacked, target_groups
 from confide.attack.results.units import found_matches
 from confide.core.result import Result
 from confide.core.shares import percent
 from confide.core.visible import visible
 from confide.measure.risk.claims import claims_of
 from confide.measure.risk.identification import MARGIN, summarise
-
-if TYPE_CHECKING:
-    from confide.attack.results.attack import Attack
 
 Z = 1.959963984540054
 LEVEL = 0.05
@@ -113,7 +110,7 @@ def _table(variable: str, part: pl.DataFrame, threshold: float) -> list[str]:
     ]  # fmt: skip
 
 
-def risk_by_group(attack: Attack, by: str | Sequence[str], threshold: float = 0.2) -> ByGroup:
+def risk_by_group(attack: Attacked, by: str | Sequence[str], threshold: float = 0.2) -> ByGroup:
     """The risk of an attack by groups of targets."""
     whole = summarise(attack.units, threshold)
     units = attack.units.with_columns(

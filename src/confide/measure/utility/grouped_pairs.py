@@ -11,7 +11,7 @@ from polars.exceptions import PolarsError
 
 from confide.core.errors import InputError
 from confide.frames.columns import I64, Bools, decode
-from confide.frames.cut import Cut
+from confide.frames.cut import Cut, why_no_groups
 from confide.measure.utility.pair import Pair
 
 
@@ -44,8 +44,8 @@ class GroupedPairs:
         values = first.series(variable, 0)
         if variable in first.coarse:
             values = decode(first.coarse[variable].image)
-        if values.dtype.is_nested() or values.dtype in (pl.Binary, pl.Object):
-            raise InputError(f'by: "{variable}" holds {values.dtype}, which makes no groups.')
+        if why := why_no_groups(values):
+            raise InputError(f'by: "{variable}" {why}')
         cut = Cut.of(values)
         after = tuple(cut.codes(_like(p.series(variable, 1), values.dtype)) for p in pairs)
         return cls(variable, pairs, cut.names, cut.codes(values), after)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import polars as pl
 
 from confide.attack.intruder import Intruder, Unsure
+from confide.attack.results.grouped import IDENTIFIES
 from confide.core.checks import fraction, names_of
 from confide.core.errors import InputError, did_you_mean
 from confide.core.random.seeds import checked_seed
+from confide.frames.cut import why_no_groups
 from confide.measure.utility.measure import Measure
 from confide.measure.utility.registry import as_measure
 from confide.protect.copies import checked_copies
@@ -116,8 +119,8 @@ def utility_problems(given: Any) -> list[str]:
     return [f'utility: two measures are named "{n}"; give them a label each.' for n, k in count.items() if k > 1]
 
 
-def group_problems(groups: Any, frame: pl.DataFrame) -> list[str]:
-    """What is wrong with the variables by which groups are told."""
+def group_problems(groups: Any, frame: pl.DataFrame, plans: Any) -> list[str]:
+    """What is wrong with the variables by which groups are told; what a plan calls an identifier makes none."""
     if not groups and not isinstance(groups, (str, Sequence)):
         return ['groups is a list of variables, such as groups=["race"].']
     wrong = sentences(lambda: names_of(groups, "groups")) if groups else []
@@ -127,9 +130,19 @@ def group_problems(groups: Any, frame: pl.DataFrame) -> list[str]:
     lost = [
         f'groups: there is no column "{v}".{did_you_mean(v, frame.columns)}' for v in names if v not in frame.columns
     ]
-    types = {v: frame.schema[v] for v in names if v in frame.columns}
-    nested = [v for v, t in types.items() if t.is_nested() or t in (pl.Binary, pl.Object)]
-    return lost + [f'groups: "{v}" holds {types[v]}, which makes no groups.' for v in nested]
+    named = _identifiers(plans)
+    why = {v: IDENTIFIES if v in named else why_no_groups(frame.get_column(v)) for v in names if v in frame.columns}
+    return lost + [f'groups: "{v}" {reason}' for v, reason in why.items() if reason]
+
+
+def _identifiers(plans: Any) -> set[str]:
+    """What plans call identifiers; of a sweep that cannot be made its own problem is told elsewhere."""
+    found: set[str] = set()
+    for name, plan in plans.items() if isinstance(plans, Mapping) else ():
+        with suppress(InputError):
+            made = [c.plan for c in plan.candidates(name)] if isinstance(plan, Sweep) else [plan]
+            found |= {v for p in made if isinstance(p, Plan) for v in p.identifiers}
+    return found
 
 
 def copies_problems(copies: Any, plans: Mapping[str, Any]) -> list[str]:

@@ -74,7 +74,7 @@ def build_study(reader: Reader, doc: Mapping[str, Any], folder: Path) -> Study |
         reader.blame("strongest", f"must be true or false, not {kind_of(strongest)}.")
     groups = doc.get("groups", ())
     if data is not None:
-        reader.problems += group_problems(groups, data)
+        reader.problems += group_problems(groups, data, plans)
         reader.problems += [p for name, plan in plans.items() for p in plan_problems(name, plan, data)]
         reader.problems += [p for name, who in intruders.items() for p in intruder_problems(name, who, data)]
     reader.problems += copies_problems(copies, plans)

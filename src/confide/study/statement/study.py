@@ -209,7 +209,7 @@ class Study(Statement):
             *number_problems(self.repeats, self.seed, self.threshold),
             *utility_problems(self.utility),
             *([] if isinstance(self.strongest, bool) else ["strongest is true or false."]),
-            *group_problems(self.groups, self.data),
+            *group_problems(self.groups, self.data, self.plans),
             *stated_problems(self.learns),
             *(p for what in ("title", "label") if (p := unwritable(str(getattr(self, what)), what))),
         ]

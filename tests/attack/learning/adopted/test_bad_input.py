@@ -43,6 +43,8 @@ CASES: list[tuple[Callable[[], object], str]] = [
     (lambda: nearest(targets=FILE.drop("sex")), 'targets: there is no column "sex"'),
     (lambda: nearest(targets=FILE.clear()), "targets has no row"),
     (lambda: nearest().posterior(900), "one of the 120 targets, 0 to 119"),
+    (lambda: nearest().guess(["x"]), "guess takes one variable at a time"),  # type: ignore[arg-type]
+    (lambda: nearest().guess(["x", "sex"]), "guess takes one variable at a time"),  # type: ignore[arg-type]
     (lambda: nearest().guess("age"), '"age" is known already'),
     (lambda: nearest().guess("agee"), 'guess: there is no "agee"'),
     (lambda: nearest().guess("x", "quadratic"), 'loss is one of zero_one, absolute, squared, within, not "quadratic"'),

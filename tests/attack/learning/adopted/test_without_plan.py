@@ -185,3 +185,23 @@ def test_statements_are_kept_in_files(tmp_path: Path) -> None:
                                 cf.Linkability(["age"], ["sex"]), cf.Inference(["age"], "sex"))):  # fmt: skip
         again = type(stated).load(stated.save(tmp_path / f"{i}.toml"))
         assert vars(again) == vars(stated)
+
+
+def test_groups_add_up_to_the_file_whoever_the_targets_are() -> None:
+    release = adopted(HEADS, noisy(HEADS), np.arange(600)[::-1].copy())
+    attack = cf.Nearest(KEYS).attack(release)
+    found = attack.by(["race", "tenure"]).frame
+    mine = HEADS["race"].gather(attack.truth.tolist()) == "Black"
+    black = found.filter(group="Black").row(0, named=True)
+    assert black["people"] == mine.sum()
+    assert black["claimed"] == pytest.approx(attack.units.filter(mine)["p_max"].sum())
+    for _, part in found.group_by("variable"):
+        assert part["found"].sum() == pytest.approx(attack.summary().found)
+    few = HEADS.head(30)
+    some = cf.Nearest(KEYS).attack(release, few, truth=[*range(29), -1]).by("race").frame
+    assert dict(some.select("group", "people").rows()) == dict(few["race"].cast(str).value_counts().rows())
+    unlinked = cf.Nearest(KEYS).attack(adopted(HEADS, noisy(HEADS))).by("race")
+    assert unlinked.frame["found"].null_count() == unlinked.frame.height
+    assert "The truth is not known" in str(unlinked)
+    with pytest.raises(cf.InputError, match='no column "rase"'):
+        attack.by("rase")

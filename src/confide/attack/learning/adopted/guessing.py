@@ -68,6 +68,8 @@ def guess(attack: Matches, variable: str, loss: str | None, within: float | None
 
 def asked_for(release: Release, known: tuple[str, ...], variable: str, loss: str | None, within: float | None) -> Asked:
     """A variable to guess and how guesses are judged; refused where nothing could be learnt."""
+    if not isinstance(variable, str):
+        raise InputError('guess takes one variable at a time, by its name: guess("income"), once for each.')
     if variable in known:
         raise InputError(f'guess: "{variable}" is known already; name a variable that the intruder does not know.')
     check_known(release, [variable], "guess")

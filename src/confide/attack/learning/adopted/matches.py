@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,9 @@ from confide.frames.distinct import Distinct
 
 if TYPE_CHECKING:
     from confide.attack.learning.adopted.guessed import NaiveGuess
+    from confide.measure.risk.by_group import ByGroup
     from confide.measure.risk.identification import Summary
+    from confide.protect.release import Release
 
 NO_PLAN = (
     "Released values are taken as true, and all candidates as equally likely. Somebody who knows how the file was made "
@@ -101,6 +104,35 @@ class Matches(Result):
     def summary(self, threshold: float = 0.2) -> Summary:
         """The risk of the file, as of every attack; what needs the truth is unknown where there is no link."""
         found: Summary = upward("summarise")(self.units, threshold)
+        return found
+
+    @property
+    def release(self) -> Release:
+        """What is attacked."""
+        return self.settled.release
+
+    @property
+    def given(self) -> tuple[pl.DataFrame | None, None, Sequence[Release]]:
+        """The file of the targets, None for the default ones; nothing else can be given here."""
+        return self.met.people.frame, None, ()
+
+    @property
+    def truth(self) -> I64:
+        """The targets' rows of the original, -1 where there is none or it is not known."""
+        return self.met.people.rows
+
+    def by(self, variables: str | Sequence[str], threshold: float = 0.2) -> ByGroup:
+        """The risk of groups of people, as `Attack.by` has it: found, claimed, over the threshold, with intervals.
+
+        `variables`: by which groups are made, known to the intruder or not; one table each.
+
+        >>> import confide as cf
+        >>> heads = cf.demo("heads").head(500)
+        >>> release = cf.Release.adopt(heads, heads, link=range(500))
+        >>> cf.Nearest(["sex", "age"]).attack(release).by("sex").frame["people"].to_list()
+        [250, 250]
+        """
+        found: ByGroup = upward("risk_by_group")(self, variables, threshold)
         return found
 
     def posterior(self, target: int) -> pl.DataFrame:
