@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -58,6 +58,10 @@ def read(asked: Asked, smoothing: float | None) -> tuple[Reading, Prepared | Non
     apart = said.apart(support.values) if said.speaks and not said.atoms else None
     exact = said.like is not None and said.like.scale is None
     nodes = support.nodes(apart, len(support.values) if exact else MOST_NODES)
+    if said.how == "coarsened" and apart is not None:  # what a node is shown as says what its values say
+        first = np.searchsorted(nodes.of, np.arange(len(nodes.values)))
+        fits = said.apart(nodes.values) == apart[first]
+        nodes = replace(nodes, values=np.where(fits, nodes.values, support.values[first]))
     reading = Reading(said, support, people, nodes, _gone(asked))
     return reading, ready if said.speaks else None
 
@@ -108,10 +112,12 @@ def _targets(targets: I64, wanted: I64) -> I64:
 def _baselines(reading: Reading, loss: Loss, out: dict[str, F64]) -> None:
     """Losses by the margin, and by what relations teach; those of whom the same is believed once."""
     people, nodes = reading.people, reading.nodes
-    place, inside = people.places(np.arange(len(people)), nodes)
+    everybody = np.arange(len(people))
+    place, inside = people.places(everybody, nodes)
+    left = people.left_node(everybody, nodes)
     ways = {
-        "margin": ([people.left], people.margins),
-        "relations": ([people.left, *(c.values for c in people.known.values())], people.beliefs),
+        "margin": ([left], people.margins),
+        "relations": ([left, *(c.values for c in people.known.values())], people.beliefs),
     }
     for name, (keys, law) in ways.items():
         alike = Distinct.rows(keys, len(people))

@@ -17,7 +17,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from confide.attack.learning.attributes.coarse import LEAST, coarse_rows, coarse_without
-from confide.attack.learning.attributes.people import People, in_bins, on_nodes
+from confide.attack.learning.attributes.novel import FAR, alone_in, point_of_sets, points_of_records, with_points
+from confide.attack.learning.attributes.people import People
 from confide.attack.learning.attributes.said import Said
 from confide.attack.learning.attributes.support import Nodes, Support
 from confide.attack.learning.attributes.weights import Piece
@@ -243,16 +244,18 @@ class _Matches(_Way):
         there = self.at >= 0
         e_z = np.where(there, e[:, np.maximum(self.at, 0)], 0.0)
         d = np.maximum(self.diff * (1 - e_z) + self.same * e_z, 1e-300)
-        m = weight[of] / d
+        novel = there & (e_z <= 0) & (self.same > np.exp(FAR) * self.diff)  # nobody else has what is shown
+        m = np.where(novel, 0.0, weight[of] / d)
         loose = (m * self.diff).sum(axis=1)
-        point = m * (self.same - self.diff) * e_z
+        point = np.where(novel, weight[of], m * (self.same - self.diff) * e_z)
         p = (absent + loose)[:, None] * e + _spread(np.where(there, point, 0.0), np.maximum(self.at, 0), e.shape[1])
         here = np.flatnonzero(own >= 0)
         g = own[here]
         cut = p + (after - absent)[:, None] * e
-        scale = (mine[here] / d[here, g])[:, None]
+        scale = np.where(novel[here, g], 0.0, mine[here] / d[here, g])[:, None]
         cut[here] -= scale * self.diff[g][:, None] * e[here]
-        cut[here, np.maximum(self.at[g], 0)] -= scale[:, 0] * (self.same - self.diff)[g] * e_z[here, g]
+        shown = scale[:, 0] * (self.same - self.diff)[g] * e_z[here, g]
+        cut[here, np.maximum(self.at[g], 0)] -= np.where(novel[here, g], mine[here], shown)
         left = np.maximum(total - absent - mine, 0.0) + after
         place, inside = r.people.places(units, r.nodes)
         p = p / total[:, None]
@@ -272,20 +275,30 @@ class _Coarse(_Way):
         total, absent, mine, own = r.shared(piece, units, of, group)
         after = r.without_absent(piece, units, of)
         left = np.maximum(total - absent - mine, 0.0) + after
-        alike = r.people.alike(units)
+        alike = r.people.alike(units, r.nodes)
         first, every = alike.first, len(r.nodes.values)
         sets, code = self.sets, self.code
         plain = not (absent > 0).any() and not (after > 0).any() and bool((left > LEAST * total).all())
         use = np.flatnonzero((code >= 0) | (np.arange(every + 1) == every)) if plain else np.arange(every + 1)
-        e = r.people.in_bins(units[first])
+        b = r.people.believed(units[first], r.nodes)
+        e, back = b.bins, _back(use, every + 1)
         nodes = np.append(r.nodes.bin, e.shape[1] - 1)[use], np.append(r.nodes.share, 1.0)[use], code[use]
         held = _by_group(weight[of[first]], sets, int(sets.max(initial=-1)) + 1)
-        p, d, lost = coarse_rows(e, nodes, held, absent[first])
+        point = point_of_sets(r.said, self.rows, sets)
+        novel = alone_in(code, r.nodes.count, b.at, held.shape[1]) & ~np.isnan(point)
+        told, held = np.where(novel, held, 0.0), np.where(novel, 0.0, held)
+        at = np.where(b.at >= 0, back[b.at], -1), b.mass
+        p, d, lost = coarse_rows(e, nodes, held, absent[first], at)
         shown = np.where(own >= 0, sets[own], -1)
-        rest = coarse_without((e, held, d, lost), nodes, alike.of, shown, mine, after, left / total)
+        mine_told = (shown >= 0) & novel[alike.of, np.maximum(shown, 0)]
+        rest = coarse_without(
+            (e, held, d, lost), nodes, alike.of, np.where(mine_told, -1, shown), mine, after, left / total, at
+        )
         place, inside = r.people.places(units, r.nodes)
-        place = np.where(place >= 0, _back(use, every + 1)[place], -1)
-        return Law(units, r.nodes.values[use[:-1]], p / total[first][:, None], alike.of, place, inside, rest)
+        place = np.where(place >= 0, back[place], -1)
+        law = Law(units, r.nodes.values[use[:-1]], p / total[first][:, None], alike.of, place, inside, rest)
+        lost_too = np.where(mine_told, shown, -1), mine
+        return with_points(law, r.people.y[units], point, told / total[first][:, None], lost_too, total, left)
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,28 +310,31 @@ class _Dense(_Way):
         total, absent, mine, own = r.shared(piece, units, of, group)
         after = r.without_absent(piece, units, of)
         left = np.maximum(total - absent - mine, 0.0) + after
-        alike = r.people.alike(units)
+        alike = r.people.alike(units, r.nodes)
         first = alike.first
-        likes = [
-            (some, np.exp(_relative(r.said.log(r.nodes.values, self.rows, known))))
+        logs = [
+            (some, r.said.log(r.nodes.values, self.rows, known))
             for some, known in r.people.known_together(units[first], r.said.beside)
         ]
+        b = r.people.believed(units[first], r.nodes)
+        point, novel = points_of_records(r.said, r.support, self.rows, logs, r.nodes.count, b.at)
+        told = np.where(novel, weight[of[first]], 0.0)
+        likes = [(some, np.exp(_relative(found))) for some, found in logs]
         plain = not (absent > 0).any() and not (after > 0).any() and bool((left > LEAST * total).all())
         use = _possible([like for _, like in likes]) if plain else np.arange(len(r.nodes.values) + 1)
-        bins = r.people.in_bins(units[first])
-        e = on_nodes(bins, r.nodes)[:, use]
+        e = b.on(r.nodes)[:, use]
         p, cut = absent[first][:, None] * e, np.zeros((len(units), len(use)))
         for some, every in likes:
             like = _thin(every[:, use])
-            d = bins[some] @ in_bins(every, r.nodes, bins.shape[1]).T
+            d = b.times(every, r.nodes, some)
             # A record that nobody believed in could have become says nothing of the value.
-            silent = d <= 0
-            m = np.where(silent, 0.0, weight[of[first[some]]] / np.where(silent, 1.0, d))
-            lost = np.where(silent, weight[of[first[some]]], 0.0).sum(axis=1)
+            silent, held = d <= 0, weight[of[first[some]]] - told[some]
+            m = np.where(silent, 0.0, held / np.where(silent, 1.0, d))
+            lost = np.where(silent, held, 0.0).sum(axis=1)
             p[some] += e[some] * (np.asarray(m @ like) + lost[:, None])
             at = np.full(len(first), -1)
             at[some] = np.arange(len(some))
-            here = np.flatnonzero((own >= 0) & (at[alike.of] >= 0))
+            here = np.flatnonzero((own >= 0) & (at[alike.of] >= 0) & ~novel[alike.of, np.maximum(own, 0)])
             row, g = at[alike.of[here]], own[here]
             said = _rows_of(like, g) / np.where(silent, 1.0, d)[row, g][:, None]
             said[silent[row, g]] = 1.0
@@ -327,7 +343,9 @@ class _Dense(_Way):
         place, inside = r.people.places(units, r.nodes)
         place = np.where(place >= 0, _back(use, len(r.nodes.values) + 1)[place], -1)
         rest = _rest(both, left, total, e[alike.of])
-        return Law(units, r.nodes.values[use[:-1]], p / total[first][:, None], alike.of, place, inside, rest)
+        law = Law(units, r.nodes.values[use[:-1]], p / total[first][:, None], alike.of, place, inside, rest)
+        lost_too = np.where((own >= 0) & novel[alike.of, np.maximum(own, 0)], own, -1), mine
+        return with_points(law, r.people.y[units], point, told / total[first][:, None], lost_too, total, left)
 
 
 def _back(use: I64, many: int) -> I64:

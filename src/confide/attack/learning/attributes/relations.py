@@ -146,7 +146,16 @@ class Relations:
         out[mine, own[mine]] -= 1
         if not self.plain:
             out += np.where(self.margin > 0, 1 / max((self.margin > 0).sum(), 1), 0.0)
-        return np.asarray(out / np.maximum(out.sum(axis=1, keepdims=True), 1e-300))
+        out /= np.maximum(out.sum(axis=1, keepdims=True), 1e-300)
+        return self._others(out, own)
+
+    def _others(self, p: F64, own: I64) -> F64:
+        """A bin in which nobody else is has no mass."""
+        alone = np.flatnonzero((own >= 0) & (self.margin[np.maximum(own, 0)] <= 1))
+        alone = alone[p[alone].sum(axis=1) > p[alone, own[alone]]]
+        p[alone, own[alone]] = 0.0
+        p[alone] /= p[alone].sum(axis=1, keepdims=True)
+        return p
 
     def rows(self, known: Records, own: I64) -> F64:
         """e(y | t) over bins, missing last, shape (n, bins + 1); `own`: the person's own bin, -1 where the reference
@@ -172,7 +181,7 @@ class Relations:
             counts[np.flatnonzero(left), own[inside][left]] -= 1
             total = level.total[cell[inside]] - left
             out[inside] = (counts + level.a * out[inside]) / np.maximum(total + level.a, 1e-300)[:, None]
-        return out
+        return self._others(out, own)
 
 
 def _level(
