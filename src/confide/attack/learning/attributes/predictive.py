@@ -36,7 +36,8 @@ class Law:
 
     `without` (n, V + 1): the same without each person's own record; or `at`, `share`: the place at which the own record
     lies, and how much of the distribution goes with it; nothing changes where there is neither. `place` (n,): of the
-    true value, -1 where it is not among them; `inside` (n,): its share of that place.
+    true value, -1 where it is not among them; `inside` (n,): its share of that place. `worth` (n,): what the own record
+    would weigh beside the others, NaN where there are none.
     """
 
     who: I64
@@ -48,12 +49,13 @@ class Law:
     without: F64 | None = None
     at: I64 | None = None
     share: F64 | None = None
+    worth: F64 | None = None
 
     def only(self, some: I64) -> Law:
         """The laws of some of them."""
         if len(some) == len(self.who):
             return self
-        cut = {n: None if (x := getattr(self, n)) is None else x[some] for n in ("without", "at", "share")}
+        cut = {n: None if (x := getattr(self, n)) is None else x[some] for n in ("without", "at", "share", "worth")}
         return Law(self.who[some], self.values, self.p, self.of[some], self.place[some], self.inside[some], **cut)
 
 
@@ -215,7 +217,8 @@ class _Atoms(_Way):
         here = np.flatnonzero(own >= 0)
         cut[here, at[own[here]]] -= mine[here]
         place, inside = r.people.exact_places(units, values)
-        return Law(units, values, p, np.arange(len(units)), place, inside, _rest(cut, left, total, e))
+        rest = _rest(cut, left, total, e)
+        return Law(units, values, p, np.arange(len(units)), place, inside, rest, worth=_worth(mine, left, total, after))
 
 
 def _as_original(r: Reading, shown: F64) -> F64:
@@ -259,7 +262,8 @@ class _Matches(_Way):
         left = np.maximum(total - absent - mine, 0.0) + after
         place, inside = r.people.places(units, r.nodes)
         p = p / total[:, None]
-        return Law(units, r.nodes.values, p, np.arange(len(units)), place, inside, _rest(cut, left, total, e))
+        rest, worth = _rest(cut, left, total, e), _worth(np.zeros(len(units)), left, total, after)
+        return Law(units, r.nodes.values, p, np.arange(len(units)), place, inside, rest, worth=worth)
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,7 +300,8 @@ class _Coarse(_Way):
         )
         place, inside = r.people.places(units, r.nodes)
         place = np.where(place >= 0, back[place], -1)
-        law = Law(units, r.nodes.values[use[:-1]], p / total[first][:, None], alike.of, place, inside, rest)
+        worth, p = _worth(np.zeros(len(units)), left, total, after), p / total[first][:, None]
+        law = Law(units, r.nodes.values[use[:-1]], p, alike.of, place, inside, rest, worth=worth)
         lost_too = np.where(mine_told, shown, -1), mine
         return with_points(law, r.people.y[units], point, told / total[first][:, None], lost_too, total, left)
 
@@ -343,7 +348,8 @@ class _Dense(_Way):
         place, inside = r.people.places(units, r.nodes)
         place = np.where(place >= 0, _back(use, len(r.nodes.values) + 1)[place], -1)
         rest = _rest(both, left, total, e[alike.of])
-        law = Law(units, r.nodes.values[use[:-1]], p / total[first][:, None], alike.of, place, inside, rest)
+        worth, p = _worth(np.zeros(len(units)), left, total, after), p / total[first][:, None]
+        law = Law(units, r.nodes.values[use[:-1]], p, alike.of, place, inside, rest, worth=worth)
         lost_too = np.where((own >= 0) & novel[alike.of, np.maximum(own, 0)], own, -1), mine
         return with_points(law, r.people.y[units], point, told / total[first][:, None], lost_too, total, left)
 
@@ -386,6 +392,12 @@ def _spread(weight: F64, at: I64, many: int) -> F64:
     """Columns added up at their places, shape (n, many)."""
     where = sp.csr_matrix((np.ones(len(at)), (np.arange(len(at)), at)), shape=(len(at), many))
     return np.asarray(weight @ where)
+
+
+def _worth(mine: F64, left: F64, total: F64, after: F64 | float = 0.0) -> F64:
+    """The own record's weight beside the others', NaN where no other record is left."""
+    records = left - after > LEAST * total
+    return np.where(records, mine / np.where(records, left, 1.0), np.nan)
 
 
 def _rest(cut: F64, left: F64, total: F64, e: F64) -> F64:

@@ -112,7 +112,15 @@ class Nodes:
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where(whole[bin_of] > 0, total / whole[bin_of], 1.0)
             inside = np.where(total[run] > 0, weight / total[run], 1.0)
-        return cls(_shown(support, at, first, last), bin_of, share, run, inside, total * 1.0, whole * 1.0)
+        return cls(
+            _shown(support, at, first, last),
+            bin_of,
+            share,
+            run,
+            inside,
+            np.asarray(total, dtype=np.float64),
+            np.asarray(whole, dtype=np.float64),
+        )
 
 
 def _equal(count: F64, most: int) -> I64:
