@@ -126,8 +126,9 @@ class Absolute(Loss):
         return Guessed(*medians(values, p, TIE))
 
     def less(
-        self, values: F64, p: F64, of: NDArray[np.int64], at: NDArray[np.int64], share: F64, near: F64 | None = None
-    ) -> Guessed:
+        self, values: F64, p: F64, of: NDArray[np.int64], at: NDArray[np.int64], share: F64,
+        near: F64 | None = None,  # noqa: ARG002 - a record less moves a median by one value
+    ) -> Guessed:  # fmt: skip
         """Medians by halving: what is below a point is what it was, less the share where that lies below it too."""
         below, last = np.cumsum(p, axis=1), len(values) - 1
         guess = np.empty(len(of))
@@ -162,8 +163,9 @@ class Squared(Loss):
         return Guessed(mean + centre, np.maximum(p @ off**2 - mean**2, 0.0))
 
     def less(
-        self, values: F64, p: F64, of: NDArray[np.int64], at: NDArray[np.int64], share: F64, near: F64 | None = None
-    ) -> Guessed:
+        self, values: F64, p: F64, of: NDArray[np.int64], at: NDArray[np.int64], share: F64,
+        near: F64 | None = None,  # noqa: ARG002 - means do not tip
+    ) -> Guessed:  # fmt: skip
         whole = np.maximum(p.sum(axis=1)[of] - share, 1e-300)
         return Guessed(((p @ values)[of] - share * values[at]) / whole, np.full(len(of), np.nan))
 
