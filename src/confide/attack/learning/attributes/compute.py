@@ -24,7 +24,7 @@ COLUMNS = (
     "guess", "loss", "expected_loss", "loss_margin", "loss_relations", "loss_without_person", "p_true_value",
     "p_missing", "below", "upto", "expected_relations", "met", "p_relations", "p_margin", "p_without_person",
 )  # fmt: skip
-MUCH = 0.1
+MUCH = 0.06
 """Where one record weighs more, leaving it out is no near-tie: what few others say is followed."""
 MET, BELIEVED = 1.0, 2.0
 """Who has a record that can be theirs, and of whom only beliefs speak."""
@@ -59,7 +59,7 @@ def read(asked: Asked, smoothing: float | None) -> tuple[Reading, Prepared | Non
     )  # fmt: skip
     apart = said.apart(support.values) if said.speaks and not said.atoms else None
     exact = said.like is not None and said.like.scale is None
-    nodes = support.nodes(apart, len(support.values) if exact else MOST_NODES)
+    nodes = support.nodes(apart, len(support.values) if exact else MOST_NODES, said.like is not None)
     if said.how == "coarsened" and apart is not None:  # what a node is shown as says what its values say
         first = np.searchsorted(nodes.of, np.arange(len(nodes.values)))
         fits = said.apart(nodes.values) == apart[first]

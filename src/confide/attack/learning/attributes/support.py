@@ -57,24 +57,27 @@ class Support:
             at = np.where(np.abs(self.values[below] - y) < np.abs(self.values[at] - y), below, at)
         return np.where(missing, self.bins, self.bin[at]).astype(np.int64)
 
-    def nodes(self, apart: I64 | None = None, most: int = MOST_NODES) -> Nodes:
-        """Values put together: never across bins, nor where `apart` (V,) differs."""
+    def nodes(self, apart: I64 | None = None, most: int = MOST_NODES, fine: bool = False) -> Nodes:
+        """Values put together: never across bins, nor where `apart` (V,) differs. `fine`: values that `apart` does
+        not tell apart are so near that nothing does."""
         v = len(self.values)
         keys = self.bin * (1 if apart is None else int(apart.max(initial=0)) + 2)
         keys = keys if apart is None else keys + apart + 1
         # Runs of neighbours that may be put together.
         run = np.concatenate([[0], np.cumsum(np.diff(keys) != 0)]) if v else np.zeros(0, dtype=np.int64)
         if self.numeric and v > most:
-            run = run * (v + 1) + _inside(self.weight, run, self._parts(run, most))
+            run = run * (v + 1) + _inside(self.weight, run, self._parts(run, most, fine))
             run = np.concatenate([[0], np.cumsum(np.diff(run) != 0)])
         else:
             run = np.arange(v)
         return Nodes.made(self, run)
 
-    def _parts(self, run: I64, most: int) -> I64:
+    def _parts(self, run: I64, most: int, fine: bool) -> I64:
         """Nodes of each run: as many for each that has several values, and as many again by people times width."""
         first = np.flatnonzero(np.diff(run, prepend=-1))
         last = np.append(first[1:], len(run)) - 1
+        if fine:
+            return np.full(len(first), max(most // len(first), 1))
         several = int((last > first).sum())
         spread = np.bincount(run, weights=self.weight) * (self.values[last] - self.values[first])
         even = max(most // max(several, 1), PER_RUN)
