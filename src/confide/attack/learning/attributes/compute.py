@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,6 +24,8 @@ COLUMNS = (
     "guess", "loss", "expected_loss", "loss_margin", "loss_relations", "loss_without_person", "p_true_value",
     "p_missing", "below", "upto", "expected_relations", "met", "p_relations", "p_margin", "p_without_person",
 )  # fmt: skip
+MUCH = 0.06
+"""Where one record weighs more, leaving it out is no near-tie: what few others say is followed."""
 MET, BELIEVED = 1.0, 2.0
 """Who has a record that can be theirs, and of whom only beliefs speak."""
 
@@ -57,7 +59,11 @@ def read(asked: Asked, smoothing: float | None) -> tuple[Reading, Prepared | Non
     )  # fmt: skip
     apart = said.apart(support.values) if said.speaks and not said.atoms else None
     exact = said.like is not None and said.like.scale is None
-    nodes = support.nodes(apart, len(support.values) if exact else MOST_NODES)
+    nodes = support.nodes(apart, len(support.values) if exact else MOST_NODES, said.like is not None)
+    if said.how == "coarsened" and apart is not None:  # what a node is shown as says what its values say
+        first = np.searchsorted(nodes.of, np.arange(len(nodes.values)))
+        fits = said.apart(nodes.values) == apart[first]
+        nodes = replace(nodes, values=np.where(fits, nodes.values, support.values[first]))
     reading = Reading(said, support, people, nodes, _gone(asked))
     return reading, ready if said.speaks else None
 
@@ -108,10 +114,12 @@ def _targets(targets: I64, wanted: I64) -> I64:
 def _baselines(reading: Reading, loss: Loss, out: dict[str, F64]) -> None:
     """Losses by the margin, and by what relations teach; those of whom the same is believed once."""
     people, nodes = reading.people, reading.nodes
-    place, inside = people.places(np.arange(len(people)), nodes)
+    everybody = np.arange(len(people))
+    place, inside = people.places(everybody, nodes)
+    left = people.left_node(everybody, nodes)
     ways = {
-        "margin": ([people.left], people.margins),
-        "relations": ([people.left, *(c.values for c in people.known.values())], people.beliefs),
+        "margin": ([left], people.margins),
+        "relations": ([left, *(c.values for c in people.known.values())], people.beliefs),
     }
     for name, (keys, law) in ways.items():
         alike = Distinct.rows(keys, len(people))
@@ -123,7 +131,10 @@ def _baselines(reading: Reading, loss: Loss, out: dict[str, F64]) -> None:
             units = order[some]
             of = alike.of[units] - a
             found = _guess(loss, reading, nodes.values, p).take(of)
-            out[f"loss_{name}"][units] = _true(loss, reading, units, found, place[units])
+            lost = found
+            if loss.tips:
+                lost = _guess_near(loss, reading, alike.first[a : a + step], nodes.values, p, name).take(of)
+            out[f"loss_{name}"][units] = _true(loss, reading, units, lost, place[units])
             at = np.maximum(place[units], 0)
             out[f"p_{name}"][units] = np.where(place[units] >= 0, p[of, at] * inside[units], 0.0)
             if name == "relations":
@@ -137,10 +148,12 @@ def _fill(reading: Reading, loss: Loss, law: Law, out: dict[str, F64], met: floa
         return
     found = _guess(loss, reading, law.values, law.p).take(law.of)
     out["guess"][units], out["expected_loss"][units] = found.guess, found.expected
+    if met == BELIEVED and loss.tips:  # what relations lose
+        found = _guess_near(loss, reading, units, law.values, law.p, "relations")
     out["loss"][units] = _true(loss, reading, units, found, law.place)
     other = found
     if law.without is not None:
-        other = _guess(loss, reading, law.values, law.without)
+        other = _without(loss, reading, law)
     elif law.at is not None and law.share is not None:
         other = _less(loss, reading, law)
     out["loss_without_person"][units] = _true(loss, reading, units, other, law.place)
@@ -155,6 +168,39 @@ def _fill(reading: Reading, loss: Loss, law: Law, out: dict[str, F64], met: floa
     elif law.at is not None and law.share is not None:
         out["p_without_person"][units] = np.where(there, (p - law.share * (law.at == at)) / (1 - law.share), 0.0)
     _pit(reading, law, out)
+
+
+def _guess_near(loss: Loss, reading: Reading, units: I64, values: F64, p: F64, name: str) -> Guessed:
+    """Guesses that do not know on which side a person is missing: the own row is put back into the margin, where it is
+    one of all; in a cell of others values are tied that one record could tip, unless one is much of the cell."""
+    people = reading.people
+    known = None if name == "margin" else people.known.take(units)
+    near, back = people.relations.worth(known, people.left[units])
+    p, at = p.copy(), people.left_node(units, reading.nodes)
+    gone = at == len(reading.nodes.values)
+    node = reading.nodes.values[np.where(gone, 0, at)]
+    at = np.where(gone, len(values), np.searchsorted(values, node))
+    there = gone | (np.append(values, np.nan)[at] == node)
+    mine = np.flatnonzero((people.left[units] >= 0) & there)
+    p[mine, at[mine]] += back[mine]
+    return _guess(loss, reading, values, p / p.sum(axis=1, keepdims=True), np.where(near <= MUCH, near, 0.0))
+
+
+def _without(loss: Loss, reading: Reading, law: Law) -> Guessed:
+    """Guesses without the own record: tied where it could tip them, and by beliefs alone where no record is left."""
+    assert law.without is not None
+    found = _guess(loss, reading, law.values, law.without)
+    if not loss.tips or law.worth is None:
+        return found
+    near = np.where(law.worth <= MUCH, law.worth, 0.0)
+    out = _guess(loss, reading, law.values, law.without, near)
+    alone = np.flatnonzero(np.isnan(law.worth))
+    if len(alone):
+        believed = _guess_near(loss, reading, law.who[alone], law.values, law.without[alone], "relations")
+        out.guess[alone] = believed.guess
+        if out.tied is not None and believed.tied is not None:
+            out.tied[alone] = believed.tied
+    return out
 
 
 def _pit(reading: Reading, law: Law, out: dict[str, F64]) -> None:
@@ -178,12 +224,14 @@ def _less(loss: Loss, reading: Reading, law: Law) -> Guessed:
     """Guesses by laws that have lost the own record."""
     assert law.at is not None
     assert law.share is not None
+    near = law.share / np.maximum(1 - law.share, 1e-300)
+    near = np.where(near <= MUCH, near, 0.0)
     if _counts_missing(loss, reading):
-        return loss.less(_with_missing(reading, law.values), law.p, law.of, law.at, law.share)
+        return loss.less(_with_missing(reading, law.values), law.p, law.of, law.at, law.share, near)
     there = np.maximum(1 - law.p[:, -1], 1e-300)
     gone = law.at == len(law.values)
     p, share = law.p[:, :-1] / there[:, None], np.where(gone, 0.0, law.share / there[law.of])
-    found = loss.less(law.values, p, law.of, np.where(gone, 0, law.at), share)
+    found = loss.less(law.values, p, law.of, np.where(gone, 0, law.at), share, near)
     nobody = np.where(gone, there[law.of], there[law.of] - law.share) <= 1e-12
     return Guessed(np.where(nobody, np.nan, found.guess), found.expected, found.tied)
 
@@ -197,13 +245,14 @@ def _with_missing(reading: Reading, values: F64) -> F64:
     return np.append(values, np.nan if reading.support.numeric else float(reading.support.bins))
 
 
-def _guess(loss: Loss, reading: Reading, values: F64, p: F64) -> Guessed:
-    """The best guess; missing is a value under 0/1 loss, else the guess is on the rest."""
+def _guess(loss: Loss, reading: Reading, values: F64, p: F64, near: F64 | None = None) -> Guessed:
+    """The best guess; missing is a value under 0/1 loss, else the guess is on the rest. `near`: what ties."""
     if _counts_missing(loss, reading):
-        return loss.best(_with_missing(reading, values), p)
+        values = _with_missing(reading, values)
+        return loss.best(values, p) if near is None else loss.best_near(values, p, near)
     there = 1 - p[:, -1:]
     some = p[:, :-1] if (there == 1).all() else p[:, :-1] / np.maximum(there, 1e-300)
-    found = loss.best(values, some)
+    found = loss.best(values, some) if near is None else loss.best_near(values, some, near)
     nobody = there[:, 0] <= 1e-12
     return Guessed(np.where(nobody, np.nan, found.guess), np.where(nobody, np.nan, found.expected), found.tied)
 

@@ -21,6 +21,8 @@ from confide.frames.columns import F64, Bools
 
 TIE = 1e-9
 """Probabilities that differ by less, relatively, are tied."""
+NEAR_TIE = 1e-6
+"""Slack of one record's worth, relatively."""
 ENTRIES = 2_000_000
 """Probabilities that are worked on together."""
 
@@ -40,16 +42,24 @@ class Guessed:
 
 
 class Loss(ABC):
-    """What a wrong guess costs. `numbers`: it needs numbers; `declares`: a guess is right or wrong."""
+    """What a wrong guess costs. `numbers`: it needs numbers; `declares`: a guess is right or wrong; `tips`: one record
+    less can turn the guess to the other side."""
 
     numbers: ClassVar[bool] = True
     declares: ClassVar[bool] = False
+    tips: ClassVar[bool] = False
 
     @abstractmethod
     def best(self, values: F64, p: F64) -> Guessed:
         """The guess that loses least; `values` (V,) in rising order, `p` (n, V)."""
 
-    def less(self, values: F64, p: F64, of: NDArray[np.int64], at: NDArray[np.int64], share: F64) -> Guessed:
+    def best_near(self, values: F64, p: F64, near: F64) -> Guessed:  # noqa: ARG002 - few losses tip
+        """The same, where differences up to `near` (n,) are no more than the record that was left out."""
+        return self.best(values, p)
+
+    def less(
+        self, values: F64, p: F64, of: NDArray[np.int64], at: NDArray[np.int64], share: F64, near: F64 | None = None
+    ) -> Guessed:
         """The best guess of each of n people by a row of p (`of`) that has lost a `share` at one place (`at`)."""
         out: list[Guessed] = []
         step = max(ENTRIES // max(p.shape[1], 1), 1)
@@ -57,7 +67,11 @@ class Loss(ABC):
             rows = p[of[a : a + step]].copy()
             rows[np.arange(len(rows)), at[a : a + step]] -= share[a : a + step]
             rows = np.maximum(rows, 0.0)
-            out.append(self.best(values, rows / np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)))
+            rows = rows / np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)
+            if near is None:
+                out.append(self.best(values, rows))
+            else:
+                out.append(self.best_near(values, rows, near[a : a + step]))
         tied = None if not out or out[0].tied is None else np.concatenate([g.tied for g in out if g.tied is not None])
         guess, expected = (
             np.concatenate([getattr(g, n) for g in out]) if out else np.zeros(0) for n in ("guess", "expected")
@@ -80,12 +94,20 @@ class ZeroOne(Loss):
 
     numbers: ClassVar[bool] = False
     declares: ClassVar[bool] = True
+    tips: ClassVar[bool] = True
     words: ClassVar[str] = "0/1 loss: 1 for a wrong value"
 
     def best(self, values: F64, p: F64) -> Guessed:
         top = p.max(axis=1)
         tied = p >= (top * (1 - TIE))[:, None]
         return Guessed(values[tied.argmax(axis=1)], 1 - top, tied)
+
+    def best_near(self, values: F64, p: F64, near: F64) -> Guessed:
+        """Modes that the record left out could have tipped are tied."""
+        found = self.best(values, p)
+        tied = (p > 0) & (p >= (p.max(axis=1) - near * (1 + NEAR_TIE))[:, None])
+        assert found.tied is not None
+        return Guessed(found.guess, found.expected, found.tied | tied)
 
     def true(self, found: Guessed, y: F64, place: NDArray[np.int64]) -> F64:  # noqa: ARG002 - places tell
         assert found.tied is not None
@@ -103,7 +125,10 @@ class Absolute(Loss):
         # sum_v p |v - g| from sums up to the median: those below lose g - v, those above v - g.
         return Guessed(*medians(values, p, TIE))
 
-    def less(self, values: F64, p: F64, of: NDArray[np.int64], at: NDArray[np.int64], share: F64) -> Guessed:
+    def less(
+        self, values: F64, p: F64, of: NDArray[np.int64], at: NDArray[np.int64], share: F64,
+        near: F64 | None = None,  # noqa: ARG002 - a record less moves a median by one value
+    ) -> Guessed:  # fmt: skip
         """Medians by halving: what is below a point is what it was, less the share where that lies below it too."""
         below, last = np.cumsum(p, axis=1), len(values) - 1
         guess = np.empty(len(of))
@@ -137,7 +162,10 @@ class Squared(Loss):
         mean = p @ off
         return Guessed(mean + centre, np.maximum(p @ off**2 - mean**2, 0.0))
 
-    def less(self, values: F64, p: F64, of: NDArray[np.int64], at: NDArray[np.int64], share: F64) -> Guessed:
+    def less(
+        self, values: F64, p: F64, of: NDArray[np.int64], at: NDArray[np.int64], share: F64,
+        near: F64 | None = None,  # noqa: ARG002 - means do not tip
+    ) -> Guessed:  # fmt: skip
         whole = np.maximum(p.sum(axis=1)[of] - share, 1e-300)
         return Guessed(((p @ values)[of] - share * values[at]) / whole, np.full(len(of), np.nan))
 
@@ -218,6 +246,7 @@ class Exceeds(Loss):
     cost: float
     gain: float
     declares: ClassVar[bool] = True
+    tips: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         problems = Problems()
@@ -237,21 +266,31 @@ class Exceeds(Loss):
                 "give a limit that some exceed and others do not."
             )
 
-    def less(self, values: F64, p: F64, of: NDArray[np.int64], at: NDArray[np.int64], share: F64) -> Guessed:
+    def less(
+        self, values: F64, p: F64, of: NDArray[np.int64], at: NDArray[np.int64], share: F64, near: F64 | None = None
+    ) -> Guessed:
         over = values > self.limit
         above = (p[:, over].sum(axis=1)[of] - share * over[at]) / np.maximum(p.sum(axis=1)[of] - share, 1e-300)
-        return self._declared(above)
+        return self._declared(above, near)
 
     def best(self, values: F64, p: F64) -> Guessed:
         return self._declared(p[:, values > self.limit].sum(axis=1))
 
-    def _declared(self, above: F64) -> Guessed:
-        declared = above > self.cost / (self.cost + self.gain) * (1 + TIE)
-        return Guessed(declared.astype(float), np.where(declared, (1 - above) * self.cost - above * self.gain, 0.0))
+    def best_near(self, values: F64, p: F64, near: F64) -> Guessed:
+        """Declared half where the record that was left out could have tipped it."""
+        return self._declared(p[:, values > self.limit].sum(axis=1), near)
+
+    def _declared(self, above: F64, near: F64 | None = None) -> Guessed:
+        bar = self.cost / (self.cost + self.gain)
+        declared = (above > bar * (1 + TIE)).astype(float)
+        if near is not None:  # a record less moves the share above by at most this
+            off = near * np.where(above > bar, bar, 1 - bar)
+            declared = np.where((near > 0) & (np.abs(above - bar) <= off * (1 + NEAR_TIE)), 0.5, declared)
+        return Guessed(declared, declared * ((1 - above) * self.cost - above * self.gain))
 
     def true(self, found: Guessed, y: F64, place: NDArray[np.int64]) -> F64:  # noqa: ARG002 - values tell
         paid = np.where(y > self.limit, -self.gain, self.cost)
-        return np.where(found.guess > 0, paid, 0.0)
+        return np.asarray(found.guess * paid)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,9 @@ from confide.attack.learning.attributes.support import Nodes, Support
 from confide.frames.columns import F64, I64, Bools, Records
 from confide.frames.distinct import Distinct
 
+NOTHING = 1e-12
+"""What is left of a sum when all of it was taken away."""
+
 
 @dataclass(frozen=True, eq=False)
 class People:
@@ -79,31 +82,43 @@ class People:
         at = np.clip(np.searchsorted(rows, own), 0, max(len(rows) - 1, 0))
         return np.where((own >= 0) & (rows[at] == own), at, -1) if len(rows) else np.full(len(units), -1)
 
-    def alike(self, units: I64) -> Distinct:
+    def alike(self, units: I64, nodes: Nodes) -> Distinct:
         """Those of whom the same is known and believed."""
-        keys = [self.target[units], self.left[units], *(c.values[units] for c in self.known.values())]
+        keys = [self.target[units], self.left_node(units, nodes), *(c.values[units] for c in self.known.values())]
         return Distinct.rows(keys, len(units))
+
+    def left_node(self, units: I64, nodes: Nodes) -> I64:
+        """The node that beliefs leave one person out of, the last for missing, -1 where they never saw the person."""
+        return np.where(self.left[units] >= 0, self.places(units, nodes)[0], -1)
 
     def beliefs(self, units: I64, nodes: Nodes) -> F64:
         """e(y | t) on nodes, missing last, shape (n, G + 1)."""
-        return on_nodes(self.in_bins(units), nodes)
+        return self.believed(units, nodes).on(nodes)
 
-    def in_bins(self, units: I64) -> F64:
-        """The same of bins, shape (n, bins + 1)."""
-        return self.relations.rows(self.known.take(units), self.left[units])
+    def believed(self, units: I64, nodes: Nodes) -> Believed:
+        """The same in bins, beside the own node."""
+        found = self.relations.rows(self.known.take(units), self.left[units])
+        return Believed.of(found, self.left_node(units, nodes), nodes)
 
     def margins(self, units: I64, nodes: Nodes) -> F64:
         """The margin of the others, the same way."""
-        return on_nodes(self.relations.margins(self.left[units]), nodes)
+        found = self.relations.margins(self.left[units])
+        return Believed.of(found, self.left_node(units, nodes), nodes).on(nodes)
 
     def places(self, units: I64, nodes: Nodes) -> tuple[I64, F64]:
-        """The node of each true value and its share of it; the last one for missing; -1 where there is no truth."""
+        """The node of each true value and its share of it, the own row left out where beliefs leave it out; the last
+        one for missing; -1 where there is no truth."""
         y, gone = self.y[units], self.missing[units]
         values = self.support.values
         at = np.clip(np.searchsorted(values, np.where(gone, 0.0, y)), 0, max(len(values) - 1, 0))
         exact = values[at] == y if len(values) else np.zeros(len(y), dtype=bool)
         place = np.where(gone, len(nodes.values), nodes.of[at])
-        inside = np.where(gone, 1.0, np.where(exact, nodes.inside[at], 0.0))
+        share = nodes.inside[at]
+        if len(nodes.count):
+            many = nodes.count[nodes.of[at]]
+            others = (self.support.weight[at] - 1) / np.maximum(many - 1, 1)
+            share = np.where((self.left[units] >= 0) & (many > 1), others, share)
+        inside = np.where(gone, 1.0, np.where(exact, share, 0.0))
         return np.where(self.told[units], place, -1), inside
 
     def exact_places(self, units: I64, values: F64) -> tuple[I64, F64]:
@@ -123,6 +138,50 @@ class People:
         found = Distinct.rows([c.values for c in mine.values()], mine.n)
         for k, row in enumerate(found.first):
             yield np.flatnonzero(found.of == k), mine.take(np.array([row]))
+
+
+@dataclass(frozen=True, eq=False)
+class Believed:
+    """Beliefs of people about nodes: those of `bins` (n, B) times shares, but `mass` (n,) at one's own node (`at`, -1
+    for none): shares within the own bin count the others only."""
+
+    bins: F64
+    at: I64
+    mass: F64
+
+    @classmethod
+    def of(cls, bins: F64, left: I64, nodes: Nodes) -> Believed:
+        """With one person less at some nodes: (n_g - 1[g own]) / (n_b - 1) of the own bin's belief."""
+        at = np.where(left < len(nodes.values), left, -1)
+        mine = np.flatnonzero(at >= 0)
+        mass = np.zeros(len(at))
+        g = at[mine]
+        b = nodes.bin[g]
+        mass[mine] = bins[mine, b] * nodes.share[g]
+        if len(nodes.count):
+            some = nodes.whole[b] > 1
+            mine, g, b = mine[some], g[some], b[some]
+            mass[mine] = bins[mine, b] * (nodes.count[g] - 1) / (nodes.whole[b] - 1)
+            bins = bins.copy()
+            bins[mine, b] *= nodes.whole[b] / (nodes.whole[b] - 1)
+        return cls(bins, at, mass)
+
+    def on(self, nodes: Nodes) -> F64:
+        """On nodes, missing last."""
+        out, mine = on_nodes(self.bins, nodes), np.flatnonzero(self.at >= 0)
+        out[mine, self.at[mine]] = self.mass[mine]
+        return out
+
+    def times(self, like: F64, nodes: Nodes, some: I64) -> F64:
+        """Sums of beliefs times likelihoods (records, G + 1) of some people, shape (some, records)."""
+        out = self.bins[some] @ in_bins(like, nodes, self.bins.shape[1]).T
+        here = np.flatnonzero(self.at[some] >= 0)
+        who = some[here]
+        g = self.at[who]
+        more = self.mass[who] - self.bins[who, nodes.bin[g]] * nodes.share[g]
+        found = out[here] + more[:, None] * like[:, g].T
+        out[here] = np.where(found > NOTHING * out[here], found, 0.0)
+        return np.asarray(out)
 
 
 def on_nodes(bins: F64, nodes: Nodes) -> F64:

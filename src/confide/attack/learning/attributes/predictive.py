@@ -11,13 +11,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from confide.attack.learning.attributes.coarse import LEAST, coarse_rows, coarse_without
-from confide.attack.learning.attributes.people import People, in_bins, on_nodes
+from confide.attack.learning.attributes.mixing import (
+    by_group,
+    own_worth,
+    places_among,
+    possible,
+    relative,
+    rows_of,
+    spread,
+    thin,
+    without_own,
+)
+from confide.attack.learning.attributes.novel import FAR, alone_in, point_of_sets, points_of_records, with_points
+from confide.attack.learning.attributes.people import People
 from confide.attack.learning.attributes.said import Said
 from confide.attack.learning.attributes.support import Nodes, Support
 from confide.attack.learning.attributes.weights import Piece
@@ -25,8 +35,6 @@ from confide.frames.columns import F64, I64, Bools, codes_in
 
 ENTRIES = 2_000_000
 """Probabilities that are worked on together."""
-SPARSE = 0.05
-"""Share of possible pairs of records and values below which the others are not stored."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +43,8 @@ class Law:
 
     `without` (n, V + 1): the same without each person's own record; or `at`, `share`: the place at which the own record
     lies, and how much of the distribution goes with it; nothing changes where there is neither. `place` (n,): of the
-    true value, -1 where it is not among them; `inside` (n,): its share of that place.
+    true value, -1 where it is not among them; `inside` (n,): its share of that place. `worth` (n,): what the own record
+    would weigh beside the others, NaN where there are none.
     """
 
     who: I64
@@ -47,12 +56,13 @@ class Law:
     without: F64 | None = None
     at: I64 | None = None
     share: F64 | None = None
+    worth: F64 | None = None
 
     def only(self, some: I64) -> Law:
         """The laws of some of them."""
         if len(some) == len(self.who):
             return self
-        cut = {n: None if (x := getattr(self, n)) is None else x[some] for n in ("without", "at", "share")}
+        cut = {n: None if (x := getattr(self, n)) is None else x[some] for n in ("without", "at", "share", "worth")}
         return Law(self.who[some], self.values, self.p, self.of[some], self.place[some], self.inside[some], **cut)
 
 
@@ -102,7 +112,7 @@ class Reading:
         groups = self.said.groups(piece.rows)
         of = np.searchsorted(np.sort(piece.targets), self.people.target[units])
         of = np.argsort(piece.targets, kind="stable")[of]
-        weight = _by_group(piece.w * piece.count, groups.of, len(groups))
+        weight = by_group(piece.w * piece.count, groups.of, len(groups))
         way = self._way(piece, groups.first)
         apart, alone = way.split(piece, units, of)
         if len(apart):  # beliefs play no part: those of whom the same is known share one law
@@ -188,7 +198,7 @@ class _Atoms(_Way):
         """One law for all of whom the same is known."""
         r = self.reading
         values, at, _ = self._places()
-        base = _spread(weight, at, len(values) + 1)
+        base = spread(weight, at, len(values) + 1)
         total, _, mine, own = r.shared(piece, units, of, group)
         place, inside = r.people.exact_places(units, values)
         p = base / np.maximum(piece.total, 1e-300)[:, None]
@@ -204,7 +214,7 @@ class _Atoms(_Way):
         at = np.where(
             gone, len(values), np.searchsorted(values, shown[np.minimum(at, len(shown) - 1)] if len(shown) else 0)
         )
-        base = _spread(weight[of], at, len(values) + 1)
+        base = spread(weight[of], at, len(values) + 1)
         e = np.zeros((len(units), len(values) + 1))
         found = r.people.beliefs(units, r.nodes)
         e[:, np.searchsorted(values, r.nodes.values)] = found[:, :-1]
@@ -214,7 +224,10 @@ class _Atoms(_Way):
         here = np.flatnonzero(own >= 0)
         cut[here, at[own[here]]] -= mine[here]
         place, inside = r.people.exact_places(units, values)
-        return Law(units, values, p, np.arange(len(units)), place, inside, _rest(cut, left, total, e))
+        rest = without_own(cut, left, total, e)
+        return Law(
+            units, values, p, np.arange(len(units)), place, inside, rest, worth=own_worth(mine, left, total, after)
+        )
 
 
 def _as_original(r: Reading, shown: F64) -> F64:
@@ -243,20 +256,23 @@ class _Matches(_Way):
         there = self.at >= 0
         e_z = np.where(there, e[:, np.maximum(self.at, 0)], 0.0)
         d = np.maximum(self.diff * (1 - e_z) + self.same * e_z, 1e-300)
-        m = weight[of] / d
+        novel = there & (e_z <= 0) & (self.same > np.exp(FAR) * self.diff)  # nobody else has what is shown
+        m = np.where(novel, 0.0, weight[of] / d)
         loose = (m * self.diff).sum(axis=1)
-        point = m * (self.same - self.diff) * e_z
-        p = (absent + loose)[:, None] * e + _spread(np.where(there, point, 0.0), np.maximum(self.at, 0), e.shape[1])
+        point = np.where(novel, weight[of], m * (self.same - self.diff) * e_z)
+        p = (absent + loose)[:, None] * e + spread(np.where(there, point, 0.0), np.maximum(self.at, 0), e.shape[1])
         here = np.flatnonzero(own >= 0)
         g = own[here]
         cut = p + (after - absent)[:, None] * e
-        scale = (mine[here] / d[here, g])[:, None]
+        scale = np.where(novel[here, g], 0.0, mine[here] / d[here, g])[:, None]
         cut[here] -= scale * self.diff[g][:, None] * e[here]
-        cut[here, np.maximum(self.at[g], 0)] -= scale[:, 0] * (self.same - self.diff)[g] * e_z[here, g]
+        shown = scale[:, 0] * (self.same - self.diff)[g] * e_z[here, g]
+        cut[here, np.maximum(self.at[g], 0)] -= np.where(novel[here, g], mine[here], shown)
         left = np.maximum(total - absent - mine, 0.0) + after
         place, inside = r.people.places(units, r.nodes)
         p = p / total[:, None]
-        return Law(units, r.nodes.values, p, np.arange(len(units)), place, inside, _rest(cut, left, total, e))
+        rest, worth = without_own(cut, left, total, e), own_worth(np.zeros(len(units)), left, total, after)
+        return Law(units, r.nodes.values, p, np.arange(len(units)), place, inside, rest, worth=worth)
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,20 +288,31 @@ class _Coarse(_Way):
         total, absent, mine, own = r.shared(piece, units, of, group)
         after = r.without_absent(piece, units, of)
         left = np.maximum(total - absent - mine, 0.0) + after
-        alike = r.people.alike(units)
+        alike = r.people.alike(units, r.nodes)
         first, every = alike.first, len(r.nodes.values)
         sets, code = self.sets, self.code
         plain = not (absent > 0).any() and not (after > 0).any() and bool((left > LEAST * total).all())
         use = np.flatnonzero((code >= 0) | (np.arange(every + 1) == every)) if plain else np.arange(every + 1)
-        e = r.people.in_bins(units[first])
+        b = r.people.believed(units[first], r.nodes)
+        e, back = b.bins, places_among(use, every + 1)
         nodes = np.append(r.nodes.bin, e.shape[1] - 1)[use], np.append(r.nodes.share, 1.0)[use], code[use]
-        held = _by_group(weight[of[first]], sets, int(sets.max(initial=-1)) + 1)
-        p, d, lost = coarse_rows(e, nodes, held, absent[first])
+        held = by_group(weight[of[first]], sets, int(sets.max(initial=-1)) + 1)
+        point = point_of_sets(r.said, self.rows, sets)
+        novel = alone_in(code, r.nodes.count, b.at, held.shape[1]) & ~np.isnan(point)
+        told, held = np.where(novel, held, 0.0), np.where(novel, 0.0, held)
+        at = np.where(b.at >= 0, back[b.at], -1), b.mass
+        p, d, lost = coarse_rows(e, nodes, held, absent[first], at)
         shown = np.where(own >= 0, sets[own], -1)
-        rest = coarse_without((e, held, d, lost), nodes, alike.of, shown, mine, after, left / total)
+        mine_told = (shown >= 0) & novel[alike.of, np.maximum(shown, 0)]
+        rest = coarse_without(
+            (e, held, d, lost), nodes, alike.of, np.where(mine_told, -1, shown), mine, after, left / total, at
+        )
         place, inside = r.people.places(units, r.nodes)
-        place = np.where(place >= 0, _back(use, every + 1)[place], -1)
-        return Law(units, r.nodes.values[use[:-1]], p / total[first][:, None], alike.of, place, inside, rest)
+        place = np.where(place >= 0, back[place], -1)
+        worth, p = own_worth(np.zeros(len(units)), left, total, after), p / total[first][:, None]
+        law = Law(units, r.nodes.values[use[:-1]], p, alike.of, place, inside, rest, worth=worth)
+        lost_too = np.where(mine_told, shown, -1), mine
+        return with_points(law, r.people.y[units], point, told / total[first][:, None], lost_too, total, left)
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,82 +324,40 @@ class _Dense(_Way):
         total, absent, mine, own = r.shared(piece, units, of, group)
         after = r.without_absent(piece, units, of)
         left = np.maximum(total - absent - mine, 0.0) + after
-        alike = r.people.alike(units)
+        alike = r.people.alike(units, r.nodes)
         first = alike.first
-        likes = [
-            (some, np.exp(_relative(r.said.log(r.nodes.values, self.rows, known))))
+        logs = [
+            (some, r.said.log(r.nodes.values, self.rows, known))
             for some, known in r.people.known_together(units[first], r.said.beside)
         ]
+        b = r.people.believed(units[first], r.nodes)
+        point, novel = points_of_records(r.said, r.support, self.rows, logs, r.nodes.count, b.at)
+        told = np.where(novel, weight[of[first]], 0.0)
+        likes = [(some, np.exp(relative(found))) for some, found in logs]
         plain = not (absent > 0).any() and not (after > 0).any() and bool((left > LEAST * total).all())
-        use = _possible([like for _, like in likes]) if plain else np.arange(len(r.nodes.values) + 1)
-        bins = r.people.in_bins(units[first])
-        e = on_nodes(bins, r.nodes)[:, use]
+        use = possible([like for _, like in likes]) if plain else np.arange(len(r.nodes.values) + 1)
+        e = b.on(r.nodes)[:, use]
         p, cut = absent[first][:, None] * e, np.zeros((len(units), len(use)))
         for some, every in likes:
-            like = _thin(every[:, use])
-            d = bins[some] @ in_bins(every, r.nodes, bins.shape[1]).T
+            like = thin(every[:, use])
+            d = b.times(every, r.nodes, some)
             # A record that nobody believed in could have become says nothing of the value.
-            silent = d <= 0
-            m = np.where(silent, 0.0, weight[of[first[some]]] / np.where(silent, 1.0, d))
-            lost = np.where(silent, weight[of[first[some]]], 0.0).sum(axis=1)
+            silent, held = d <= 0, weight[of[first[some]]] - told[some]
+            m = np.where(silent, 0.0, held / np.where(silent, 1.0, d))
+            lost = np.where(silent, held, 0.0).sum(axis=1)
             p[some] += e[some] * (np.asarray(m @ like) + lost[:, None])
             at = np.full(len(first), -1)
             at[some] = np.arange(len(some))
-            here = np.flatnonzero((own >= 0) & (at[alike.of] >= 0))
+            here = np.flatnonzero((own >= 0) & (at[alike.of] >= 0) & ~novel[alike.of, np.maximum(own, 0)])
             row, g = at[alike.of[here]], own[here]
-            said = _rows_of(like, g) / np.where(silent, 1.0, d)[row, g][:, None]
+            said = rows_of(like, g) / np.where(silent, 1.0, d)[row, g][:, None]
             said[silent[row, g]] = 1.0
             cut[here] = mine[here][:, None] * e[some][row] * said
         both = p[alike.of] - absent[:, None] * e[alike.of] + after[:, None] * e[alike.of] - cut
         place, inside = r.people.places(units, r.nodes)
-        place = np.where(place >= 0, _back(use, len(r.nodes.values) + 1)[place], -1)
-        rest = _rest(both, left, total, e[alike.of])
-        return Law(units, r.nodes.values[use[:-1]], p / total[first][:, None], alike.of, place, inside, rest)
-
-
-def _back(use: I64, many: int) -> I64:
-    """Where each of many places is among those in use, -1 for none."""
-    back = np.full(many, -1)
-    back[use] = np.arange(len(use))
-    return back
-
-
-def _possible(likes: list[F64]) -> I64:
-    """Values that some record allows, and missing, which is always the last."""
-    found = np.any([like.any(axis=0) for like in likes], axis=0)
-    found[-1] = True
-    return np.flatnonzero(found)
-
-
-def _thin(found: F64) -> Any:
-    """Likelihoods (records, values), sparse where few values are possible."""
-    return sp.csr_matrix(found) if np.count_nonzero(found) < SPARSE * found.size else found
-
-
-def _rows_of(like: Any, rows: I64) -> F64:
-    return np.asarray(like[rows].toarray() if sp.issparse(like) else like[rows])
-
-
-def _relative(logs: F64) -> F64:
-    """Rows relative to their largest entry."""
-    top = logs.max(axis=1, keepdims=True)
-    return logs - np.where(np.isfinite(top), top, 0.0)
-
-
-def _by_group(weight: F64, of: I64, many: int) -> F64:
-    """Columns added up by group."""
-    return _spread(weight, of, many)
-
-
-def _spread(weight: F64, at: I64, many: int) -> F64:
-    """Columns added up at their places, shape (n, many)."""
-    where = sp.csr_matrix((np.ones(len(at)), (np.arange(len(at)), at)), shape=(len(at), many))
-    return np.asarray(weight @ where)
-
-
-def _rest(cut: F64, left: F64, total: F64, e: F64) -> F64:
-    """Laws without the own record; what is believed where no record is left."""
-    cut = np.maximum(cut, 0.0)
-    whole = cut.sum(axis=1)
-    fine = (left > LEAST * total) & (whole > 0)
-    return np.where(fine[:, None], cut / np.where(whole > 0, whole, 1.0)[:, None], e)
+        place = np.where(place >= 0, places_among(use, len(r.nodes.values) + 1)[place], -1)
+        rest = without_own(both, left, total, e[alike.of])
+        worth, p = own_worth(np.zeros(len(units)), left, total, after), p / total[first][:, None]
+        law = Law(units, r.nodes.values[use[:-1]], p, alike.of, place, inside, rest, worth=worth)
+        lost_too = np.where((own >= 0) & novel[alike.of, np.maximum(own, 0)], own, -1), mine
+        return with_points(law, r.people.y[units], point, told / total[first][:, None], lost_too, total, left)

@@ -146,7 +146,44 @@ class Relations:
         out[mine, own[mine]] -= 1
         if not self.plain:
             out += np.where(self.margin > 0, 1 / max((self.margin > 0).sum(), 1), 0.0)
-        return np.asarray(out / np.maximum(out.sum(axis=1, keepdims=True), 1e-300))
+        out /= np.maximum(out.sum(axis=1, keepdims=True), 1e-300)
+        return self._others(out, own)
+
+    def _others(self, p: F64, own: I64) -> F64:
+        """A bin in which nobody else is has no mass."""
+        alone = np.flatnonzero((own >= 0) & (self.margin[np.maximum(own, 0)] <= 1))
+        alone = alone[p[alone].sum(axis=1) > p[alone, own[alone]]]
+        p[alone, own[alone]] = 0.0
+        p[alone] /= p[alone].sum(axis=1, keepdims=True)
+        return p
+
+    def worth(self, known: Records | None, own: I64) -> tuple[F64, F64]:
+        r"""What the person's own row would weigh in e: by cells that hold others too, and by the margin, (n,) each;
+        `known` None: of the margin.
+
+        .. math:: u_l = \frac{1[n_{c_l} > 1] + a_l u_{l-1}}{n_{c_l} - 1 + a_l}
+        """
+        seen = own >= 0
+        if self.flat is not None:
+            return np.zeros(len(own)), np.zeros(len(own))
+        in_cells = np.zeros(len(own))
+        in_margin = seen / max(self.margin.sum() - self.plain, 1.0)
+        codes = [] if known is None else self._codes(known)
+        for level in self.levels if known is not None else ():
+            cell = level.place(codes, [f.size for f in self.features], len(own))
+            here = np.flatnonzero((cell >= 0) & seen)
+            others = level.total[cell[here]] - 1
+            whole = np.maximum(others + level.a, 1e-300)
+            in_cells[here] = ((others > 0) + level.a * in_cells[here]) / whole
+            in_margin[here] *= level.a / whole
+        return in_cells, in_margin
+
+    def _codes(self, known: Records) -> list[I64]:
+        """Codes of what is known, by feature."""
+        columns = list(known.values())
+        wide = [i for i, c in enumerate(self.features[: len(columns)]) if c.cuts is not None]
+        columns += [] if self.plain else [columns[i] for i in wide]
+        return [f.codes(c) for f, c in zip(self.features, columns, strict=True)]
 
     def rows(self, known: Records, own: I64) -> F64:
         """e(y | t) over bins, missing last, shape (n, bins + 1); `own`: the person's own bin, -1 where the reference
@@ -154,10 +191,7 @@ class Relations:
         out, n = self.margins(own), len(own)
         if self.flat is not None or not self.features:
             return out
-        columns = list(known.values())
-        wide = [i for i, c in enumerate(self.features[: len(columns)]) if c.cuts is not None]
-        columns += [] if self.plain else [columns[i] for i in wide]
-        codes = [f.codes(c) for f, c in zip(self.features, columns, strict=True)]
+        codes = self._codes(known)
         if self.scores is not None and self.mixed:
             bins = out.shape[1] - 1
             found = self.scores.rows(codes, np.where(own < bins, own, -1))
@@ -172,7 +206,7 @@ class Relations:
             counts[np.flatnonzero(left), own[inside][left]] -= 1
             total = level.total[cell[inside]] - left
             out[inside] = (counts + level.a * out[inside]) / np.maximum(total + level.a, 1e-300)[:, None]
-        return out
+        return self._others(out, own)
 
 
 def _level(

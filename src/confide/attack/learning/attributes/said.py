@@ -26,9 +26,12 @@ from confide.protect.seam.evidence import Evidence
 from confide.protect.seam.fitted import SYNTHETIC, View
 from confide.protect.seam.likelihood import Columns, Likelihood, take
 
-How = Literal["kept", "taken as true", "coarsened", "altered", "synthetic", "says nothing", "not released"]
+How = Literal[
+    "kept", "taken as released", "taken as true", "coarsened", "altered", "synthetic", "says nothing", "not released"
+]
 WORDS: dict[str, str] = {
     "kept": "released as it is: a record says its owner's own value",
+    "taken as released": "taken as released; how it was made is not known",
     "taken as true": "altered, but this intruder takes released values as true",
     "coarsened": "released more coarsely: a record says a range or group, in which relations decide",
     "altered": "altered at random: a record is read through the method's own likelihood",
@@ -67,8 +70,9 @@ class Said:
                 return cls(variable, "taken as true", case, view, z)
             return cls(variable, "coarsened", case, view, z, Chain((*way.before.steps, *way.after.steps)))
         if way.random is None or case.only_modelled(variable):  # a model of the truth alters no value of the file
-            kept = not way.after.steps or case.blind
-            return cls(variable, "kept" if kept else "coarsened", case, view, z, way.after)
+            if case.blind:
+                return cls(variable, "taken as released", case, view, z, way.after)
+            return cls(variable, "coarsened" if way.after.steps else "kept", case, view, z, way.after)
         if case.compiled.sorts.get(variable) == SYNTHETIC:
             return cls(variable, "synthetic", case, view)
         return _altered(case, variable, view, others)
@@ -76,12 +80,12 @@ class Said:
     @property
     def speaks(self) -> bool:
         """Whether who is whom matters for what is learnt."""
-        return self.how in ("kept", "taken as true", "coarsened", "altered")
+        return self.atoms or self.how in ("coarsened", "altered")
 
     @property
     def atoms(self) -> bool:
         """Whether a record says one value."""
-        return self.how in ("kept", "taken as true")
+        return self.how in ("kept", "taken as released", "taken as true")
 
     def groups(self, rows: I64) -> Distinct:
         """Records that say the same, of some rows of the release."""

@@ -17,8 +17,16 @@ if TYPE_CHECKING:
     from confide.attack.learning.attributes.result import Guess
 
 
+SLACK = 1e-3
+"""How much more, relatively, relations lose before it is said."""
 ALONE = ["relations alone", "no candidate", "contradiction"]
 """Statuses of people who meet no record that can be theirs."""
+SILENT = {
+    "not released": "the release holds no value of it",
+    "synthetic": "records say nothing of their owners",
+    "says nothing": "records say nothing of their owners",
+}
+"""Why nobody's record speaks."""
 
 
 @dataclass(frozen=True)
@@ -96,10 +104,15 @@ class LearntSummary(Result):
         for count, words in (
             (self.missing, "own value missing: left out"),
             (self.no_truth, "no true value known: left out"),
-            (self.alone, "meet no record: guessed by relations alone"),
+            (self.alone, f"{SILENT.get(self.how, 'meet no record')}: guessed by relations alone"),
         ):
             if count:
                 lines.append(f"{count:,} people, {words}")
+        if self.relations is not None and self.margin is not None and self.relations > self.margin * (1 + SLACK):
+            lines.append(
+                "relations lose more than the margin: what is known hardly tells it, and what the release adds"
+            )
+            lines.append("is put too high by the difference; compare with the margin")
         if ":" in self.without:
             lines.append(f"without the own record, {self.without}")
         return "\n".join(lines)

@@ -7,7 +7,7 @@ occurs. Missing is the last bin, and the last node.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -17,6 +17,8 @@ MOST_BINS, PER_BIN = 64, 25
 """Bins of a number, and how many people each has at least on average."""
 MOST_NODES = 512
 """Nodes, unless something tells more values apart."""
+PER_RUN = 8
+"""Nodes of every run of values that may be put together, at least, beside its part of `MOST_NODES` by spread."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,32 +57,47 @@ class Support:
             at = np.where(np.abs(self.values[below] - y) < np.abs(self.values[at] - y), below, at)
         return np.where(missing, self.bins, self.bin[at]).astype(np.int64)
 
-    def nodes(self, apart: I64 | None = None, most: int = MOST_NODES) -> Nodes:
-        """Values put together: never across bins, nor where `apart` (V,) differs."""
+    def nodes(self, apart: I64 | None = None, most: int = MOST_NODES, fine: bool = False) -> Nodes:
+        """Values put together: never across bins, nor where `apart` (V,) differs. `fine`: values that `apart` does
+        not tell apart are so near that nothing does."""
         v = len(self.values)
         keys = self.bin * (1 if apart is None else int(apart.max(initial=0)) + 2)
         keys = keys if apart is None else keys + apart + 1
         # Runs of neighbours that may be put together.
         run = np.concatenate([[0], np.cumsum(np.diff(keys) != 0)]) if v else np.zeros(0, dtype=np.int64)
         if self.numeric and v > most:
-            runs = int(run[-1]) + 1
-            run = run * (v + 1) + _inside(self.weight, run, max(most // runs, 1))
+            run = run * (v + 1) + _inside(self.weight, run, self._parts(run, most, fine))
             run = np.concatenate([[0], np.cumsum(np.diff(run) != 0)])
         else:
             run = np.arange(v)
         return Nodes.made(self, run)
 
+    def _parts(self, run: I64, most: int, fine: bool) -> I64:
+        """Nodes of each run: as many for each that has several values, and as many again by people times width."""
+        first = np.flatnonzero(np.diff(run, prepend=-1))
+        last = np.append(first[1:], len(run)) - 1
+        if fine:
+            return np.full(len(first), max(most // len(first), 1))
+        several = int((last > first).sum())
+        spread = np.bincount(run, weights=self.weight) * (self.values[last] - self.values[first])
+        even = max(most // max(several, 1), PER_RUN)
+        more = np.ceil(most * spread / max(float(spread.sum()), 1e-300))
+        return np.asarray(even + more, dtype=np.int64)
+
 
 @dataclass(frozen=True, eq=False)
 class Nodes:
-    """`values` (G,): one that occurs, for each; `bin` (G,); `share` (G,): of its bin; `of` (V,): each value's node;
-    `inside` (V,): each value's share of its node."""
+    """`values` (G,): of each the middle one, or, where one person alone has that, the middle between two of several;
+    `bin` (G,); `share` (G,): of its bin; `of` (V,): each value's node; `inside` (V,): each value's share of its node;
+    `count` (G,): people; `whole` (bins,): people of the bin."""
 
     values: F64
     bin: I64
     share: F64
     of: I64
     inside: F64
+    count: F64 = field(default_factory=lambda: np.zeros(0))
+    whole: F64 = field(default_factory=lambda: np.zeros(0))
 
     @classmethod
     def made(cls, support: Support, run: I64) -> Nodes:
@@ -98,7 +115,15 @@ class Nodes:
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where(whole[bin_of] > 0, total / whole[bin_of], 1.0)
             inside = np.where(total[run] > 0, weight / total[run], 1.0)
-        return cls(support.values[at], bin_of, share, run, inside)
+        return cls(
+            _shown(support, at, first, last),
+            bin_of,
+            share,
+            run,
+            inside,
+            np.asarray(total, dtype=np.float64),
+            np.asarray(whole, dtype=np.float64),
+        )
 
 
 def _equal(count: F64, most: int) -> I64:
@@ -118,11 +143,22 @@ def _equal(count: F64, most: int) -> I64:
     return np.unique(out, return_inverse=True)[1].astype(np.int64)
 
 
-def _inside(weight: F64, run: I64, parts: int) -> I64:
+def _shown(support: Support, at: I64, first: I64, last: I64) -> F64:
+    """What nodes are shown as: a value that one person alone has would tell it, half the way to a neighbour not."""
+    values = support.values[at]
+    if not support.numeric:
+        return np.asarray(values)
+    beside = np.where(at < last, at + 1, np.maximum(at - 1, first))
+    between = 0.5 * (values + support.values[beside])
+    told = (last > first) & (support.weight[at] <= 1) & (values * support.values[beside] > 0)
+    return np.where(told, between, values)
+
+
+def _inside(weight: F64, run: I64, parts: I64) -> I64:
     """Each value's part of its run, parts of about equal counts."""
     total = np.bincount(run, weights=weight)
     start = np.concatenate([[0.0], np.cumsum(total)])[:-1]
     middle = np.cumsum(weight) - 0.5 * weight - start[run]
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(total[run] > 0, middle / total[run], 0.0)
-    return np.minimum((share * parts).astype(np.int64), parts - 1)
+    return np.minimum((share * parts[run]).astype(np.int64), parts[run] - 1)

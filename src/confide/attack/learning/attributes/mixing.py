@@ -1,0 +1,68 @@
+"""Small steps by which laws are put together: sums at places, likelihoods, laws without the own record."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from confide.attack.learning.attributes.coarse import LEAST
+from confide.frames.columns import F64, I64
+
+SPARSE = 0.05
+"""Share of possible pairs of records and values below which the others are not stored."""
+
+
+def places_among(use: I64, many: int) -> I64:
+    """Where each of many places is among those in use, -1 for none."""
+    back = np.full(many, -1)
+    back[use] = np.arange(len(use))
+    return back
+
+
+def possible(likes: list[F64]) -> I64:
+    """Values that some record allows, and missing, which is always the last."""
+    found = np.any([like.any(axis=0) for like in likes], axis=0)
+    found[-1] = True
+    return np.flatnonzero(found)
+
+
+def thin(found: F64) -> Any:
+    """Likelihoods (records, values), sparse where few values are possible."""
+    return sp.csr_matrix(found) if np.count_nonzero(found) < SPARSE * found.size else found
+
+
+def rows_of(like: Any, rows: I64) -> F64:
+    return np.asarray(like[rows].toarray() if sp.issparse(like) else like[rows])
+
+
+def relative(logs: F64) -> F64:
+    """Rows relative to their largest entry."""
+    top = logs.max(axis=1, keepdims=True)
+    return logs - np.where(np.isfinite(top), top, 0.0)
+
+
+def by_group(weight: F64, of: I64, many: int) -> F64:
+    """Columns added up by group."""
+    return spread(weight, of, many)
+
+
+def spread(weight: F64, at: I64, many: int) -> F64:
+    """Columns added up at their places, shape (n, many)."""
+    where = sp.csr_matrix((np.ones(len(at)), (np.arange(len(at)), at)), shape=(len(at), many))
+    return np.asarray(weight @ where)
+
+
+def own_worth(mine: F64, left: F64, total: F64, after: F64 | float = 0.0) -> F64:
+    """The own record's weight beside the others', NaN where no other record is left."""
+    records = left - after > LEAST * total
+    return np.where(records, mine / np.where(records, left, 1.0), np.nan)
+
+
+def without_own(cut: F64, left: F64, total: F64, e: F64) -> F64:
+    """Laws without the own record; what is believed where no record is left."""
+    cut = np.maximum(cut, 0.0)
+    whole = cut.sum(axis=1)
+    fine = (left > LEAST * total) & (whole > 0)
+    return np.where(fine[:, None], cut / np.where(whole > 0, whole, 1.0)[:, None], e)
