@@ -119,7 +119,7 @@ def cheap() -> None:
     figures = [SimpleNamespace(name=name, wide=chart) for name in ("map-one",)]
     run.evaluate = evaluate
     page.figure_sections = lambda view: [SimpleNamespace(figures=figures, drawings=[], view=view)]
-    page.board_sections = lambda _: {"maps": [], "people": [], "losses": [], "shares": [], "calibration": []}
+    page.board_sections = lambda _: {k: [] for k in ("maps", "people", "learnt", "losses", "shares", "calibration")}
     page.report_html = lambda view, _: f"{view.outside} {view.result.frame.write_json()} {view.result.info}"
     time.perf_counter = lambda: 0.0
 

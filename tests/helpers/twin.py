@@ -583,7 +583,8 @@ class _Part:
         if m == "in_file":
             return max(n_t, self._count(t, twin.y, [1.0] * twin.n))
         if m.weights is not None:
-            return max(n_t, sum(twin.z[m.weights][j] for j in candidates))
+            whole = sum(twin.y[m.weights]) / sum(twin.z[m.weights]) if twin.r < twin.n else 1.0
+            return max(n_t, whole * sum(twin.z[m.weights][j] for j in candidates))
         if m.population is not None:
             people = columns(m.population)
             size = m.population.height

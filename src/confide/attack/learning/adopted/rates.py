@@ -7,7 +7,7 @@ gain, (attack - control) / (1 - control) = 1 - (1 - attack) / (1 - control), by 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
 from statistics import NormalDist
 
 from confide.core.checks import fraction
@@ -71,12 +71,13 @@ def part_of_the_rest(attack: Rate, control: Rate, confidence: float = 0.95) -> I
     [0.5, 0.358, 0.618]
     """
     a, c = 1 - attack.value, 1 - control.value
-    if c <= 0 or not attack.tries or not control.tries:
+    if c < 1e-12 or not attack.tries or not control.tries:
         return None
     (l1, u1), (l2, u2) = (_rest(attack, confidence), _rest(control, confidence))
     lower, upper = l1 * (2 * a - l1), u1 * (2 * a - u1)
     least = lower / (a * c + sqrt(max((a * c) ** 2 - lower * u2 * (2 * c - u2), 0.0))) if a > 0 else 0.0
-    most = (a * c + sqrt(max((a * c) ** 2 - upper * l2 * (2 * c - l2), 0.0))) / (l2 * (2 * c - l2))
+    beside = l2 * (2 * c - l2)
+    most = (a * c + sqrt(max((a * c) ** 2 - upper * beside, 0.0))) / beside if beside > 0 else inf
     return 1 - a / c, 1 - most, 1 - least
 
 
