@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.attack.learning.attributes.row_sums import medians
-from confide.core.checks import finite, positive
+from confide.core.checks import finite, fraction, positive
 from confide.core.errors import InputError, Problems
 from confide.frames.columns import F64, Bools
 
@@ -193,6 +193,7 @@ class Within(Loss):
         with problems:
             if finite(self.share, "Within: share") < 0:
                 raise InputError("Within: share is a share of the true value, not below zero; 0.1 for 10 percent.")
+            fraction(self.share, "Within: share")
         with problems:
             if finite(self.floor, "Within: floor") < 0:
                 raise InputError("Within: floor is a distance in the variable's own unit, not below zero.")
