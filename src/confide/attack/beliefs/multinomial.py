@@ -13,12 +13,15 @@ lambda : the penalty, in units of one record; a is free
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import minimize
 
+from confide.attack.beliefs import pattern_sums
 from confide.attack.beliefs.newton import EXACT, Patterns, minimised
 from confide.core.run.memory import remembered
 from confide.core.run.threads import one_blas_thread
@@ -33,8 +36,8 @@ TRIED, FEWEST = 30_000, 4_000
 FITTED = 4_000_000
 """Patterns times categories up to which the last fit has them all. Else it has the first of them, and its constants are
 then set so that all categories have their shares in the file."""
-CHUNK = 5_000
-"""Patterns whose leverages are computed at once."""
+CURVATURES = 4_000_000
+"""Second derivatives that are held at once."""
 COLUMNS = 1_000
 """Up to so many, what a record adds to its own category takes into account how columns overlap."""
 ROUGH, PRECISE = 1e-6, 1e-8
@@ -79,15 +82,22 @@ def own_weight(design: sp.csr_matrix, counts: F64, b: F64, penalty: float) -> sp
 
 def _added(design: sp.csr_matrix, counts: F64, b: F64, penalty: float) -> F64:
     """The same for each pattern and category that has a record, in order."""
-    x, rows = _with_constant(design), counts.sum(axis=1)
+    x, rows = _with_constant(design).sorted_indices(), counts.sum(axis=1)
     added, at = np.zeros(np.count_nonzero(counts)), np.nonzero(counts)
-    log_sum = _log_sums(x, b)
-    for k, mine in _by_category(at[1]):
-        p = np.exp(np.asarray(x @ b[:, k]) - log_sum)
-        curvature, seen = rows * p * (1 - p), at[0][mine]
-        leverage = _leverages(x, curvature, penalty, seen) - 1 / max(float(curvature.sum()), 1e-300)
-        added[mine] = np.maximum(leverage, 0.0) * (1 - p[seen])
+    log_sum, ridge = _log_sums(x, b), np.full(x.shape[1], penalty)
+    ridge[0] = 1e-8
+    for some in _batches(_by_category(at[1]), x.shape[1]):
+        p = np.exp(np.asarray(x @ b[:, [k for k, _ in some]]) - log_sum[:, None])
+        for i, leverage in enumerate(_leverages(x, rows, p, ridge, [at[0][mine] for _, mine in some])):
+            constant = 1 / max(float((rows * p[:, i] * (1 - p[:, i])).sum()), 1e-300)
+            added[some[i][1]] = np.maximum(leverage - constant, 0.0) * (1 - p[at[0][some[i][1]], i])
     return added
+
+
+def _batches(categories: list[tuple[int, I64]], columns: int) -> list[list[tuple[int, I64]]]:
+    """So many categories at a time that their curvatures fit into memory."""
+    many = max(CURVATURES // columns**2, 1)
+    return [categories[a : a + many] for a in range(0, len(categories), many)]
 
 
 def _by_category(codes: I64) -> list[tuple[int, I64]]:
@@ -106,23 +116,23 @@ def _log_sums(x: sp.csr_matrix, b: F64) -> F64:
     return out
 
 
-def _leverages(x: sp.csr_matrix, curvature: F64, penalty: float, seen: I64) -> F64:
-    """x' H^-1 x of some patterns; where there are very many columns, as if these did not overlap."""
-    ridge = np.full(x.shape[1], penalty)
-    ridge[0] = 1e-8
+def _leverages(x: sp.csr_matrix, rows: F64, p: F64, ridge: F64, seen: Sequence[I64]) -> Iterator[F64]:
+    """x' H^-1 x of some patterns, category by category; where there are very many columns, as if these did not overlap.
+
+    `p`: probabilities (g, categories); `seen`: patterns of each category.
+    """
     if x.shape[1] > COLUMNS:
-        return np.asarray(x[seen] @ (1 / (np.asarray(x.T @ curvature) + ridge)))
-    h = (x.T @ x.multiply(curvature[:, None]).tocsr()).toarray()
-    h[np.diag_indices_from(h)] += ridge
-    with one_blas_thread():
-        inverse, some = np.linalg.inv(h), x[seen]
-    return np.concatenate([_products(some[a : a + CHUNK], inverse) for a in range(0, len(seen), CHUNK)])
-
-
-def _products(x: sp.csr_matrix, inverse: F64) -> F64:
-    """x' H^-1 x of every row of indicators: sums of a few numbers of H^-1."""
-    at = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
-    return np.bincount(at, weights=x.data * (x @ inverse)[at, x.indices], minlength=x.shape[0]).astype(float)
+        held = np.asarray(x.T @ (rows[:, None] * p * (1 - p))) + ridge[:, None]
+        yield from (np.asarray(x[mine] @ (1 / held[:, i])) for i, mine in enumerate(seen))
+        return
+    start, at = x.indptr.astype(np.int64), x.indices.astype(np.int64)
+    h = np.zeros((1, x.shape[1], x.shape[1], p.shape[1]))
+    pattern_sums.blocks(0, p.shape[1], start, np.zeros_like(at), at, rows, np.ascontiguousarray(p), h)
+    for i, mine in enumerate(seen):
+        below = np.ascontiguousarray(h[0, :, :, i])
+        with one_blas_thread():
+            inverse = np.linalg.inv(below + np.tril(below, -1).T + np.diag(ridge))
+        yield pattern_sums.quadratic(start, at, inverse, mine)
 
 
 def fit_coefficients(
@@ -173,21 +183,76 @@ def _chosen(
     """The design and penalty of the fit to the other records that makes those held out likeliest, and that fit."""
     many = judged(counts.shape[1])
     whole, out = counts[:many], held[:many]
-    penalties = [copies * p for p in PENALTIES]
+    judge = _near if len(whole) >= LARGE else _downwards
     best = -np.inf
-    found: tuple[sp.csr_matrix, float, F64 | None] = (designs[0], penalties[-1], None)
+    found: tuple[sp.csr_matrix, float, F64 | None] = (designs[0], copies * PENALTIES[-1], None)
     for design in designs:
-        some, start, top = design[:many], None, -np.inf
-        patterns = Patterns.of(some) if len(whole) >= LARGE else None
-        for penalty in penalties[:1] if design.shape[1] == 0 else penalties:
-            start = fit_coefficients(some, whole - out, penalty, start, ROUGH, patterns)
-            value = float((out * log_probabilities(some, start)).sum())
-            if value > best:
-                best, found = value, (design, penalty, start)
-            if value < top - WORSE:
-                break
-            top = max(top, value)
+        penalties = [copies * p for p in (PENALTIES[:1] if design.shape[1] == 0 else PENALTIES)]
+        trial = _Trial(design[:many], whole - out, out)
+        value, penalty, b = judge(trial, penalties, found)
+        if value > best:
+            best, found = value, (design, penalty, b)
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """Some patterns `x`, with the records that are fitted and those that are held out."""
+
+    x: sp.csr_matrix
+    counts: F64
+    out: F64
+
+    @cached_property
+    def patterns(self) -> Patterns | None:
+        return Patterns.of(self.x) if len(self.counts) >= LARGE else None
+
+    def fit(self, penalty: float, start: F64 | None) -> tuple[float, F64]:
+        """How likely records that are held out are, and the fit."""
+        b = fit_coefficients(self.x, self.counts, penalty, start, ROUGH, self.patterns)
+        return float((self.out * log_probabilities(self.x, b)).sum()), b
+
+
+Judged = tuple[float, float, F64 | None]
+"""How likely the records held out are, at best, with the penalty and the fit."""
+
+
+def _downwards(trial: _Trial, penalties: Sequence[float], before: object) -> Judged:  # noqa: ARG001
+    """Penalties from the smoothest on, until one is worse than the best."""
+    best: Judged = (-np.inf, penalties[-1], None)
+    start = None
+    for penalty in penalties:
+        value, start = trial.fit(penalty, start)
+        if value < best[0] - WORSE:
+            break
+        best = max(best, (value, penalty, start), key=lambda each: each[0])
+    return best
+
+
+def _near(
+    trial: _Trial, penalties: Sequence[float], before: tuple[sp.csr_matrix, float, F64 | None]
+) -> Judged:
+    """Penalties from the one that was best for a smaller design on, or a middle one: smoother ones until one is worse
+    than the best, and, unless these were better, less smooth ones. Where a fit ends does not depend on where it began,
+    so that none need be tried from afar."""
+    design, penalty, b = before
+    known = b is not None and design.shape[1] > 0
+    middle = penalties.index(penalty) if known else len(penalties) // 2
+    first = trial.fit(penalties[middle], _padded(b, trial.x.shape[1]) if known and b is not None else None)
+    best: Judged = (first[0], penalties[middle], first[1])
+    for ahead in (penalties[:middle][::-1], penalties[middle + 1 :]):
+        start = first[1]
+        for penalty in ahead if best[0] <= first[0] + WORSE else ():
+            value, start = trial.fit(penalty, start)
+            if value < best[0] - WORSE:
+                break
+            best = max(best, (value, penalty, start), key=lambda each: each[0])
+    return best
+
+
+def _padded(b: F64, columns: int) -> F64:
+    """Coefficients of a design as those of one that has more columns after its own."""
+    return np.vstack([b, np.zeros((columns + 1 - len(b), b.shape[1]))])
 
 
 def _with_shares(design: sp.csr_matrix, counts: F64, b: F64) -> F64:

@@ -119,6 +119,20 @@ def blocks(first, last, start, block, place, rows, p, out):  # type: ignore[no-u
                     into[first + i] += w[i]
 
 
+@compiled
+def quadratic(start, at, held, seen):  # type: ignore[no-untyped-def]
+    """x_g' M x_g of the patterns `seen`, of a symmetric matrix `held`."""
+    out = np.zeros(len(seen))
+    for i in range(len(seen)):
+        first, last = start[seen[i]], start[seen[i] + 1]
+        for a in range(first, last):
+            row = held[at[a]]
+            out[i] += row[at[a]]
+            for b in range(first, a):
+                out[i] += 2.0 * row[at[b]]
+    return out
+
+
 @summing
 def dotted(row, x, n):  # type: ignore[no-untyped-def]
     """The sum of the first n products."""
