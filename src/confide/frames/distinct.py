@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from confide.frames.columns import F64, I64, combine
 
+SORTED = 48
+"""Bits of codes up to which sorting some of them after the other is faster than sorting all at once."""
+
 
 def dense(values: NDArray[Any]) -> tuple[I64, int]:
     """Order-preserving codes 0..size-1 of an array's distinct values, or of the rows of a matrix."""
@@ -24,6 +27,9 @@ def dense(values: NDArray[Any]) -> tuple[I64, int]:
         low, high = int(values.min()), int(values.max())
         if high - low < 4 * len(values) + 1024:
             return values.astype(np.int64) - low, high - low + 1
+        if high - low < 2**SORTED:
+            first, code = _by_sorting(values.astype(np.int64) - low)
+            return code, len(first)
     if np.issubdtype(values.dtype, np.floating) and (few := _whole(values)) is not None:
         return few
     known, code = np.unique(values, return_inverse=True)
@@ -31,16 +37,21 @@ def dense(values: NDArray[Any]) -> tuple[I64, int]:
 
 
 def _whole(values: F64) -> tuple[I64, int] | None:
-    """The same for whole numbers in a narrow range, where no sorting is needed; None for others. NaN comes last."""
+    """The same for whole numbers, which are sorted as such if at all; None for others. NaN comes last."""
     gaps = np.isnan(values)
     if gaps.all():
         return None
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    if not high - low < 4 * len(values) + 1024 or low != np.floor(low):
+    if not high - low < 2**SORTED - 1 or low != np.floor(low):
         return None
     code = np.where(gaps, high - low + 1, values - low)
     whole = code.astype(np.int64)
-    return (whole, int(high - low) + 2) if np.array_equal(whole, code) else None
+    if not np.array_equal(whole, code):
+        return None
+    if high - low < 4 * len(values) + 1024:
+        return whole, int(high - low) + 2
+    first, of = _by_sorting(whole)
+    return of, len(first)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +85,7 @@ def by_code(whole: I64, span: int | None = None) -> tuple[I64, I64]:
     """A row of each distinct code, in rising order, and each row's place among them; codes lie below `span`."""
     if span is not None and span <= 2 * len(whole) + 1024:
         return _by_table(whole, span)
-    _, first, of = np.unique(whole, return_index=True, return_inverse=True)
-    return first.astype(np.int64), of.astype(np.int64)
+    return _by_sorting(whole)
 
 
 def _by_table(whole: I64, span: int) -> tuple[I64, I64]:
@@ -84,3 +94,24 @@ def _by_table(whole: I64, span: int) -> tuple[I64, I64]:
     there = last >= 0
     place = np.cumsum(there) - 1
     return last[there], place[whole]
+
+
+def _by_sorting(whole: I64) -> tuple[I64, I64]:
+    order = _order(whole)
+    code = whole[order]
+    new = np.ones(len(whole), dtype=bool)
+    np.not_equal(code[1:], code[:-1], out=new[1:])
+    of = np.empty(len(whole), dtype=np.int64)
+    of[order] = np.cumsum(new) - 1
+    return order[new], of
+
+
+def _order(whole: I64) -> I64:
+    """Rows by their codes, equal ones as they stand: 16 bits after the other, which NumPy sorts in linear time."""
+    bits = int(whole.max()).bit_length() if len(whole) else 0
+    if bits > SORTED or (len(whole) and whole.min() < 0):
+        return np.argsort(whole, kind="stable")
+    order = np.argsort((whole & 0xFFFF).astype(np.uint16), kind="stable")
+    for shift in range(16, bits, 16):
+        order = order[np.argsort(((whole >> shift) & 0xFFFF).astype(np.uint16)[order], kind="stable")]
+    return order

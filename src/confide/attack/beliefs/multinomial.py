@@ -229,9 +229,7 @@ def _downwards(trial: _Trial, penalties: Sequence[float], before: object) -> Jud
     return best
 
 
-def _near(
-    trial: _Trial, penalties: Sequence[float], before: tuple[sp.csr_matrix, float, F64 | None]
-) -> Judged:
+def _near(trial: _Trial, penalties: Sequence[float], before: tuple[sp.csr_matrix, float, F64 | None]) -> Judged:
     """Penalties from the one that was best for a smaller design on, or a middle one: smoother ones until one is worse
     than the best, and, unless these were better, less smooth ones. Where a fit ends does not depend on where it began,
     so that none need be tried from afar."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from confide.attack.engine.kernels.arithmetic import fast_exp, largest, log_cell, window
 from confide.attack.engine.kernels.tails import erfc
-from confide.core.run.compile import compiled
+from confide.core.run.compile import compiled, summing
 
 
 @compiled(inner=True)
@@ -30,6 +30,39 @@ def fill_masses(a, e, cell, k, believed, mass):  # type: ignore[no-untyped-def]
 
 
 @compiled(inner=True)
+def smallest(values):  # type: ignore[no-untyped-def]
+    """The smallest value."""
+    out = values[0]
+    for i in range(1, len(values)):
+        out = values[i] if values[i] < out else out
+    return out
+
+
+@compiled(inner=True)
+def even_weights(mid, h, sd, nodes, log_allowed, weight):  # type: ignore[no-untyped-def]
+    """log Pr(z_j given y_g) of narrow cells under noise of one size: `log_cell` without a branch or a logarithm."""
+    rest = math.log(h) - 0.9189385332046727 - h * h / 24.0
+    for g in range(len(nodes)):
+        x = (mid - nodes[g]) / sd
+        u = 0.25 * x * x * h * h
+        weight[g] = rest - 0.5 * x * x + u / 6.0 - u * u / 180.0 - h * h * u / 180.0 - log_allowed[g]
+
+
+@compiled(inner=True)
+def exponentials(values, top):  # type: ignore[no-untyped-def]
+    """exp(values - top), in place; 0 below 1e-299."""
+    for g in range(len(values)):
+        values[g] = fast_exp(values[g] - top) if values[g] - top > -688.0 else 0.0
+
+
+@compiled(inner=True)
+def add_scaled(f, values, out):  # type: ignore[no-untyped-def]
+    """Adds f times values."""
+    for m in range(len(values)):
+        out[m] += f * values[m]
+
+
+@compiled(inner=True)
 def node_weights(low, high, nodes, sd, log_allowed, widest, weight):  # type: ignore[no-untyped-def]
     """log Pr(z_j given y_g) into `weight`, of the nodes a..e-1 that a record can have come from, and the largest."""
     big = len(nodes)
@@ -45,6 +78,10 @@ def node_weights(low, high, nodes, sd, log_allowed, widest, weight):  # type: ig
             gap = away if away < gap else gap
     half = 0.5 * (high - low)
     a, e = window(nodes, 0, big, mid, gap + 9.0 * widest + half) if gap < np.inf else (0, big)
+    h = (high - low) / widest
+    if 0.0 < h < 0.02 and h * (gap + 9.0 * widest + half) < 0.02 * widest and smallest(sd) == widest:
+        even_weights(mid, h, widest, nodes[a:e], log_allowed[a:e], weight[a:e])
+        return a, e, largest(weight[a:e])
     top = -np.inf
     for g in range(a, e):
         if sd[g] < widest and gap < np.inf and abs(nodes[g] - mid) > gap + 9.0 * sd[g] + half:
@@ -92,7 +129,7 @@ def log_node_sums_between(rows, low, high, cell, believed, grid, weight, log_sum
     nodes, sd, log_allowed, _, spike, p_spike, mu, _ = believed
     mass, first, step, lagrange = grid
     classes, points = mu.shape[1], len(lagrange)
-    widest = largest(sd)
+    widest, spikes = largest(sd), np.flatnonzero(spike >= 0)
     for i in range(len(rows)):
         j, c = rows[i], cell[rows[i]]
         a, e, top = node_weights(low[j], high[j], nodes, sd, log_allowed, widest, weight)
@@ -103,20 +140,30 @@ def log_node_sums_between(rows, low, high, cell, believed, grid, weight, log_sum
         hi = int((most - first) / step) + points // 2 + 1
         for m in range(lo, hi):
             log_sum[m] = 0.0
+        exponentials(weight[a:e], top)
         for g in range(a, e):
-            weight[g] = math.exp(weight[g] - top)
-            if spike[g] < 0:
-                f, own = weight[g], mass[g]
-                for m in range(lo, hi):
-                    log_sum[m] += f * own[m]
+            if weight[g] > 0.0:
+                add_scaled(weight[g], mass[g, lo:hi], log_sum[lo:hi])
         for m in range(lo, hi):
             log_sum[m] = math.log(log_sum[m]) if log_sum[m] > 0.0 else -np.inf
         for k in range(classes):
             total = p_spike[c, k, p_spike.shape[2] - 1] * between((mu[c, k] - first) / step, log_sum, lagrange)
-            for g in range(a, e):
-                if spike[g] >= 0:
-                    total += weight[g] * p_spike[c, k, spike[g]]
+            for s in spikes:
+                if a <= s < e:
+                    total += weight[s] * p_spike[c, k, spike[s]]
             out[i, k] = top + math.log(total) if total > 0.0 else -np.inf
+
+
+@summing
+def shares_between(at, log_values, base, slope, lagrange):  # type: ignore[no-untyped-def]
+    """Both sums of the barycentric formula, of values over exp(base + slope p)."""
+    above = 0.0
+    below = 0.0
+    for p in range(len(lagrange)):
+        share = lagrange[p] / (at - p)
+        above += share * fast_exp(log_values[p] - base - slope * p)
+        below += share
+    return above, below
 
 
 @compiled(inner=True)
@@ -131,14 +178,11 @@ def between(at, log_values, lagrange):  # type: ignore[no-untyped-def]
     base, slope = log_values[mid], 0.5 * (log_values[mid + 1] - log_values[mid - 1])
     if not (base > -np.inf and abs(slope) < np.inf):
         return math.exp(base)
-    above, below = 0.0, 0.0
-    for p in range(points):
-        gap = at - (start + p)
-        if gap == 0.0:
-            return math.exp(log_values[start + p])
-        share = lagrange[p] / gap
-        above += share * fast_exp(log_values[start + p] - base - slope * (start + p - mid))
-        below += share
+    if at == mid:
+        return math.exp(base)
+    above, below = shares_between(
+        at - start, log_values[start : start + points], base + slope * (start - mid), slope, lagrange
+    )
     return above / below * math.exp(base + slope * (at - mid))
 
 
