@@ -118,6 +118,22 @@ def test_what_cannot_be_computed_in_the_file_as_it_is_is_an_error_and_in_a_plan_
     assert table.filter(plan="few")["why_not"].item() == "k_anonymity is not known"
 
 
+def test_what_limits_a_number_is_among_the_remarks() -> None:
+    told = result().details.filter(measure="risk: k_anonymity")
+    assert told["plan"].to_list() == ["release everything", "swap", "coarse", "dropped"]
+    said = dict(told.select("plan", "detail").iter_rows())
+    assert "Altered at random: race." in said["swap"]
+    assert "Not released, so nobody is told apart by it: race." in said["dropped"]
+
+
+def test_only_what_is_registered_is_taken() -> None:
+    class Own(KAnonymity):
+        """A class of somebody's own."""
+
+    with pytest.raises(cf.InputError, match="the class Own is not registered"):
+        study(file_risks=[Own(KEYS)])
+
+
 def test_copies_are_averaged() -> None:
     plans = {"three": cf.Plan([cf.Swap("race", rate=0.5)], identifiers=["id"])}
     found = cf.Study(
@@ -192,7 +208,12 @@ def test_pieces_are_taken_up_and_damage_is_noticed(tmp_path: Path) -> None:
     held = json.loads(next((tmp_path / "work").rglob(f"*{piece.key}*")).read_text())["content"]
     asked = (list(WHO), ["hellinger"], (), COLUMNS)
     assert restored(held, *asked) is not None
-    for wrong in ({"file_risks": {}}, {"file_risks": {**held["file_risks"], "t_closeness": "a"}}, {"file_refused": []}):
+    for wrong in (
+        {"file_notes": {"a": 1}},
+        {"file_risks": {}},
+        {"file_risks": {**held["file_risks"], "t_closeness": "a"}},
+        {"file_refused": []},
+    ):
         assert restored(held | wrong, *asked) is None
     assert restored({k: v for k, v in held.items() if k != "file_risks"}, *asked) is None
 

@@ -31,6 +31,10 @@ def as_file_risk(given: Any) -> FileRisk:
     'records in classes of fewer than 5'
     """
     if isinstance(given, FileRisk):
+        if name_of(given) is None:
+            raise InputError(
+                f"the class {type(given).__name__} is not registered; put @cf.extend.registered before it."
+            )
         return given
     if isinstance(given, Mapping):
         reader = Reader()
