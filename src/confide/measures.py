@@ -6,9 +6,14 @@ from confide.measure.risk.calibration import Calibration as Calibration
 from confide.measure.risk.customary import CustomaryRisks as CustomaryRisks
 from confide.measure.risk.customary import customary_risks as customary_risks
 from confide.measure.risk.exposure import Exposure as Exposure
+from confide.measure.risk.file_risks.individual_risk import IndividualRisk as IndividualRisk
 from confide.measure.risk.file_risks.k_anonymity import KAnonymity as KAnonymity
+from confide.measure.risk.file_risks.population_uniques import PopulationUniques as PopulationUniques
+from confide.measure.risk.file_risks.population_uniques import UniquesResult as UniquesResult
 from confide.measure.risk.file_risks.result import FileRiskResult as FileRiskResult
 from confide.measure.risk.file_risks.statement import FileRisk as FileRisk
+from confide.measure.risk.file_risks.suda import SpecialUniques as SpecialUniques
+from confide.measure.risk.file_risks.suda import Suda as Suda
 from confide.measure.risk.identification import Summary as Summary
 from confide.measure.utility.by_group import UtilityByGroup as UtilityByGroup
 from confide.measure.utility.by_group import utility_by_group as utility_by_group
