@@ -58,6 +58,7 @@ class IndividualRisk(FileRisk):
     threshold: float = 0.1
 
     risk: ClassVar[str] = "individual_risk"
+    in_words: ClassVar[str] = "expected re-identifications (individual risk)"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -86,6 +86,7 @@ class PopulationUniques(FileRisk):
     estimators: str | Sequence[str] = USUAL
 
     risk: ClassVar[str] = "population_uniques"
+    in_words: ClassVar[str] = "sample uniques that are unique in the population"
 
     def __post_init__(self) -> None:
         super().__post_init__()

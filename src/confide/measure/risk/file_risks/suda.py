@@ -75,6 +75,7 @@ class Suda(FileRisk):
     total: float | None = None
 
     risk: ClassVar[str] = "suda"
+    in_words: ClassVar[str] = "records that few keys single out (SUDA)"
 
     def __post_init__(self) -> None:
         super().__post_init__()
