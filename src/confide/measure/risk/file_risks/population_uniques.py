@@ -200,7 +200,7 @@ def model_words(found: Sequence[Estimate], keys: Sequence[str]) -> list[str]:
         if e.fit is None:
             continue
         pairs = ", ".join(f"{a} x {b}" for a, b in named(e, keys)) or "none"
-        judged = f"refused as {e.fit.refused}" if e.fit.refused else "not refused"
+        judged = f"refused as {e.fit.refused}; no interval" if e.fit.refused else "not refused"
         said.append(
             f'Model of "{e.estimator}": main effects of all keys, and pairs: {pairs}. z1 = {e.fit.z1:.1f}, '
             f"z2 = {e.fit.z2:.1f}: {judged}."
@@ -211,11 +211,10 @@ def model_words(found: Sequence[Estimate], keys: Sequence[str]) -> list[str]:
                 f"{e.fit.table:,} were fitted): {', '.join(keys[i] for i in e.fit.binned)}. A value's share of its bin "
                 "is taken to be the same everywhere; what that misses is not known, so there is no interval."
             )
-    if any(e.fit is not None and not e.fit.binned for e in found):
+    if any(e.tau1_interval[0] is not None and e.fit is not None for e in found):
         said.append(
             "Intervals of log-linear models allow for who happens to be drawn, and for as much bias as the criterion "
-            "cannot see: 95 percent, and in trials on the shipped population they held the truth more often. A model "
-            "that is refused has none that counts."
+            "cannot see: 95 percent, and in trials on the shipped population they held the truth more often."
         )
     return said
 
