@@ -8,7 +8,7 @@ from confide.show.names import capital
 from confide.show.report.figures import Table
 from confide.show.report.treatment import UNKNOWN
 from confide.show.report.view import View
-from confide.study.tradeoff.question import amount
+from confide.study.file_numbers import in_figures
 from confide.study.tradeoff.risk_names import SHARE
 
 WORDS = (
@@ -38,7 +38,7 @@ def file_risk_sentences(view: View, plan: str) -> Iterator[str]:
     for column, words in _shown(view).items():
         limit = view.asked.limits.get(column)
         if limit is not None:
-            yield f"{capital(words)}: {_cell(view, plan, column)} (limit {amount(column, limit)})."
+            yield f"{capital(words)}: {_cell(view, plan, column)} (limit {in_figures(column, limit)})."
 
 
 def file_risk_terms(view: View) -> Iterator[tuple[str, str]]:
@@ -57,7 +57,7 @@ def _cell(view: View, plan: str, column: str) -> str:
     if mean is None:
         return UNKNOWN
     share = view.number(plan, f"{column}{SHARE}")["mean"]
-    beside = [] if share is None else [amount(SHARE, share)]
+    beside = [] if share is None else [in_figures(SHARE, share)]
     if low is not None and high is not None and low != high:
-        beside.append(f"{amount(column, low)} to {amount(column, high)}")
-    return f"{amount(column, mean)} ({'; '.join(beside)})" if beside else amount(column, mean)
+        beside.append(f"{in_figures(column, low)} to {in_figures(column, high)}")
+    return f"{in_figures(column, mean)} ({'; '.join(beside)})" if beside else in_figures(column, mean)
