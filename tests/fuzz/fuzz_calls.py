@@ -188,8 +188,10 @@ def _others() -> dict[str, Call]:
         "VariableSchema": Call(cf.VariableSchema, {"name": "age"}, lambda v, r: _labelled(cf.Schema({"age": v}), r)),
         "demo": Call(cf.demo, {"name": "elites"}),
         "codebook": Call(cf.codebook, {"name": "heads"}),
+        **_in_population(),
         **_learnt(),
         **_without_plan(),
+        **_file_risks(),
         **_tables(),
         **_studies(),
     }
@@ -208,6 +210,31 @@ def _met(statement: Any, rng: random.Random) -> Any:
 
 def _guessed(loss: Any, rng: random.Random) -> Any:
     return repr(attack().guess(rng.choice(["spent", "sex"]), loss))
+
+
+def _counted(risk: Any, rng: random.Random) -> Any:
+    """A risk of some file or other, or of a release."""
+    found = risk.of(rng.choice([people(), release(), frame(rng)[1]]))
+    repr(found)
+    found._repr_html_()
+    return found.summary()
+
+
+def _in_population() -> dict[str, Call]:
+    measures, keys = cf.measures, ["region", "sex", "age"]
+    uniques = {"keys": keys, "fraction": 0.1, "estimators": ["poisson", "dis", "pitman", "snb"]}
+    risk = measures.IndividualRisk(keys, weight="weight")
+    return {
+        "IndividualRisk": Call(measures.IndividualRisk, {"keys": keys, "total": 900, "threshold": 0.2}, _counted),
+        "PopulationUniques": Call(measures.PopulationUniques, uniques, _counted),
+        "PopulationUniques by weights": Call(
+            measures.PopulationUniques, {"keys": keys, "weight": "weight", "estimators": "poisson_pairs"}, _counted
+        ),
+        "Suda": Call(measures.Suda, {"keys": keys, "scale": "ihsn", "missing": "never", "largest": 2}, _counted),
+        "Suda with DIS": Call(measures.Suda, {"keys": keys, "fraction": 0.1}, _counted),
+        "IndividualRisk.of": Call(risk.of, {"data": people()}),
+        "Suda.numbers": Call(measures.Suda(keys).numbers, {"data": people()}),
+    }
 
 
 def _learnt() -> dict[str, Call]:
@@ -251,6 +278,27 @@ def _without_plan() -> dict[str, Call]:
         "customary_risks": Call(
             cf.customary_risks, {"original": file, "released": made.data, "keys": "age", "target": "sex"}
         ),
+    }
+
+
+def _counted(statement: Any, rng: random.Random) -> Any:
+    """A risk of the file, of some file or other."""
+    return repr(statement.of(rng.choice([release(), people(), frame(rng)[1]])))
+
+
+def _file_risks() -> dict[str, Call]:
+    m, keys = cf.measures, ["sex", "region"]
+    return {
+        "KAnonymity": Call(m.KAnonymity, {"keys": keys, "k": 3, "missing": "wildcard", "label": "a"}, _counted),
+        "KMap": Call(m.KMap, {"keys": keys, "population": people(), "k": 3, "missing": "own"}, _counted),
+        "LDiversity": Call(
+            m.LDiversity, {"keys": keys, "sensitive": "age", "l": 2, "kind": "recursive", "c": 2.0}, _counted
+        ),
+        "TCloseness": Call(m.TCloseness, {"keys": keys, "sensitive": "age", "t": 0.2, "kind": "equal"}, _counted),
+        "UnsafeCombinations": Call(m.UnsafeCombinations, {"keys": keys, "dimension": 2, "below": [3, 2]}, _counted),
+        "HouseholdRisk": Call(m.HouseholdRisk, {"keys": ["sex"], "unit": "region"}, _counted),
+        "KAnonymity.of": Call(m.KAnonymity(keys).of, {"data": people()}),
+        "TCloseness.numbers": Call(m.TCloseness(keys, "age").numbers, {"data": people()}),
     }
 
 

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from confide.attack.results.tried import Tried
     from confide.measure.combining import Combined
     from confide.measure.risk.customary import CustomaryRisks
+    from confide.measure.risk.file_risks.population_uniques import UniquesResult
+    from confide.measure.risk.file_risks.result import FileRiskResult
     from confide.measure.risk.identification import Summary
     from confide.protect.release import Release
     from confide.study.drawn import Drawn
@@ -94,6 +96,20 @@ def _guessed(result: NaiveGuess) -> Any:
 def _customary(result: CustomaryRisks) -> Any:
     rows = [_plain(result.names[r["measure"]], r["value"], ".3f") for r in result.frame.iter_rows(named=True)]
     return _rows(rows, "Value; each has a fault, which the printout says", f'Customary risks of "{result.target}"')
+
+
+def _file_risk(result: FileRiskResult) -> Any:
+    rows = [_plain(r["what"], r["value"], ",.6g") for r in result.bars.iter_rows(named=True)]
+    return _rows(rows, result.axis, result.title)
+
+
+def _uniques(result: UniquesResult) -> Any:
+    rows: list[Row] = [
+        (r["estimator"], r["tau1"], r["tau1_low"], r["tau1_high"], f"{r['tau1']:,.1f}")
+        for r in result.table.iter_rows(named=True)
+        if r["tau1"] is not None
+    ]
+    return _rows(rows, result.axis, result.title)
 
 
 def _averaged(result: Averaged) -> Any:
@@ -262,6 +278,7 @@ PICTURES: dict[str, Callable[[Any], Any]] = {
     "Explanation": _explanation,
     "Exposure": lambda result: exposure_chart(result.frame),
     "Few": _few,
+    "FileRiskResult": _file_risk,
     "Guess": _guess,
     "Guesses": _guesses,
     "Grid": lambda result: grid_chart(result.frame),
@@ -277,11 +294,13 @@ PICTURES: dict[str, Callable[[Any], Any]] = {
     "PublishedTables": _published,
     "Release": lambda release: _release([release]),
     "SchemeComparison": lambda result: scheme_map(result.frame),
+    "SpecialUniques": _file_risk,
     "StudyResult": lambda result: result.map(),
     "Summary": _summary,
     "TableAttack": lambda result: sap_chart(result.frame),
     "TablesAttack": lambda result: bands_chart(result.bands()),
     "Tried": _tried,
+    "UniquesResult": _uniques,
     "UniquesNoise": lambda result: uniques_chart(result.tried, result),
     "UtilityByGroup": utility_by_group_chart,
 }
