@@ -183,6 +183,12 @@ def test_what_is_printed() -> None:
     assert found("A").numbers["dis"] == row("A", "dis")["dis"]
 
 
+@pytest.mark.parametrize("estimators", ["dis", "snb", ["poisson", "dis"]])
+def test_a_picture_whatever_is_known(estimators: Any) -> None:
+    assert small(estimators=estimators).chart().to_dict()["$schema"]
+    assert small(pl.DataFrame({"a": ["x"] * 3, "b": ["y"] * 3}), estimators=estimators).chart().to_dict()["$schema"]
+
+
 SMALL = pl.DataFrame({"a": [*"xxyyzzuvw", "x"], "b": [*"1122331234"]})
 
 
