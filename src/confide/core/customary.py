@@ -38,9 +38,14 @@ HERE = {
     },
     "risk": {
         "household_risk": "hierarchical risk, household unique, risk of households",
+        "individual_risk": "individual risk, benedetti franconi, global risk, indivrisk",
         "k_anonymity": "k-anonymity, kanon, k anonymous, sample frequency, frequency counts, freqcalc",
         "k_map": "k-map, k-map risk",
         "l_diversity": "l-diversity, ldiv, distinct l-diversity, entropy l-diversity, recursive l-diversity",
+        "population_uniques":
+            "population uniqueness, data intrusion simulation, dis, pitman, ewens, zayatz, snb, modrisk, "
+            "log-linear model, poisson model, skinner shlomo",
+        "suda": "suda2, special uniques, minimal sample uniques, dis-suda",
         "t_closeness": "t-closeness, earth mover distance, emd",
         "unsafe_combinations": "mu-argus, mu argus, unsafe combinations of keys, threshold rule",
     },
@@ -55,17 +60,9 @@ HERE = {
 
 RISKS = {
     "re-identification risk, identification risk": "p_true of attack.units, for each person",
-    "individual risk, benedetti franconi, global risk, mu-argus risk, indivrisk":
-        "that of cf.measures.IndividualRisk(keys, weight=...), by weights alone; p_true of attack.units is what an "
-        "intruder knows who sees the release",
-    "population uniques, population uniqueness, dis, data intrusion simulation, pitman, ewens, zayatz, snb, "
-    "log linear model, modrisk, poisson model":
-        "a line of cf.measures.PopulationUniques(keys, total=...), beside the others",
     "hitting rate, hit rate, correct matches, expected re-identifications":
         "found and expected_matches of attack.summary()",
     "sample uniques, uniques, uniqueness": "unique_matches of attack.summary(), for an intruder who knows the keys",
-    "suda, suda2, special uniques, minimal sample uniques":
-        "that of cf.measures.Suda(keys), with scores and contributions; attack.explain(target).alone for one person",
     "record linkage, distance based record linkage, dbrl":
         "an attack by cf.Nearest(...), or by Intruder.at(\"naive\", ...), who take released values as true",
     "interval disclosure, rounding tolerance": "an attack by cf.Radius(...): every record within a share of the value",

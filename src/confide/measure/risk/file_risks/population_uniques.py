@@ -17,7 +17,7 @@ from confide.measure.risk.file_risks.classes import OWN
 from confide.measure.risk.file_risks.file import File
 from confide.measure.risk.file_risks.result import FileRiskResult, bars
 from confide.measure.risk.file_risks.statement import SHARE, FileRisk
-from confide.measure.risk.file_risks.words import kept_back_words, missing_words, truth_words
+from confide.measure.risk.file_risks.words import fine_words, kept_back_words, missing_words, truth_words
 from confide.measure.risk.population.cells import Cells
 from confide.measure.risk.population.estimates import DIS, KNOWN, SIZES, WEIGHTED, Estimate, Sample, estimate
 from confide.measure.risk.population.poisson import SEARCH
@@ -25,6 +25,8 @@ from confide.measure.risk.population.sampling import check_sampling, sampling_wo
 
 USUAL = (SEARCH, DIS, WEIGHTED, "pitman", "ewens", "zayatz", "snb")
 """What is estimated where nobody says: all but the variants."""
+NOTHING = 1e-12
+"""Expected numbers below this are 0 in a study."""
 NUMBERS = (
     "tau1", "tau1_low", "tau1_high", "tau2", "tau2_low", "tau2_high", "uniques", "dis", "dis_low", "dis_high",
     "z1", "z2",
@@ -97,7 +99,7 @@ class PopulationUniques(FileRisk):
                 raise InputError(
                     f'PopulationUniques: there is no estimator "{name}".{did_you_mean(name, KNOWN, most=None)}'
                 )
-        check_sampling(self.weight, self.fraction, self.total, "PopulationUniques")
+        check_sampling(self.keys, self.weight, self.fraction, self.total, "PopulationUniques")
 
     @property
     def parts(self) -> dict[str, str]:
@@ -130,8 +132,8 @@ class PopulationUniques(FileRisk):
         title = f"Uniques of the population behind {file.n:,} records on {', '.join(self.keys)}; {drawn}"
         notes = (
             f"{sample.cells.having(1):,} records are unique in the sample. Per record: {per_record.estimator}.",
-            *model_words(found, keys), *doubts(found, sample.cells, self.weight), *missing_words(file, keys, OWN),
-            *kept_back_words(file, self.keys), *truth_words(file, keys),
+            *model_words(found, keys), *doubts(found, sample.cells, self.weight), *fine_words(file, keys),
+            *missing_words(file, keys, OWN), *kept_back_words(file, self.keys), *truth_words(file, keys),
         )  # fmt: skip
         drawn_bars = bars({e.estimator: e.tau1 for e in found if e.tau1 is not None})
         return UniquesResult(
@@ -174,7 +176,8 @@ def _row(e: Estimate) -> tuple[Any, ...]:
 
 
 def _first(values: pl.Series) -> float | None:
-    return next((float(v) for v in values if v is not None), None)
+    known = next((float(v) for v in values if v is not None), None)
+    return known if known is None or known > NOTHING else 0.0
 
 
 def _frame(cells: Cells, e: Estimate) -> pl.DataFrame:

@@ -16,7 +16,7 @@ from confide.frames.unique_sets import UniqueSets, check_sizes, unique_sets
 from confide.measure.risk.file_risks.file import File
 from confide.measure.risk.file_risks.result import FileRiskResult, bars
 from confide.measure.risk.file_risks.statement import SHARE, FileRisk, counted
-from confide.measure.risk.file_risks.words import kept_back_words, truth_words
+from confide.measure.risk.file_risks.words import fine_words, kept_back_words, truth_words
 from confide.measure.risk.population.cells import Cells
 from confide.measure.risk.population.intrusion import intrusion
 from confide.measure.risk.population.sampling import check_sampling, weights_of
@@ -88,7 +88,7 @@ class Suda(FileRisk):
         if self.largest is not None and not (whole and self.largest >= 1):
             raise InputError("Suda: largest is the size of the largest set of keys that is looked at, from 1.")
         check_sizes(len(self.keys), self.largest)
-        check_sampling(self.weight, self.fraction, self.total, "Suda", needed=False)
+        check_sampling(self.keys, self.weight, self.fraction, self.total, "Suda", needed=False)
 
     @property
     def parts(self) -> dict[str, str]:
@@ -157,4 +157,4 @@ class Suda(FileRisk):
                 f"DIS: a match with a sample unique is right with chance {theta:.4g}. DIS-SUDA shares this out by the "
                 "scores; it is a convention, and its mean is not this chance unless all scores are equal."
             )
-        return [*said, *kept_back_words(file, self.keys), *truth_words(file, keys)]
+        return [*said, *fine_words(file, keys), *kept_back_words(file, self.keys), *truth_words(file, keys)]
