@@ -1,0 +1,82 @@
+"""What limits the numbers of a look, in sentences: guesses, missing values, what is not known of the population."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from confide.core.shares import percent
+from confide.study.look.asked import Asked
+from confide.study.look.attacks import UNSURE
+from confide.study.look.classes import LEVELS
+from confide.study.look.growth import sizes_tried
+from confide.study.look.result import Look
+
+SMALL = 100
+"""Rows below which shares say little."""
+
+
+def doubts_of(look: Look, asked: Asked) -> Iterator[str]:
+    """Every doubt, the weightiest first."""
+    yield from _guesses(look, asked)
+    yield from asked.doubts
+    yield from _file(look)
+    yield from _missing(look, asked)
+    yield from _population(look)
+    yield from _sets(look)
+    for found in look.measures.values():
+        yield from found.notes
+
+
+def _guesses(look: Look, asked: Asked) -> Iterator[str]:
+    s = look.stated
+    if s.guessed:
+        named = {"keys": s.keys, "sensitive": s.sensitive, "weight": (s.weight,), "unit": (s.unit,)}
+        said = "; ".join(f"{role} {', '.join(str(v) for v in named[role])}" for role in named if role in s.guessed)
+        yield f"Guessed from names, labels and values, and confirmed by nobody: {said}. State what is different."
+    more = [v for v in asked.roles.could_be_keys if v not in s.keys]
+    if "keys" in s.guessed and more:
+        yield f"Not taken as keys, but others may know them too: {', '.join(more)}. Each one more raises the risk."
+    left = [v for v in asked.roles.sensitive if v not in (*s.sensitive, *s.keys)]
+    if "sensitive" in s.guessed and left:
+        yield f"Sensitive by their names, but not measured: {', '.join(left)}."
+
+
+def _file(look: Look) -> Iterator[str]:
+    if look.rows < SMALL:
+        yield f"The file has {look.rows:,} rows: shares of so few say little of another file."
+    too_large = [k for k in LEVELS if k > look.rows]
+    if too_large:
+        yield f"No file of {look.rows:,} rows can be {too_large[0]}-anonymous: everybody counts as a violation."
+
+
+def _missing(look: Look, asked: Asked) -> Iterator[str]:
+    keys = look.missing.filter(role="key")
+    if not keys.height:
+        return
+    worst = keys.sort("rows", descending=True).row(0, named=True)
+    some = f"most in {worst['variable']}, {worst['rows']:,} rows ({percent(worst['rows'], look.rows)})"
+    yield (
+        f"{keys.height} of {len(asked.keys)} keys have missing values ({some}). Missing counts as a value of its own, "
+        "which an intruder is taken to know."
+    )
+
+
+def _population(look: Look) -> Iterator[str]:
+    s = look.stated
+    if look.found(UNSURE) is None:
+        yield (
+            "Nothing says how many people the file was drawn from: give weight= or population=. Until then an intruder "
+            "who is sure that a person is in the file is the only measure of risk, and the prudent one."
+        )
+    elif not s.counted:
+        by = f'the weights in "{s.weight}"' if s.weight else "the size of the population"
+        yield (
+            f"What is said of the population is estimated from {by}, by models of how common rare combinations are: "
+            "true numbers may differ by a factor of two or more."
+        )
+
+
+def _sets(look: Look) -> Iterator[str]:
+    most, m = sizes_tried(len(look.stated.keys)), len(look.stated.keys)
+    if most < min(m, 3):
+        yield f"Of {m} keys only sets of up to {most} were counted: larger ones isolate more people."
