@@ -1,0 +1,129 @@
+"""The sections of the page of a look: words, pictures and tables as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from confide.core.shares import percent
+from confide.core.visible import visible
+from confide.frames.roles.guess import ROLES
+from confide.frames.roles.result import PLAIN
+from confide.show.look.drawings import drawings, group_drawings, risk_drawing
+from confide.show.look.tables import attack_table, missing_table, sets_table
+from confide.show.report.figures import Drawing, Table
+from confide.study.look.attacks import SURE, UNSURE
+from confide.study.look.groups import SMALLEST
+
+if TYPE_CHECKING:
+    from confide.study.look.result import Look
+
+TERMS = (
+    ("alone, sample unique", "Nobody else in the file has the same values of all keys."),
+    ("alike", "How many rows have a row's values of all keys, the row itself among them (fk)."),
+    ("k-anonymity", "Everybody has at least k alike; who has fewer violates it."),
+    ("found", "People whom an intruder would match rightly: it takes one of those alike at random."),
+    ("special unique", "Somebody who is alone on a few keys already, whatever the others are."),
+    ("SUDA score", "The more and the smaller the sets of keys by which somebody is alone, the higher."),
+    ("individual risk", "The probability that a match with a person's record is right."),
+    ("population unique", "Somebody who would be alone among all people, not only in this file."),
+    ("l-diversity", "At least l different sensitive values among those who are alike."),
+    ("t-closeness", "Sensitive values among those who are alike are distributed as in the file, up to t."),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class LookSection:
+    """A part of the page; `points` are listed below its pictures and tables."""
+
+    anchor: str
+    title: str
+    words: tuple[str, ...] = ()
+    drawings: tuple[Drawing, ...] = ()
+    tables: tuple[tuple[str, Table], ...] = ()
+    points: tuple[str, ...] = ()
+    terms: tuple[tuple[str, str], ...] = ()
+    code: str = ""
+
+
+def sections(look: Look) -> list[LookSection]:
+    """All sections, in the order in which somebody with a file and a worry asks."""
+    made = [
+        _distribution(look), _intruders(look), _sets(look), _groups(look), _roles(look), _doubts(look), _next(look),
+        LookSection("terms", "What the words mean", terms=TERMS),
+    ]  # fmt: skip
+    return [s for s in made if s is not None]
+
+
+def _distribution(look: Look) -> LookSection:
+    unsure = (risk_drawing(look),) if look.found(UNSURE) is not None else ()
+    words = "How many people share the same keys, and which keys set them apart."
+    return LookSection("alike", "Who stands alone, and why", (words,), (*drawings(look), *unsure))
+
+
+def _intruders(look: Look) -> LookSection:
+    words = ["Each intruder knows the keys of everybody and looks for all of them in the file as it is."]
+    if look.found(UNSURE) is not None:
+        words.append(
+            "Who is not sure that a person is in the file must allow for all others in the population with the same keys."
+        )
+    return LookSection("intruders", "What an intruder finds", tuple(words), tables=(("", attack_table(look)),))
+
+
+def _sets(look: Look) -> LookSection | None:
+    if not look.alone_on:
+        return None
+    said = ", ".join(
+        f"{many:,} ({percent(many, look.rows)}) by {size}" for size, many in look.alone_on.items()
+    )
+    words = (
+        f"People who are alone on a few keys already (special uniques), by the number of keys it takes: {said}.",
+    )
+    return LookSection("sets", "Small sets of keys that isolate people", words, tables=(("", sets_table(look)),))
+
+
+def _groups(look: Look) -> LookSection | None:
+    made = group_drawings(look)
+    if not made:
+        return None
+    whole = percent(look.found(SURE) or 0.0, look.rows)
+    words = f"Of all people {whole} are found. Pale: found; dark: alone; blue: found more often than all, beyond noise."
+    few = f"{look.small_groups:,} groups of fewer than {SMALLEST} people are not shown." if look.small_groups else ""
+    return LookSection("groups", "Who is at risk", tuple(w for w in (words, few) if w), tuple(made))
+
+
+def _roles(look: Look) -> LookSection:
+    s = look.stated
+    mine = {**dict.fromkeys(s.sensitive, "sensitive"), **dict.fromkeys(s.keys, "key")}
+    mine |= {v: role for role, v in (("weight", s.weight), ("unit", s.unit)) if v is not None}
+    plural = {"key": "keys"}
+    order = {role: k for k, role in enumerate(ROLES)}
+    rows = []
+    for r in sorted(look.roles.frame.iter_rows(named=True), key=lambda r: (r["variable"] not in mine, order[r["role"]])):
+        used = mine.get(r["variable"])
+        guessed = used is not None and plural.get(used, used) in s.guessed
+        shown = used or r["role"]
+        how = ("guessed" if guessed else "stated") if used else "not used"
+        why = r["why"] if guessed or used is None else "Stated."
+        label = f"{visible(r['variable'])} ({visible(r['label'])})" if r["label"] else visible(r["variable"])
+        doubt = " Please confirm." if r["doubtful"] and guessed else ""
+        rows.append([label, f"{shown}: {PLAIN[shown]}", how, f"{r['values']:,}", f"{r['missing']:,}", f"{why}{doubt}"])
+    table = Table(["variable", "role", "", "values", "missing", "why"], rows)
+    words = ("Guesses read names, labels and values; each has its reason.",)
+    return LookSection("roles", "What each variable was taken for", words, tables=(("", table), *missing_table(look)))
+
+
+def _doubts(look: Look) -> LookSection:
+    return LookSection("doubts", "What limits these numbers", points=look.doubts)
+
+
+def _next(look: Look) -> LookSection:
+    top = visible(look.drivers["variable"][0])
+    words = ("The same look with every role stated, and the way on: protect the file, then attack what came of it.",)
+    code = "\n".join([
+        "import confide as cf", "", 'data = cf.read("file.sav")', look.script, "",
+        f'plan = cf.Plan([...])                          # begin with "{top}": cf.Recode("{top}", ...)',
+        f"intruder = cf.Intruder(knows={list(look.stated.keys)!r})".replace("'", '"'),
+        "print(intruder.attack(plan.protect(data, seed=1)).summary())",
+    ])  # fmt: skip
+    return LookSection("next", "What next?", words, code=code)

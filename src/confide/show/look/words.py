@@ -1,0 +1,81 @@
+"""The answer of a look in sentences: the same on screen and on its page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from confide.core.shares import percent
+from confide.core.visible import visible
+from confide.study.look.attacks import SURE, UNSURE
+
+if TYPE_CHECKING:
+    from confide.study.look.result import Look
+
+STRONG = 0.5
+"""A key does it if without it less than this share of those alone would be."""
+
+
+def listed(names: Sequence[str], last: str = "and") -> str:
+    """Names in a sentence.
+
+    >>> listed(["sex"]), listed(["sex", "age"]), listed(["sex", "age", "state"], "or")
+    ('sex', 'sex and age', 'sex, age or state')
+    """
+    shown = [visible(n) for n in names]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} {last} {shown[-1]}"
+
+
+def answer(look: Look) -> list[str]:
+    """Who could be recognised, by what, and where to begin."""
+    n, c, keys = look.rows, look.counted, listed(look.stated.keys)
+    if c.alone:
+        first = f"{percent(c.alone, n)} of people ({c.alone:,} of {n:,}) are alone: nobody else in the file has their {keys}."
+    else:
+        least = int(look.frame["alike"].min())  # type: ignore[arg-type]
+        first = f"Nobody is alone: everybody shares {keys} with at least {least - 1:,} other{'s' * (least != 2)}."
+    found = look.found(SURE)
+    said = [first]
+    if found is not None:
+        said.append(
+            f"Somebody who knows these and that a person is in the file would find {percent(found, n)} of people."
+        )
+    return [*said, *_unsure(look), *_drivers(look)]
+
+
+def _unsure(look: Look) -> list[str]:
+    found = look.found(UNSURE)
+    if found is None:
+        return []
+    how = "counted in the population" if look.stated.counted else "estimated"
+    return [f"Who does not know that the person is in the file would find {percent(found, look.rows)} ({how})."]
+
+
+def _drivers(look: Look) -> list[str]:
+    """The keys without which hardly anybody would stand alone."""
+    if look.drivers.height < 2 or not look.counted.alone:
+        return []
+    rows = look.drivers.sort("alone_without", maintain_order=True)
+    do_it = rows.filter(pl.col("alone_without") < STRONG * look.counted.alone).head(3)
+    if do_it.height in (0, rows.height):
+        top = rows.row(0, named=True)
+        return [
+            f"No single key does it; without {visible(top['variable'])} {percent(top['alone_without'], look.rows)} "
+            "would be alone."
+        ]
+    parts = [f"{visible(r['variable'])} {percent(r['alone_without'], look.rows)}" for r in do_it.iter_rows(named=True)]
+    verb = "does" if do_it.height == 1 else "do"
+    return [
+        f"{listed(do_it['variable'].to_list())} {verb} most: without {listed(parts, 'or')} would be alone. "
+        "Begin there: broader classes, larger areas."
+    ]
+
+
+def guessed_words(look: Look) -> str:
+    """Which roles nobody has confirmed; empty where all are stated."""
+    order = [r for r in ("keys", "sensitive", "weight", "unit") if r in look.stated.guessed]
+    if not order:
+        return ""
+    return f"Guessed, not confirmed: {listed(['what is ' + r if r == 'sensitive' else 'the ' + r for r in order])}."
