@@ -65,7 +65,8 @@ def look(
     alike = classes.alike
     sets, smallest = isolating(classes)
     by_group, small = groups(file, asked.keys, alike.astype(np.float64))
-    measures = customary(asked)
+    lost: list[str] = []
+    measures = customary(asked, lost)
     frame = pl.DataFrame({
         "row": np.arange(asked.rows), "alike": alike, "individual_risk": individual_risk(asked, measures, alike),
         "suda": suda_scores(measures, asked.rows),
@@ -76,9 +77,9 @@ def look(
         frame, asked.rows, None if units is None else len(np.unique(units)), classes.everything, _stated(asked),
         asked.roles, _missing(asked), growth(classes), drivers(classes), sets,
         {k: int(many) for k, many in enumerate(sizes) if k and many}, by_group, small,
-        tuple(attacks(asked, threads)), measures, population_frame(measures), (), _script(asked),
+        tuple(attacks(asked, threads)), measures, population_frame(asked, measures, alike), (), _script(asked),
     )  # fmt: skip
-    object.__setattr__(made, "doubts", tuple(doubts_of(made, asked)))
+    object.__setattr__(made, "doubts", tuple(doubts_of(made, asked, lost)))
     return made
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from confide.frames.columns import F64
-from confide.frames.cut import Cut, why_no_groups
+from confide.frames.columns import F64, I64, encode_column
+from confide.frames.cut import MISSING, MOST_LEVELS, Cut, why_no_groups
 from confide.frames.encoded import Encoded
 from confide.measure.risk.by_group import wilson
 
@@ -36,12 +36,9 @@ def groups(file: Encoded, names: tuple[str, ...], alike: F64) -> tuple[pl.DataFr
         values = labelled(file, name)
         if why_no_groups(values):
             continue
-        cut = Cut.of(values)
-        codes = cut.codes(values)
-        people = np.bincount(codes, minlength=len(cut.names))
-        alone = np.bincount(codes, weights=alike == 1, minlength=len(cut.names))
-        right = np.bincount(codes, weights=found, minlength=len(cut.names))
-        for k, group in enumerate(cut.names):
+        names_of, codes = named(values)
+        people, alone, right = (np.bincount(codes, w, len(names_of)) for w in (None, alike == 1, found))
+        for k, group in enumerate(names_of):
             n = int(people[k])
             if not n:
                 continue
@@ -52,6 +49,19 @@ def groups(file: Encoded, names: tuple[str, ...], alike: F64) -> tuple[pl.DataFr
             rows.append((name, group, n, int(alone[k]), float(alone[k]) / n, float(right[k]), share, *wilson(share, n),
                          share / whole))  # fmt: skip
     return pl.DataFrame(rows, schema=SCHEMA, orient="row"), small
+
+
+def named(values: pl.Series) -> tuple[tuple[str, ...], I64]:
+    """Names of groups and each row's group: every category, or about five ranges of many numbers.
+
+    >>> named(pl.Series(["b", "a", None]))[0]
+    ('a', 'b', '(missing)')
+    """
+    if values.dtype.is_numeric() and values.n_unique() > MOST_LEVELS:
+        cut = Cut.of(values)
+        return cut.names, cut.codes(values)
+    column = encode_column(values, "categorical")
+    return (*(str(v) for v in column.levels), MISSING), np.where(column.missing, len(column.levels), column.values)
 
 
 def labelled(file: Encoded, name: str) -> pl.Series:
