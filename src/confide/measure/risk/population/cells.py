@@ -33,7 +33,7 @@ class Cells:
     def of(cls, keys: Sequence[I64], weights: F64) -> Cells:
         """Of records with these codes, one array per key, and weights."""
         found = Distinct.rows(keys, len(weights))
-        people, squares = (np.bincount(found.of, w, len(found)) for w in (weights, weights * weights))
+        people, squares = (np.bincount(found.of, w, len(found)).astype(float) for w in (weights, weights * weights))
         return cls(found.count, people, squares, found.first, found.of)
 
     @property

@@ -52,9 +52,9 @@ def _fill(f, people, out):  # type: ignore[no-untyped-def]
             out[i] = p * integral
         else:
             q = 1.0 - p
-            term, total, k = 1.0, 1.0, 0.0
+            term, total, j = 1.0, 1.0, 0.0
             while term > 1e-17 * total:
-                term *= q * (k + 1.0) / (size + 1.0 + k)
+                term *= q * (j + 1.0) / (size + 1.0 + j)
                 total += term
-                k += 1.0
+                j += 1.0
             out[i] = p / size * total
