@@ -9,9 +9,12 @@ from confide.core.shares import percent
 from confide.core.visible import visible
 from confide.show.charts.board_charts import Row, bars_picture
 from confide.show.charts.svg import Picture, line, rect, text
+from confide.show.look.estimates import estimates_picture
+from confide.show.look.tables import ESTIMATORS, suda_table
 from confide.show.look.words import listed
 from confide.show.report.figures import Drawing, Table
 from confide.study.look.attacks import SURE
+from confide.study.look.measured import SUDA
 
 if TYPE_CHECKING:
     from confide.study.look.result import Look
@@ -127,6 +130,39 @@ def risk_drawing(look: Look) -> Drawing:
     return Drawing("risks", "Individual risk", caption, made[0], made[1], Table(["risk", "people", "share"], rows))
 
 
+def suda_drawing(look: Look) -> Drawing | None:
+    """What each key contributes to SUDA2 scores."""
+    table = suda_table(look)
+    if table is None:
+        return None
+    frame = look.measures[SUDA].table.sort("contribution", descending=True, nulls_last=True).head(MOST_DRIVERS)
+    rows = [
+        Row(visible(r["variable"]), r["contribution"], None, percent(r["contribution"], 1), percent(r["contribution"], 1))
+        for r in frame.iter_rows(named=True)
+        if r["contribution"] is not None
+    ]  # fmt: skip
+    alt = f"Share of SUDA2 scores by key: {', '.join(f'{r.name} {r.words}' for r in rows)}."
+    caption = "Share of the scores of all small sets that have the key in them. Shares overlap."
+    made = [bars_picture(rows, alt, narrow) for narrow in (False, True)]
+    return Drawing("suda", "Keys in the sets that isolate people", caption, made[0], made[1], table)
+
+
+def uniques_drawing(look: Look) -> Drawing | None:
+    """Sample uniques that are unique in the population, by each estimator, with its interval."""
+    known = look.population.drop_nulls("tau1")
+    if known.height < 2 or not look.counted.alone:
+        return None
+    rows = [
+        (ESTIMATORS.get(r["estimator"], r["estimator"]).partition(" (")[0], r["tau1"], r["tau1_low"], r["tau1_high"])
+        for r in known.iter_rows(named=True)
+    ]
+    alt = f"Expected population uniques among those alone: {', '.join(f'{n} {v:,.0f}' for n, v, *_ in rows)}."
+    caption = "People who are alone here and in the population, on a logarithmic scale; bars are 95% intervals, where an "
+    caption += "estimator has one. Rely on the first; the others are what other tools report."
+    made = [estimates_picture(rows, alt, narrow) for narrow in (False, True)]
+    return Drawing("uniques", "Alone in the population too", caption, made[0], made[1])
+
+
 def group_drawings(look: Look) -> list[Drawing]:
     """Who is at risk, one picture per key: the share of each group that is found, and that is alone."""
     whole = (look.found(SURE) or 0.0) / look.rows
@@ -150,7 +186,7 @@ def group_drawings(look: Look) -> list[Drawing]:
             for r in part.iter_rows(named=True)
         ]  # fmt: skip
         table = Table(["group", "people", "alone", "found", "95% interval"], cells)
-        out.append(Drawing(f"by-{len(out)}", visible(str(name)), more, bars_picture(rows, alt),
-                           bars_picture(rows, alt, narrow=True), table))  # fmt: skip
+        made = [bars_picture(rows, alt, narrow, long=True) for narrow in (False, True)]
+        out.append(Drawing(f"by-{len(out)}", visible(str(name)), more, made[0], made[1], table))
     return out
 

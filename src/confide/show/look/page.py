@@ -34,14 +34,17 @@ def write_look(look: Look, path: str | os.PathLike[str], overwrite: bool = False
 def look_html(look: Look) -> str:
     """The page as text."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
+    from markupsafe import Markup, escape
 
     loaders = [PackageLoader(f"confide.show.{room}", ".") for room in ("look", "report")]
     pages = Environment(
         loader=ChoiceLoader(loaders), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         finalize=lambda part: visible(part) if isinstance(part, str) and not hasattr(part, "__html__") else part,
     )  # fmt: skip
-    parts = [{**vars(s), "drawings": [inline(d) for d in s.drawings]} for s in sections(look)]
+    parts = [
+        {**vars(s), "drawings": [inline(d) for d in s.drawings], "code": Markup(escape(visible(s.code, keep="\n")))}
+        for s in sections(look)
+    ]
     style = "\n".join([_file("report", "style.css"), STYLE.replace("text{", ":where(.drawn) text{", 1),
                        _file("look", "look.css")])  # fmt: skip
     units = f" in {look.units:,} units" if look.units is not None else ""

@@ -9,11 +9,21 @@ from confide.core.shares import percent
 from confide.core.visible import visible
 from confide.frames.roles.guess import ROLES
 from confide.frames.roles.result import PLAIN
-from confide.show.look.drawings import drawings, group_drawings, risk_drawing
-from confide.show.look.tables import attack_table, missing_table, sets_table
+from confide.show.look.drawings import drawings, group_drawings, risk_drawing, suda_drawing, uniques_drawing
+from confide.show.look.tables import (
+    attack_table,
+    household_words,
+    missing_table,
+    notes,
+    population_table,
+    sensitive_table,
+    sets_table,
+)
+from confide.show.look.words import SENSITIVE
 from confide.show.report.figures import Drawing, Table
 from confide.study.look.attacks import SURE, UNSURE
 from confide.study.look.groups import SMALLEST
+from confide.study.look.measured import INDIVIDUAL, K_MAP, SUDA, UNIQUES
 
 if TYPE_CHECKING:
     from confide.study.look.result import Look
@@ -49,7 +59,8 @@ class LookSection:
 def sections(look: Look) -> list[LookSection]:
     """All sections, in the order in which somebody with a file and a worry asks."""
     made = [
-        _distribution(look), _intruders(look), _sets(look), _groups(look), _roles(look), _doubts(look), _next(look),
+        _distribution(look), _intruders(look), _population(look), _sets(look), _sensitive(look), _units(look),
+        _groups(look), _roles(look), _doubts(look), _next(look),
         LookSection("terms", "What the words mean", terms=TERMS),
     ]  # fmt: skip
     return [s for s in made if s is not None]
@@ -70,16 +81,40 @@ def _intruders(look: Look) -> LookSection:
     return LookSection("intruders", "What an intruder finds", tuple(words), tables=(("", attack_table(look)),))
 
 
+def _population(look: Look) -> LookSection | None:
+    table = population_table(look)
+    if table is None:
+        return None
+    how = "Counted" if look.stated.counted else "Estimated"
+    total = f" of {look.stated.total:,.0f} people" if look.stated.total else ""
+    words = f"{how} for the population{total}: how many of the {look.counted.alone:,} who are alone here are alone there."
+    drawn = uniques_drawing(look)
+    return LookSection("population", "In the population", (words,), () if drawn is None else (drawn,), (("", table),),
+                       tuple(notes(look, UNIQUES, INDIVIDUAL, K_MAP)))  # fmt: skip
+
+
 def _sets(look: Look) -> LookSection | None:
     if not look.alone_on:
         return None
-    said = ", ".join(
-        f"{many:,} ({percent(many, look.rows)}) by {size}" for size, many in look.alone_on.items()
-    )
-    words = (
-        f"People who are alone on a few keys already (special uniques), by the number of keys it takes: {said}.",
-    )
-    return LookSection("sets", "Small sets of keys that isolate people", words, tables=(("", sets_table(look)),))
+    said = ", ".join(f"{many:,} ({percent(many, look.rows)}) by {size}" for size, many in look.alone_on.items())
+    words = (f"People who are alone on a few keys already (special uniques), by how many it takes: {said}.",)
+    drawn = suda_drawing(look)
+    return LookSection("sets", "Small sets of keys that isolate people", words, () if drawn is None else (drawn,),
+                       (("", sets_table(look)),), tuple(notes(look, SUDA)))  # fmt: skip
+
+
+def _sensitive(look: Look) -> LookSection | None:
+    table = sensitive_table(look)
+    if table is None:
+        return None
+    words = "What is learnt of people without finding them: l-diversity and t-closeness."
+    return LookSection("sensitive", "What is learnt of sensitive values", (words,), tables=(("", table),),
+                       points=(SENSITIVE,))  # fmt: skip
+
+
+def _units(look: Look) -> LookSection | None:
+    said = household_words(look)
+    return LookSection("units", f"Units: {visible(str(look.stated.unit))}", tuple(said)) if said else None
 
 
 def _groups(look: Look) -> LookSection | None:

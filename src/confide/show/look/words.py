@@ -14,6 +14,11 @@ from confide.study.look.attacks import SURE, UNSURE
 if TYPE_CHECKING:
     from confide.study.look.result import Look
 
+SENSITIVE = (
+    "Not 2-diverse: all who are alike have one value, so that it is learnt without telling them apart; whoever is alone "
+    "is among them. Not 0.2-close: values among those alike are distributed unlike the file's. Different numbers count "
+    "as different however near they are, which flatters diversity of incomes and the like."
+)
 STRONG = 0.5
 """A key does it if without it less than this share of those alone would be."""
 
@@ -66,10 +71,9 @@ def _drivers(look: Look) -> list[str]:
             "would be alone."
         ]
     parts = [f"{visible(r['variable'])} {percent(r['alone_without'], look.rows)}" for r in do_it.iter_rows(named=True)]
-    verb = "does" if do_it.height == 1 else "do"
     return [
-        f"{listed(do_it['variable'].to_list())} {verb} most: without {listed(parts, 'or')} would be alone. "
-        "Begin there: broader classes, larger areas."
+        f"Most is done by {listed(do_it['variable'].to_list())}: without {listed(parts, 'or')} would be alone. "
+        "Begin there, with broader classes or larger areas."
     ]
 
 

@@ -11,8 +11,12 @@ import polars as pl
 from confide.core.shares import percent
 from confide.core.visible import visible
 from confide.measure.risk.identification import aligned
+from confide.show.look.tables import household_words, notes, population_table, sensitive_table, suda_table
+from confide.show.look.words import SENSITIVE, answer
+from confide.show.report.figures import Table
 from confide.study.look.attacks import SURE, THRESHOLD, UNSURE
 from confide.study.look.classes import LEVELS
+from confide.study.look.measured import INDIVIDUAL, K_MAP, SUDA, UNIQUES
 
 if TYPE_CHECKING:
     from confide.study.look.result import Look
@@ -27,12 +31,14 @@ def look_text(look: Look) -> str:
     """The printout of a look."""
     parts = [
         [*_head(look)],
+        _wrapped(" ".join(answer(look))),
         ["In the file", aligned([*_file(look)])],
         ["An intruder who knows the keys", aligned([*_attacks(look)]), *_wrapped(_attack_words(look))],
         [*_growth(look)],
         [*_sets(look)],
         [*_population(look)],
-        [*_measures(look)],
+        [*_sensitive(look)],
+        [*_units(look)],
         [*_groups(look)],
         ["What limits these numbers", *(line for said in look.doubts for line in _wrapped(said, "- "))],
         [*_next(look)],
@@ -99,23 +105,53 @@ def _growth(look: Look) -> Iterator[str]:
 def _sets(look: Look) -> Iterator[str]:
     if not look.alone_on:
         return
-    yield "Small sets of keys that isolate people (special uniques)"
-    said = [f"{many:,} ({percent(many, look.rows)}) by {size} key{'s' * (size > 1)}" for size, many in look.alone_on.items()]
-    yield from _wrapped(f"Alone by so few keys: {', '.join(said)}.")
-    best = look.sets.sort("minimal", descending=True, maintain_order=True).head(SHOWN_SETS)
+    yield "Small sets of keys that isolate people (special uniques, SUDA2)"
+    said = [f"{many:,} ({percent(many, look.rows)}) by {size}" for size, many in look.alone_on.items()]
+    yield from _wrapped(f"Alone already by so many keys: {', '.join(said)}.")
     rows = [("set", "alone", "", "by no smaller set", "")]
-    for r in best.iter_rows(named=True):
+    for r in look.sets.head(SHOWN_SETS).iter_rows(named=True):
         name = ", ".join(visible(v) for v in r["variables"])
         rows.append((name, *_pair(r["alone"], look.rows), *_pair(r["minimal"], look.rows)))
     yield from _table(rows)
+    table = suda_table(look)
+    if table is not None:
+        shares = ", ".join(f"{name} {share}" for name, share, _ in table.rows)
+        score = look.measures[SUDA].numbers["largest"]
+        yield from _wrapped(f"SUDA2: largest score {score:,.0f}. Share of all scores by key: {shares}.")
+        for note in notes(look, SUDA):
+            yield from _wrapped(note, "- ")
 
 
 def _population(look: Look) -> Iterator[str]:
-    return iter(())
+    table = population_table(look)
+    if table is None:
+        return
+    how = "counted" if look.stated.counted else "estimated"
+    yield f"In the population, {how}: of the {look.counted.alone:,} who are alone here"
+    yield from _printed(table)
+    for said in notes(look, UNIQUES, INDIVIDUAL, K_MAP):
+        yield from _wrapped(said, "- ")
 
 
-def _measures(look: Look) -> Iterator[str]:
-    return iter(())
+def _sensitive(look: Look) -> Iterator[str]:
+    table = sensitive_table(look)
+    if table is None:
+        return
+    yield "What is learnt of sensitive values without finding anybody"
+    yield from _printed(table)
+    yield from _wrapped(SENSITIVE)
+
+
+def _units(look: Look) -> Iterator[str]:
+    said = household_words(look)
+    if said:
+        yield f"Units ({visible(str(look.stated.unit))})"
+    for sentence in said:
+        yield from _wrapped(sentence)
+
+
+def _printed(table: Table) -> Iterator[str]:
+    return _table([table.header, *table.rows])
 
 
 def _groups(look: Look) -> Iterator[str]:

@@ -144,7 +144,7 @@ def _checked(
     weights = None
     if weight is not None:
         try:
-            weights = weights_of(file, weight, doubts)
+            weights = weights_of(file, weight)
         except InputError as e:
             _refused(e, "weight" in guessed, problems, doubts)
             guessed.discard("weight")
@@ -165,7 +165,7 @@ def _refused(error: InputError, guessed: bool, problems: Problems, doubts: list[
         problems.when(True, str(error))
 
 
-def weights_of(file: Encoded, name: str, doubts: list[str]) -> F64:
+def weights_of(file: Encoded, name: str) -> F64:
     """Survey weights: how many people each row stands for."""
     s = file.frame.get_column(name)
     if not s.dtype.is_numeric():
@@ -178,15 +178,11 @@ def weights_of(file: Encoded, name: str, doubts: list[str]) -> F64:
             f'weight: of {len(w):,} values of "{name}", {" and ".join(wrong) or "some infinite"}; every row stands for '
             "at least one person. Leave these rows out, or give their weights."
         )
-    if w.sum() <= len(w):
-        raise InputError(
-            f'weight: the weights in "{name}" sum to {w.sum():,.0f}, no more than the {len(w):,} rows: they are scaled '
-            "and do not say how many people there are. Give the population's size: population=N."
-        )
     if below := int((w < 1).sum()):
-        doubts.append(
-            f"{below:,} of {len(w):,} weights are below 1, though a row stands for one person at least: estimates for "
-            "the population are too high where they are."
+        scaled = " They are scaled, and do not say how many people there are." if w.sum() <= 1.01 * len(w) else ""
+        raise InputError(
+            f'weight: {below:,} of {len(w):,} weights in "{name}" are below 1, but a row stands for one person at '
+            f"least.{scaled} Give weights that sum to the population, or its size: population=N."
         )
     return np.asarray(w)
 

@@ -17,7 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
-from confide.frames.columns import F64, I64, Bools, Records
+from confide.frames.columns import F64, I64, Records
 from confide.frames.distinct import Distinct
 
 LEVELS = (2, 3, 5)
@@ -62,19 +62,14 @@ class Classes:
         """By all keys."""
         return counted(self.size)
 
-    def sizes(self, keys: Sequence[int]) -> tuple[I64, I64]:
-        """The classes of some keys: each class's place, shape (d,), and their sizes."""
+    def sizes(self, keys: Sequence[int]) -> I64:
+        """The sizes of the classes of some keys."""
         found = Distinct.rows([self.codes[k] for k in keys], len(self.size), self.size.astype(np.float64))
-        return found.of, np.rint(found.count).astype(np.int64)
+        return np.rint(found.count).astype(np.int64)
 
     def counted(self, keys: Sequence[int]) -> Counted:
         """How people fare on some keys."""
-        return self.everything if len(keys) == len(self.names) else counted(self.sizes(keys)[1])
-
-    def alone(self, keys: Sequence[int], among: I64) -> Bools:
-        """Which of some classes are of one person already on some keys."""
-        of, size = self.sizes(keys)
-        return np.asarray(size[of[among]] == 1)
+        return self.everything if len(keys) == len(self.names) else counted(self.sizes(keys))
 
 
 def counted(size: I64 | F64) -> Counted:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from confide.core.shares import percent
 from confide.study.look.asked import Asked
 from confide.study.look.attacks import UNSURE
 from confide.study.look.classes import LEVELS
-from confide.study.look.growth import sizes_tried
 from confide.study.look.result import Look
+from confide.study.look.sets import largest_size
 
 SMALL = 100
 """Rows below which shares say little."""
 
 
-def doubts_of(look: Look, asked: Asked) -> Iterator[str]:
+def doubts_of(look: Look, asked: Asked, lost: Sequence[str] = ()) -> Iterator[str]:
     """Every doubt, the weightiest first."""
     yield from _guesses(look, asked)
     yield from asked.doubts
@@ -23,8 +23,7 @@ def doubts_of(look: Look, asked: Asked) -> Iterator[str]:
     yield from _missing(look, asked)
     yield from _population(look)
     yield from _sets(look)
-    for found in look.measures.values():
-        yield from found.notes
+    yield from lost
 
 
 def _guesses(look: Look, asked: Asked) -> Iterator[str]:
@@ -77,6 +76,7 @@ def _population(look: Look) -> Iterator[str]:
 
 
 def _sets(look: Look) -> Iterator[str]:
-    most, m = sizes_tried(len(look.stated.keys)), len(look.stated.keys)
-    if most < min(m, 3):
+    m = len(look.stated.keys)
+    most = largest_size(m)
+    if most < m:
         yield f"Of {m} keys only sets of up to {most} were counted: larger ones isolate more people."

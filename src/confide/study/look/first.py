@@ -15,9 +15,10 @@ from confide.study.look.attacks import attacks
 from confide.study.look.classes import Classes
 from confide.study.look.doubts import doubts_of
 from confide.study.look.groups import groups
-from confide.study.look.growth import drivers, growth, isolating
-from confide.study.look.measured import customary, individual_risk, population_frame, suda_scores
+from confide.study.look.growth import drivers, growth
+from confide.study.look.measured import SUDA, customary, individual_risk, population_frame, suda_scores
 from confide.study.look.result import Look, Stated
+from confide.study.look.sets import isolating
 
 
 def look(
@@ -63,7 +64,6 @@ def look(
     )
     classes = Classes(asked.records)
     alike = classes.alike
-    sets, smallest = isolating(classes)
     by_group, small = groups(file, asked.keys, alike.astype(np.float64))
     lost: list[str] = []
     measures = customary(asked, lost)
@@ -72,11 +72,11 @@ def look(
         "suda": suda_scores(measures, asked.rows),
     })  # fmt: skip
     units = asked.units
-    sizes = np.bincount(smallest[classes.size == 1], minlength=1)
+    sets, alone_on = isolating(classes, measures.get(SUDA))
     made = Look(
         frame, asked.rows, None if units is None else len(np.unique(units)), classes.everything, _stated(asked),
         asked.roles, _missing(asked), growth(classes), drivers(classes), sets,
-        {k: int(many) for k, many in enumerate(sizes) if k and many}, by_group, small,
+        alone_on, by_group, small,
         tuple(attacks(asked, threads)), measures, population_frame(asked, measures, alike), (), _script(asked),
     )  # fmt: skip
     object.__setattr__(made, "doubts", tuple(doubts_of(made, asked, lost)))

@@ -23,9 +23,8 @@ from confide.measure.risk.file_risks.suda import Suda
 from confide.measure.risk.file_risks.t_closeness import TCloseness
 from confide.study.look.asked import Asked
 from confide.study.look.classes import Classes
+from confide.study.look.sets import largest_size
 
-MANY_KEYS, LARGEST = 12, 3
-"""Keys beyond which SUDA2 looks at sets of up to so many only."""
 SUDA, INDIVIDUAL, UNIQUES, HOUSEHOLD, K_MAP = "suda", "individual_risk", "population_uniques", "household_risk", "k_map"
 L_DIVERSITY, T_CLOSENESS = "l_diversity", "t_closeness"
 L, T, K = 2, 0.2, 3
@@ -39,13 +38,13 @@ COUNTED = "counted"
 def statements(asked: Asked) -> Iterator[tuple[str, FileRisk]]:
     """Every customary measure that the roles allow, by name."""
     keys = asked.keys
-    largest = LARGEST if len(keys) > MANY_KEYS else None
+    most = largest_size(len(keys))
     drawn: dict[str, Any] = {}
     if asked.weight is not None:
         drawn = {"weight": asked.weight}
     elif asked.total is not None:
         drawn = {"total": asked.total}
-    yield SUDA, Suda(keys, largest=largest)
+    yield SUDA, Suda(keys, largest=None if most == len(keys) else most)
     if drawn:
         yield INDIVIDUAL, IndividualRisk(keys, **drawn)
         yield UNIQUES, PopulationUniques(keys, **drawn)
@@ -96,7 +95,7 @@ def population_frame(asked: Asked, measures: Mapping[str, FileRiskResult], alike
         everybody = Classes(Encoded(asked.people).records(asked.keys, dict.fromkeys(asked.keys, "categorical")))
         parts.append(_counted(measures[K_MAP].frame["people"].to_numpy(), alike, everybody.everything.alone))
     if UNIQUES in measures:
-        parts.append(measures[UNIQUES].table.select(POPULATION))
+        parts.append(measures[UNIQUES].table.select(list(POPULATION)))
     return pl.concat(parts)
 
 
