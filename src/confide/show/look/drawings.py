@@ -10,8 +10,8 @@ from confide.core.visible import visible
 from confide.show.charts.board_charts import Row, bars_picture
 from confide.show.charts.svg import Picture, line, rect, text
 from confide.show.look.estimates import estimates_picture
-from confide.show.look.tables import ESTIMATORS, suda_table
-from confide.show.look.words import listed
+from confide.show.look.tables import ESTIMATORS, suda_table, with_share
+from confide.show.look.words import STRONG, listed
 from confide.show.report.figures import Drawing, Table
 from confide.study.look.attacks import SURE
 from confide.study.look.measured import SUDA
@@ -51,14 +51,14 @@ def alike_drawing(look: Look) -> Drawing:
 
 
 def columns_picture(counts: dict[str, int], alt: str, narrow: bool = False) -> Picture:
-    """Upright bars, each with its number above and its name below; the first one stands out.
+    """Upright bars, each with its number above, its name and its share below; the first one stands out.
 
-    >>> columns_picture({"alone": 3, "2": 10}, "Two.").words()
-    ['3', 'alone', '10', '2']
+    >>> columns_picture({"alone": 3, "2": 9}, "Two.").words()
+    ['3', 'alone', '25.0%', '9', '2', '75.0%']
     """
-    width, height, top = (340.0 if narrow else 520.0), 210.0, 24.0
-    bottom = height - 24
-    most = max(counts.values(), default=1) or 1
+    width, height, top = (340.0 if narrow else 520.0), 214.0, 24.0
+    bottom = height - 42
+    most, whole = max(counts.values(), default=1) or 1, sum(counts.values())
     step = width / max(len(counts), 1)
     parts: list[str] = []
     for k, (name, many) in enumerate(counts.items()):
@@ -66,7 +66,8 @@ def columns_picture(counts: dict[str, int], alt: str, narrow: bool = False) -> P
         middle = k * step + step / 2
         parts.append(rect(k * step + 5, bottom - tall, step - 10, tall, "f-accent" if k == 0 else "f-bar", 2))
         parts.append(text((middle, bottom - tall - 7), f"{many:,}", "t-b" if k == 0 else "", "middle"))
-        parts.append(text((middle, height - 6), name, "t-soft", "middle"))
+        parts.append(text((middle, bottom + 18), name, "", "middle"))
+        parts.append(text((middle, bottom + 36), percent(many, whole), "t-soft", "middle"))
     parts.append(line([(0, bottom), (width, bottom)], "s-axis"))
     return Picture(width, height, tuple(parts), alt)
 
@@ -76,11 +77,11 @@ def drivers_drawing(look: Look) -> Drawing | None:
     if look.drivers.height < 2 or not look.counted.alone:
         return None
     n, rows = look.rows, look.drivers.sort("alone_without", descending=True, maintain_order=True).tail(MOST_DRIVERS)
-    every = Row(f"all {look.drivers.height} keys", look.counted.alone / n, None, f"{look.counted.alone:,}",
-                percent(look.counted.alone, n))  # fmt: skip
-    low = 0.5 * look.counted.alone
+    alone = look.counted.alone
+    every = Row(f"all {look.drivers.height} keys", alone / n, None, with_share(alone, n), percent(alone, n))
+    low = STRONG * alone
     bars = [every] + [
-        Row(f"without {visible(r['variable'])}", r["alone_share"], None, f"{r['alone_without']:,}",
+        Row(f"without {visible(r['variable'])}", r["alone_share"], None, with_share(r["alone_without"], n),
             percent(r["alone_without"], n), r["alone_without"] < low)
         for r in rows.iter_rows(named=True)
     ]  # fmt: skip
@@ -88,9 +89,9 @@ def drivers_drawing(look: Look) -> Drawing | None:
     alt = f"People alone if one key were not known, of {look.counted.alone:,} who are."
     alt += f" Fewest without {listed(best[::-1], 'or')}." if best else ""
     caption = "People who would be alone if one variable were not known. Blue: less than half are left."
-    table = [[r.name, r.words, percent(r.share or 0.0, 1)] for r in bars]
+    table = [[r.name, r.words] for r in bars]
     return Drawing("drivers", "What makes people stand alone", caption, bars_picture(bars, alt),
-                   bars_picture(bars, alt, narrow=True), Table(["keys", "alone", "share"], table))  # fmt: skip
+                   bars_picture(bars, alt, narrow=True), Table(["keys", "alone"], table))  # fmt: skip
 
 
 def growth_drawing(look: Look) -> Drawing | None:
@@ -171,7 +172,7 @@ def group_drawings(look: Look) -> list[Drawing]:
         shown = part if part.height <= MOST_GROUPS else part.sort("found_share", descending=True).head(MOST_GROUPS)
         rows = [
             Row(visible(r["group"]), r["alone_share"], r["found_share"],
-                f"{percent(r['found'], r['people'])} ({r['found']:,.0f} of {r['people']:,})",
+                f"{percent(r['found'], r['people'])} of {r['people']:,}",
                 percent(r["found"], r["people"]), r["low"] > whole)
             for r in shown.iter_rows(named=True)
         ]  # fmt: skip

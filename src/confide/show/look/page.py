@@ -52,6 +52,7 @@ def look_html(look: Look) -> str:
         title="A first look: who could be recognised?", kind=KIND, marks={}, style=Markup(style), sections=parts,
         size=f"{look.rows:,} rows{units}, {look.roles.frame.height:,} variables", answer=answer(look),
         alone=look.counted.alone > 0, numbers=_numbers(look), elsewhere=ELSEWHERE, guessed=guessed_words(look),
+        builds="Everything on this page builds on the keys." if "keys" in look.stated.guessed else "",
         made=f"Made by confide {__version__} from the file alone; nothing was sent anywhere.",
     )  # fmt: skip
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from confide.core.shares import percent
 from confide.core.visible import visible
@@ -11,6 +11,7 @@ from confide.frames.roles.guess import ROLES
 from confide.frames.roles.result import PLAIN
 from confide.show.look.drawings import drawings, group_drawings, risk_drawing, suda_drawing, uniques_drawing
 from confide.show.look.tables import (
+    TAUS,
     attack_table,
     household_words,
     missing_table,
@@ -89,7 +90,7 @@ def _population(look: Look) -> LookSection | None:
     total = f" of {look.stated.total:,.0f} people" if look.stated.total else ""
     words = f"{how} for the population{total}: how many of the {look.counted.alone:,} who are alone here are alone there."
     drawn = uniques_drawing(look)
-    return LookSection("population", "In the population", (words,), () if drawn is None else (drawn,), (("", table),),
+    return LookSection("population", "In the population", (words, TAUS), () if drawn is None else (drawn,), (("", table),),
                        tuple(notes(look, UNIQUES, INDIVIDUAL, K_MAP)))  # fmt: skip
 
 
@@ -129,23 +130,26 @@ def _groups(look: Look) -> LookSection | None:
 
 def _roles(look: Look) -> LookSection:
     s = look.stated
-    mine = {**dict.fromkeys(s.sensitive, "sensitive"), **dict.fromkeys(s.keys, "key")}
+    mine = {**dict.fromkeys(s.keys, "key"), **dict.fromkeys(s.sensitive, "sensitive")}
     mine |= {v: role for role, v in (("weight", s.weight), ("unit", s.unit)) if v is not None}
-    plural = {"key": "keys"}
+    by_name = {r["variable"]: r for r in look.roles.frame.iter_rows(named=True)}
     order = {role: k for k, role in enumerate(ROLES)}
-    rows = []
-    for r in sorted(look.roles.frame.iter_rows(named=True), key=lambda r: (r["variable"] not in mine, order[r["role"]])):
-        used = mine.get(r["variable"])
-        guessed = used is not None and plural.get(used, used) in s.guessed
-        shown = used or r["role"]
-        how = ("guessed" if guessed else "stated") if used else "not used"
-        why = r["why"] if guessed or used is None else "Stated."
-        label = f"{visible(r['variable'])} ({visible(r['label'])})" if r["label"] else visible(r["variable"])
-        doubt = " Please confirm." if r["doubtful"] and guessed else ""
-        rows.append([label, f"{shown}: {PLAIN[shown]}", how, f"{r['values']:,}", f"{r['missing']:,}", f"{why}{doubt}"])
-    table = Table(["variable", "role", "", "values", "missing", "why"], rows)
+    rest = sorted((v for v in by_name if v not in mine), key=lambda v: order[by_name[v]["role"]])
+    used = [_role_row(by_name[v], role, {"key": "keys"}.get(role, role) in s.guessed) for v, role in mine.items()]
+    left = [_role_row(by_name[v], by_name[v]["role"], None) for v in rest]
+    header = ["variable", "role", "", "values", "missing", "why"]
+    tables = [("", Table(header, used))] + [("Not used", Table(header, left))] * bool(left)
     words = ("Guesses read names, labels and values; each has its reason.",)
-    return LookSection("roles", "What each variable was taken for", words, tables=(("", table), *missing_table(look)))
+    return LookSection("roles", "What each variable was taken for", words, tables=(*tables, *missing_table(look)))
+
+
+def _role_row(row: dict[str, Any], role: str, guessed: bool | None) -> list[str]:
+    """A variable with its role; `guessed` is None for one that is not used."""
+    label = f"{visible(row['variable'])} ({visible(row['label'])})" if row["label"] else visible(row["variable"])
+    how = "" if guessed is None else "guessed" if guessed else "stated"
+    why = row["why"] if guessed is not False else ""
+    doubt = " Please confirm." if row["doubtful"] and guessed else ""
+    return [label, f"{role}: {PLAIN[role]}", how, f"{row['values']:,}", f"{row['missing']:,}", f"{visible(why)}{doubt}"]
 
 
 def _doubts(look: Look) -> LookSection:

@@ -13,13 +13,17 @@ from confide.study.look.measured import HOUSEHOLD, L_DIVERSITY, SUDA, T_CLOSENES
 if TYPE_CHECKING:
     from confide.study.look.result import Look
 
-MOST_SETS = 12
+MOST_SETS = 8
 ESTIMATORS = {
     "counted": "counted in the population", "poisson": "Poisson log-linear (Skinner, Shlomo)",
     "dis": "DIS (Skinner, Elliot)", "benedetti_franconi": "Benedetti, Franconi", "pitman": "Pitman", "ewens": "Ewens",
     "zayatz": "Zayatz", "snb": "SNB",
 }  # fmt: skip
 UNKNOWN = "-"
+TAUS = (
+    "tau1: alone in the population too. tau2: right matches of those alone here, the sum of 1 / F. uniques: people who "
+    "are alone in the population. DIS: the chance that a match with somebody alone here is right."
+)
 
 
 def with_share(many: float, of: float, form: str = ",.0f") -> str:
@@ -44,11 +48,10 @@ def attack_table(look: Look) -> Table:
 
 def sets_table(look: Look) -> Table:
     """The sets of keys that isolate most people."""
-    best = look.sets.sort("minimal", descending=True, maintain_order=True).head(MOST_SETS)
     rows = [
         [", ".join(visible(v) for v in r["variables"]), f"{r['size']}", with_share(r["alone"], look.rows),
          with_share(r["minimal"], look.rows)]
-        for r in best.iter_rows(named=True)
+        for r in look.sets.head(MOST_SETS).iter_rows(named=True)
     ]  # fmt: skip
     return Table(["set", "keys", "alone", "alone on no smaller set inside"], rows)
 
@@ -71,9 +74,7 @@ def population_table(look: Look) -> Table | None:
          _interval(r, "tau2"), _number(r["uniques"]), UNKNOWN if r["dis"] is None else f"{r['dis']:.4g}"]
         for r in look.population.iter_rows(named=True)
     ]  # fmt: skip
-    header = ["estimator", "alone there too (tau1)", "95% interval", "right matches (tau2)", "95% interval",
-              "population uniques", "chance that a match is right (DIS)"]  # fmt: skip
-    return Table(header, rows)
+    return Table(["estimator", "tau1", "95% interval", "tau2", "95% interval", "uniques", "DIS"], rows)
 
 
 def _number(value: float | None) -> str:
@@ -119,9 +120,10 @@ def household_words(look: Look) -> list[str]:
 
 
 def notes(look: Look, *names: str) -> list[str]:
-    """What measures say beside their numbers; the rule for missing values is said once, for all."""
+    """What measures say beside their numbers; what the look says itself is left out."""
     said = [n for name in names if name in look.measures for n in look.measures[name].notes]
-    return [n for n in dict.fromkeys(said) if not n.startswith("Rule for missing values")]
+    once = ("Rule for missing values", f"{look.counted.alone:,} records are unique")
+    return [n for n in dict.fromkeys(said) if not n.startswith(once)]
 
 
 def suda_table(look: Look) -> Table | None:

@@ -11,7 +11,7 @@ import polars as pl
 from confide.core.shares import percent
 from confide.core.visible import visible
 from confide.measure.risk.identification import aligned
-from confide.show.look.tables import household_words, notes, population_table, sensitive_table, suda_table
+from confide.show.look.tables import TAUS, household_words, notes, population_table, sensitive_table, suda_table
 from confide.show.look.words import SENSITIVE, answer
 from confide.show.report.figures import Table
 from confide.study.look.attacks import SURE, THRESHOLD, UNSURE
@@ -80,10 +80,16 @@ def _attacks(look: Look) -> Iterator[Line]:
 
 
 def _attack_words(look: Look) -> str:
-    risk, n = look.individual, look.rows
-    if look.found(UNSURE) is None:
-        return "Each person is found with probability 1 / alike, as nothing is known of the population."
-    return f"Individual risks add up to {risk:,.1f} expected re-identifications ({percent(risk, n)})."
+    risk, unsure, n = look.individual, look.found(UNSURE), look.rows
+    if unsure is None:
+        return "Individual risk is 1 / alike, as nothing is known of the population."
+    said = f"Individual risks add up to {risk:,.1f} expected re-identifications ({percent(risk, n)})"
+    if look.stated.counted:
+        return f"{said}: 1 / F, with F counted in the population."
+    return (
+        f"{said} by Benedetti and Franconi, who see each combination's own weights alone; the intruder's "
+        f"{unsure:,.1f} come from a model of all keys together."
+    )
 
 
 def _growth(look: Look) -> Iterator[str]:
@@ -93,13 +99,6 @@ def _growth(look: Look) -> Iterator[str]:
         name = visible(r["added"]) if r["keys"] == 1 else f"+ {visible(r['added'])}"
         rows.append((name, *_pair(r["alone"], look.rows), *_pair(r["below_5"], look.rows), *_pair(r["found"], look.rows)))
     yield from _table(rows)
-    top = look.drivers.row(0, named=True)
-    if look.drivers.height > 1:
-        yield from _wrapped(
-            f'"{visible(top["variable"])}" does most: without it {top["alone_without"]:,} people '
-            f"({percent(top['alone_without'], look.rows)}) would be alone, and {top['found_without']:,} "
-            f"({percent(top['found_without'], look.rows)}) found."
-        )
 
 
 def _sets(look: Look) -> Iterator[str]:
@@ -129,6 +128,7 @@ def _population(look: Look) -> Iterator[str]:
     how = "counted" if look.stated.counted else "estimated"
     yield f"In the population, {how}: of the {look.counted.alone:,} who are alone here"
     yield from _printed(table)
+    yield from _wrapped(TAUS)
     for said in notes(look, UNIQUES, INDIVIDUAL, K_MAP):
         yield from _wrapped(said, "- ")
 
