@@ -62,7 +62,7 @@ def test_one_combination_is_hidden_by_coarsening() -> None:
     assert banded.value < raw.value  # type: ignore[operator]
     assert raw.table.height == 14
     assert raw.table["size"].max() == 3
-    assert raw.numbers["combinations"] == raw.frame["minimal"].sum()
+    assert raw.numbers["minimal"] == raw.frame["minimal"].sum()
     assert raw.bars["what"].to_list() == keys
 
 

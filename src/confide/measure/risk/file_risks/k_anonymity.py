@@ -47,6 +47,7 @@ class KAnonymity(FileRisk):
     missing: str = field(default=OWN, metadata={"choices": tuple(RULES)})
 
     risk: ClassVar[str] = "k_anonymity"
+    in_words: ClassVar[str] = "records below k (k-anonymity)"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -202,15 +202,20 @@ def model_words(found: Sequence[Estimate], keys: Sequence[str]) -> list[str]:
         judged = f"refused as {e.fit.refused}" if e.fit.refused else "not refused"
         said.append(
             f'Model of "{e.estimator}": main effects of all keys, and pairs: {pairs}. z1 = {e.fit.z1:.1f}, '
-            f"z2 = {e.fit.z2:.1f}: {judged}. Its intervals allow for who happens to be drawn, and for as much bias as "
-            "the criterion cannot see (95 percent; in trials on the shipped population they held the truth more often)."
+            f"z2 = {e.fit.z2:.1f}: {judged}."
         )
         if e.fit.binned:
             said.append(
                 f"In bins, since the table of all cells would be too large or too thin (at most {CELLS:,} cells; "
                 f"{e.fit.table:,} were fitted): {', '.join(keys[i] for i in e.fit.binned)}. A value's share of its bin "
-                "is taken to be the same everywhere."
+                "is taken to be the same everywhere; what that misses is not known, so there is no interval."
             )
+    if any(e.fit is not None and not e.fit.binned for e in found):
+        said.append(
+            "Intervals of log-linear models allow for who happens to be drawn, and for as much bias as the criterion "
+            "cannot see: 95 percent, and in trials on the shipped population they held the truth more often. A model "
+            "that is refused has none that counts."
+        )
     return said
 
 

@@ -107,7 +107,7 @@ class Suda(FileRisk):
         """Scores of all records."""
         keys = file.keys(self.keys)
         found = unique_sets([file.codes(v) for v in keys], file.n, self.largest, self.missing == "own")
-        m = len(keys)
+        m = max(len(keys), 1)
         of_size = scores(m, self.scale)[: found.by_size.shape[1]]
         score, sets = (found.by_size @ of_size)[found.of], found.by_size.sum(axis=1)[found.of]
         there = sets > 0
@@ -121,10 +121,11 @@ class Suda(FileRisk):
             **counted(int(there.sum()), file.n), "mean": float(score.mean()), "largest": float(score.max()),
             "sets": float(found.count.sum()),
         }  # fmt: skip
+        notes = self._notes(file, keys, found, theta, int((there & (score == 0)).sum()))
         title = f'Special uniques (SUDA2) of {file.n:,} records on {", ".join(self.keys)}; scale "{self.scale}"'
         sizes = {f"{s} keys" if s > 1 else "1 key": float(k) for s, k in enumerate(found.sizes, 1)}
         return SpecialUniques(
-            title, frame, numbers, self.parts, tuple(self._notes(file, keys, found, theta)), bars(sizes),
+            title, frame, numbers, self.parts, tuple(notes), bars(sizes),
             "Minimal sample uniques, by size", contributions(keys, found, of_size), listed(keys, found), theta,
         )  # fmt: skip
 
@@ -134,10 +135,8 @@ class Suda(FileRisk):
         weights = weights_of(file, self.weight, self.fraction, self.total)
         return intrusion(Cells.of([file.codes(v) for v in keys], weights)).theta
 
-    def _notes(self, file: File, keys: Sequence[str], found: UniqueSets, theta: float | None) -> list[str]:
+    def _notes(self, file: File, keys: Sequence[str], found: UniqueSets, theta: float | None, lost: int) -> list[str]:
         said = [f'An MSU of s of the {len(keys)} keys scores {SCALES[self.scale]} (scale "{self.scale}").']
-        zero = int(((found.by_size @ scores(len(keys), self.scale)[: found.by_size.shape[1]]) == 0)[found.of].sum())
-        lost = zero - int((found.by_size.sum(axis=1) == 0)[found.of].sum())
         if lost:
             said.append(f"{lost:,} records have the score 0 although all keys together single them out: 0 is not safe.")
         if found.by_size.shape[1] < len(keys):

@@ -24,7 +24,7 @@ from confide.measure.risk.file_risks.words import kept_back_words, truth_words
 
 MOST = 100_000
 """Sets of keys that are counted at most."""
-CELLS = "combinations"
+MINIMAL = "minimal"
 
 
 @registered
@@ -53,6 +53,7 @@ class UnsafeCombinations(FileRisk):
     below: int | Sequence[int] = 3
 
     risk: ClassVar[str] = "unsafe_combinations"
+    in_words: ClassVar[str] = "records with an unsafe combination of keys"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -75,7 +76,7 @@ class UnsafeCombinations(FileRisk):
     def parts(self) -> dict[str, str]:
         """Records with an unsafe combination, their share, and how many unsafe combinations there are."""
         said = f"records with an unsafe combination of up to {self.dimension} keys"
-        return {"": said, SHARE: f"share of {said}", CELLS: "minimal unsafe combinations, over all records"}
+        return {"": said, SHARE: f"share of {said}", MINIMAL: "minimal unsafe combinations, over all records"}
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -94,7 +95,10 @@ class UnsafeCombinations(FileRisk):
         frame = pl.DataFrame({"row": np.arange(file.n), "unsafe": unsafe, "minimal": minimal, "below": unsafe > 0})
         shown = [(", ".join(names), len(names), bad, least) for names, bad, least in rows]
         table = pl.DataFrame(shown, schema=["keys", "size", "unsafe", "minimal"], orient="row")
-        numbers: Mapping[str, float | None] = {**counted(int((unsafe > 0).sum()), file.n), CELLS: float(minimal.sum())}
+        numbers: Mapping[str, float | None] = {
+            **counted(int((unsafe > 0).sum()), file.n),
+            MINIMAL: float(minimal.sum()),
+        }
         title = f"Unsafe combinations of {file.n:,} records: up to {self.dimension} of {', '.join(self.keys)}"
         return FileRiskResult(
             title, frame, numbers, self.parts, tuple(self._words(file, keys)), bars(_by_key(rows, keys)),

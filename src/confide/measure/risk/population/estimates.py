@@ -99,7 +99,7 @@ def _poisson(name: str, sample: Sample) -> Estimate:
     n = len(x)
     return Estimate(
         name, tau1, tau2, float(cells.people[one] @ alone), n / (n + float(x.sum())) if n else None,
-        _interval(tau1, spread1, n), _interval(tau2, spread2, n), note=_refusal(fit),
+        _interval(tau1, spread1, n, fit), _interval(tau2, spread2, n, fit), note=_refusal(fit),
         alone=_spread_out(one, alone), inverse=_inverse(cells, fit.x), fit=fit,
     )  # fmt: skip
 
@@ -146,7 +146,10 @@ def _by_sizes(name: str, cells: Cells) -> Estimate:
     return Estimate(name, found * cells.fraction, uniques=found)
 
 
-def _interval(at: float, variance: float, most: int) -> Interval:
+def _interval(at: float, variance: float, most: int, fit: PoissonFit) -> Interval:
+    """None where keys enter in bins: what is lost by them nothing tells."""
+    if fit.binned:
+        return None, None
     wide = Z * float(np.sqrt(variance))
     return max(at - wide, 0.0), min(at + wide, float(most))
 
