@@ -1,1 +1,1 @@
-"""What each variable of a file is, guessed from names, labels, kinds and values: identifier, key, sensitive and so on."""
+"""What each variable of a file is, guessed from names, labels and values: identifier, key, sensitive and so on."""

@@ -97,7 +97,9 @@ def _place(f: Facts) -> Guessed | None:
     word = said(f.name_words, PLACES) or _first(f.label_words, PLACES)
     if not word or _amount(f):
         return None
-    return Guessed(f, "geography", f'A place ("{word}" in its {_where(f, word)}), {f.distinct:,} values.', group="place")
+    return Guessed(
+        f, "geography", f'A place ("{word}" in its {_where(f, word)}), {f.distinct:,} values.', group="place"
+    )
 
 
 def _private_name(f: Facts) -> Guessed | None:

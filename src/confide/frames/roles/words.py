@@ -33,8 +33,8 @@ NUMBERS_PEOPLE = _listed("""
 """What numbers records, persons or units."""
 
 UNITS = _listed("""
-    hh hhid hid household households hushold haushalt menage hogar famiglia family famid familie serial serialno dwelling
-    firm company enterprise establishment betrieb school class classid panel cluster
+    hh hhid hid household households hushold haushalt menage hogar famiglia family famid familie serial serialno
+    dwelling firm company enterprise establishment betrieb school class classid panel cluster
 """)
 """What several rows may share as one unit."""
 
@@ -50,8 +50,8 @@ PLACES = CODES - _listed("""
     code codes cd occ occp occupation isco soc ind indp industry naics naicsp nace sic isic diagnosis icd icd9 icd10 drg
     atc cpt ancestry language lang religion birthplace pob pobp beruf yrke beroep profession profesion profissao
     professione oficio branche bransch block
-""") | _listed("st city town village residence wohnort ort lieu localite ciudad cidade citta urban rural urbanicity division"
-               " place latitude longitude lat lon lng")  # fmt: skip
+""") | _listed("st city town village residence wohnort ort lieu localite ciudad cidade citta urban rural urbanicity"
+               " division place latitude longitude lat lon lng")  # fmt: skip
 """Where somebody lives."""
 
 KNOWN: dict[str, tuple[frozenset[str], str]] = {
@@ -60,17 +60,17 @@ KNOWN: dict[str, tuple[frozenset[str], str]] = {
         nascimento geboortejaar urodzenia syntymavuosi"""), "age or birth"),
     "sex": (_listed("sex gender sexe sexo sesso geschlecht kjonn kon koen kon geslacht plec sukupuoli genre genero"),
             "sex"),
-    "origin": (_listed("""race rac1p ethnicity ethnic eth ethn ethnie origin hispanic hisp latino nationality citizenship
-        citizen nativity nation nationalite nacionalidad staatsangehorigkeit nationalitat statsborgerskab birthplace pob
-        pobp cob ancestry raza raca cor herkunft hautfarbe"""), "origin"),
+    "origin": (_listed("""race rac1p ethnicity ethnic eth ethn ethnie origin hispanic hisp latino nationality
+        citizenship citizen nativity nation nationalite nacionalidad staatsangehorigkeit nationalitat statsborgerskab
+        birthplace pob pobp cob ancestry raza raca cor herkunft hautfarbe"""), "origin"),
     "marital": (_listed("""marital marst mar marstat married maritalstatus civil civilstatus civilstand sivilstand
         familienstand etatcivil estadocivil burgerlijke zivilstand"""), "marital status"),
     "schooling": (_listed("""educ education schl schooling school degree grade qualification edu bildung abschluss
         diplome educacion educacao istruzione utdanning utbildning uddannelse opleiding koulutus wyksztalcenie
         isced"""), "schooling"),
-    "work": (_listed("""occ occp occupation occup isco soc job profession beruf yrke beroep profesion profissao professione
-        zawod ammatti industry ind indp naics naicsp nace sic isic employer labour labor employment esr empstat worker
-        cow branche bransch rank"""), "work"),
+    "work": (_listed("""occ occp occupation occup isco soc job profession beruf yrke beroep profesion profissao
+        professione zawod ammatti industry ind indp naics naicsp nace sic isic employer labour labor employment esr
+        empstat worker cow branche bransch rank"""), "work"),
     "household": (_listed("""hhsize famsize householdsize nperson npers persons children kids nchild relationship relp
         hhtype housing tenure rooms vehicles cars"""), "the household"),
     "language": (_listed("language lang religion relig sprache langue idioma lingua religionszugehorigkeit konfession"

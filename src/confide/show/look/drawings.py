@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+
 from confide.core.shares import percent
 from confide.core.visible import visible
 from confide.show.charts.board_charts import Row, bars_picture
 from confide.show.charts.svg import Picture, line, rect, text
+from confide.show.look.alike import alike_counts
 from confide.show.look.estimates import estimates_picture
 from confide.show.look.tables import ESTIMATORS, suda_table, with_share
 from confide.show.look.words import STRONG, listed
@@ -19,7 +21,6 @@ from confide.study.look.measured import SUDA
 if TYPE_CHECKING:
     from confide.study.look.result import Look
 
-SIZES = {"alone": (1, 1), "2": (2, 2), "3-4": (3, 4), "5-9": (5, 9), "10-24": (10, 24), "25+": (25, None)}
 RISKS = (0.0, 0.01, 0.05, 0.1, 0.2, 0.5)
 """Where the bars of individual risk begin."""
 MOST_DRIVERS, MOST_GROUPS = 14, 8
@@ -29,15 +30,6 @@ def drawings(look: Look) -> list[Drawing]:
     """The pictures that every look has."""
     made = [alike_drawing(look)]
     return [*made, *(d for d in (drivers_drawing(look), growth_drawing(look)) if d is not None)]
-
-
-def alike_counts(look: Look) -> dict[str, int]:
-    """People by the size of their class."""
-    size = look.frame["alike"].to_numpy()
-    return {
-        name: int(((size >= low) & (True if high is None else size <= high)).sum())
-        for name, (low, high) in SIZES.items()
-    }
 
 
 def alike_drawing(look: Look) -> Drawing:
@@ -109,8 +101,8 @@ def growth_drawing(look: Look) -> Drawing | None:
         f"From {percent(look.growth['found'][0], look.rows)} found by {visible(look.growth['added'][0])} alone to "
         f"{percent(last['found'], look.rows)} by all {last['keys']} keys."
     )
-    caption = "Keys in the order in which each adds most. Pale: found by an intruder who is sure that the person is in "
-    caption += "the file; dark: alone."
+    caption = "Keys in the order in which each adds most. Wide bars: found by an intruder who is sure that the person "
+    caption += "is in the file; inside them: alone."
     made = [bars_picture(rows, alt, narrow, long=True) for narrow in (False, True)]
     header = ["key", "alone", "fewer than 5 alike", "found"]
     return Drawing("growth", "How risk grows with each key", caption, made[0], made[1], Table(header, cells))
@@ -137,11 +129,8 @@ def suda_drawing(look: Look) -> Drawing | None:
     if table is None:
         return None
     frame = look.measures[SUDA].table.sort("contribution", descending=True, nulls_last=True).head(MOST_DRIVERS)
-    rows = [
-        Row(visible(r["variable"]), r["contribution"], None, percent(r["contribution"], 1), percent(r["contribution"], 1))
-        for r in frame.iter_rows(named=True)
-        if r["contribution"] is not None
-    ]  # fmt: skip
+    known = [(visible(v), share) for v, share in frame.select("variable", "contribution").drop_nulls().iter_rows()]
+    rows = [Row(v, share, None, percent(share, 1), percent(share, 1)) for v, share in known]
     alt = f"Share of SUDA2 scores by key: {', '.join(f'{r.name} {r.words}' for r in rows)}."
     caption = "Share of the scores of all small sets that have the key in them. Shares overlap."
     made = [bars_picture(rows, alt, narrow) for narrow in (False, True)]
@@ -158,7 +147,9 @@ def uniques_drawing(look: Look) -> Drawing | None:
         for r in known.iter_rows(named=True)
     ]
     alt = f"Expected population uniques among those alone: {', '.join(f'{n} {v:,.0f}' for n, v, *_ in rows)}."
-    caption = "People who are alone here and in the population, on a logarithmic scale; bars are 95% intervals, where an "
+    caption = (
+        "People who are alone here and in the population, on a logarithmic scale; bars are 95% intervals, where an "
+    )
     caption += "estimator has one. Rely on the first; the others are what other tools report."
     made = [estimates_picture(rows, alt, narrow) for narrow in (False, True)]
     return Drawing("uniques", "Alone in the population too", caption, made[0], made[1])
@@ -167,7 +158,7 @@ def uniques_drawing(look: Look) -> Drawing | None:
 def group_drawings(look: Look) -> list[Drawing]:
     """Who is at risk, one picture per key: the share of each group that is found, and that is alone."""
     whole = (look.found(SURE) or 0.0) / look.rows
-    out = []
+    out: list[Drawing] = []
     for (name,), part in look.groups.group_by(["variable"], maintain_order=True):
         shown = part if part.height <= MOST_GROUPS else part.sort("found_share", descending=True).head(MOST_GROUPS)
         rows = [
@@ -190,4 +181,3 @@ def group_drawings(look: Look) -> list[Drawing]:
         made = [bars_picture(rows, alt, narrow, long=True) for narrow in (False, True)]
         out.append(Drawing(f"by-{len(out)}", visible(str(name)), more, made[0], made[1], table))
     return out
-

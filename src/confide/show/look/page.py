@@ -64,7 +64,11 @@ def _numbers(look: Look) -> list[dict[str, Any]]:
     rows = [
         (c.alone, "alone", f"{c.alone:,} people: nobody else has their {keys}"),
         (c.below[-1], "fewer than five alike", f"{c.below[-1]:,} people share these with fewer than four others"),
-        (found or 0.0, "found", f"{found or 0.0:,.0f} people, by somebody who knows these and that they are in the file"),
+        (
+            found or 0.0,
+            "found",
+            f"{found or 0.0:,.0f} people, by somebody who knows these and that they are in the file",
+        ),
     ]
     return [{"value": percent(many, n).rstrip("%"), "name": name, "words": words} for many, name, words in rows]
 

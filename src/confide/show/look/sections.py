@@ -77,7 +77,7 @@ def _intruders(look: Look) -> LookSection:
     words = ["Each intruder knows the keys of everybody and looks for all of them in the file as it is."]
     if look.found(UNSURE) is not None:
         words.append(
-            "Who is not sure that a person is in the file must allow for all others in the population with the same keys."
+            "Who is not sure that a person is in the file must allow for all people who have the same keys."
         )
     return LookSection("intruders", "What an intruder finds", tuple(words), tables=(("", attack_table(look)),))
 
@@ -88,10 +88,13 @@ def _population(look: Look) -> LookSection | None:
         return None
     how = "Counted" if look.stated.counted else "Estimated"
     total = f" of {look.stated.total:,.0f} people" if look.stated.total else ""
-    words = f"{how} for the population{total}: how many of the {look.counted.alone:,} who are alone here are alone there."
+    words = (
+        f"{how} for the population{total}: how many of the {look.counted.alone:,} who are alone here are alone there."
+    )
     drawn = uniques_drawing(look)
-    return LookSection("population", "In the population", (words, TAUS), () if drawn is None else (drawn,), (("", table),),
-                       tuple(notes(look, UNIQUES, INDIVIDUAL, K_MAP)))  # fmt: skip
+    points = tuple(notes(look, UNIQUES, INDIVIDUAL, K_MAP))
+    pictures = () if drawn is None else (drawn,)
+    return LookSection("population", "In the population", (words, TAUS), pictures, (("", table),), points)
 
 
 def _sets(look: Look) -> LookSection | None:
@@ -123,7 +126,8 @@ def _groups(look: Look) -> LookSection | None:
     if not made:
         return None
     whole = percent(look.found(SURE) or 0.0, look.rows)
-    words = f"Of all people {whole} are found. Pale: found; dark: alone; blue: found more often than all, beyond noise."
+    words = f"Of all people {whole} are found. Wide bars: found; inside them: alone; blue: found more often than all "
+    words += "people, beyond noise."
     few = f"{look.small_groups:,} groups of fewer than {SMALLEST} people are not shown." if look.small_groups else ""
     return LookSection("groups", "Who is at risk", tuple(w for w in (words, few) if w), tuple(made))
 

@@ -113,8 +113,8 @@ def household_words(look: Look) -> list[str]:
     units = found.frame.height
     whole, single = found.numbers[""] or 0.0, found.numbers["one_member"] or 0.0
     return [
-        f"Who knows the keys of all rows of a unit finds {whole:,.0f} of {units:,} units ({percent(whole, units)}); who "
-        f"knows one row at a time {single:,.0f} ({percent(single, units)}). The first is the prudent number.",
+        f"Who knows the keys of all rows of a unit finds {whole:,.0f} of {units:,} units ({percent(whole, units)}); "
+        f"who knows one row at a time {single:,.0f} ({percent(single, units)}). The first is the prudent number.",
         *notes(look, HOUSEHOLD),
     ]
 
@@ -131,8 +131,8 @@ def suda_table(look: Look) -> Table | None:
     found = look.measures.get(SUDA)
     if found is None or not found.numbers[""]:
         return None
-    rows = [
-        [visible(r["variable"]), UNKNOWN if r["contribution"] is None else percent(r["contribution"], 1), f"{r['sets']:,}"]
-        for r in found.table.sort("contribution", descending=True, nulls_last=True).iter_rows(named=True)
-    ]  # fmt: skip
+    rows = []
+    for r in found.table.sort("contribution", descending=True, nulls_last=True).iter_rows(named=True):
+        share = UNKNOWN if r["contribution"] is None else percent(r["contribution"], 1)
+        rows.append([visible(r["variable"]), share, f"{r['sets']:,}"])
     return Table(["key", "share of all scores", "minimal sets with it"], rows)

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from confide.study.look.result import Look
 
 SENSITIVE = (
-    "Not 2-diverse: all who are alike have one value, so that it is learnt without telling them apart; whoever is alone "
-    "is among them. Not 0.2-close: values among those alike are distributed unlike the file's. Different numbers count "
-    "as different however near they are, which flatters diversity of incomes and the like."
+    "Not 2-diverse: all who are alike have one value, so that it is learnt without telling them apart; whoever is "
+    "alone is among them. Not 0.2-close: values among those alike are distributed unlike the file's. Different "
+    "numbers count as different however near they are, which flatters diversity of incomes and the like."
 )
 STRONG = 0.5
 """A key does it if without it less than this share of those alone would be."""
@@ -37,7 +37,8 @@ def answer(look: Look) -> list[str]:
     """Who could be recognised, by what, and where to begin."""
     n, c, keys = look.rows, look.counted, listed(look.stated.keys)
     if c.alone:
-        first = f"{percent(c.alone, n)} of people ({c.alone:,} of {n:,}) are alone: nobody else in the file has their {keys}."
+        many = f"{percent(c.alone, n)} of people ({c.alone:,} of {n:,})"
+        first = f"{many} are alone: nobody else in the file has their {keys}."
     else:
         least = int(look.frame["alike"].min())  # type: ignore[arg-type]
         first = f"Nobody is alone: everybody shares {keys} with at least {least - 1:,} other{'s' * (least != 2)}."

@@ -1,4 +1,4 @@
-"""A first look as text: the words of the profession beside plain ones, shares beside counts, doubts where they belong."""
+"""A first look as text: words of the profession beside plain ones, shares beside counts, doubts where they belong."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 WIDTH = 110
 SHOWN_SETS, SHOWN_GROUPS = 6, 6
+NEXT = 'Next: look.save("look.html") for the page with pictures; cf.Intruder(...) and cf.Plan(...) for a release.'
 
 Line = tuple[str, str, str, str]
 
@@ -41,7 +42,7 @@ def look_text(look: Look) -> str:
         [*_units(look)],
         [*_groups(look)],
         ["What limits these numbers", *(line for said in look.doubts for line in _wrapped(said, "- "))],
-        [*_next(look)],
+        [NEXT],
     ]
     return "\n\n".join("\n".join(p) for p in parts if p)
 
@@ -56,8 +57,8 @@ def _head(look: Look) -> Iterator[str]:
         how = "guessed" if role in s.guessed else "stated" if said != "none" else ""
         yield from _wrapped(f"{role:<9} {said}{f' ({how})' * bool(how)}", "", " " * 10)
     gone = look.missing.filter(role="key")
-    cells = int(gone["rows"].sum())
-    yield f"missing   {cells:,} of {look.rows * len(s.keys):,} values of keys ({percent(cells, look.rows * len(s.keys))})"
+    cells, every = int(gone["rows"].sum()), look.rows * len(s.keys)
+    yield f"missing   {cells:,} of {every:,} values of keys ({percent(cells, every)})"
 
 
 def _file(look: Look) -> Iterator[Line]:
@@ -97,7 +98,9 @@ def _growth(look: Look) -> Iterator[str]:
     rows = [("", "alone", "", "fewer than 5", "", "found", "")]
     for r in look.growth.iter_rows(named=True):
         name = visible(r["added"]) if r["keys"] == 1 else f"+ {visible(r['added'])}"
-        rows.append((name, *_pair(r["alone"], look.rows), *_pair(r["below_5"], look.rows), *_pair(r["found"], look.rows)))
+        rows.append(
+            (name, *_pair(r["alone"], look.rows), *_pair(r["below_5"], look.rows), *_pair(r["found"], look.rows))
+        )
     yield from _table(rows)
 
 
@@ -172,10 +175,6 @@ def _groups(look: Look) -> Iterator[str]:
         yield f"{look.small_groups:,} groups of fewer than ten people are not shown."
 
 
-def _next(look: Look) -> Iterator[str]:
-    yield 'Next: look.save("look.html") for the page with pictures; cf.Intruder(...) and cf.Plan(...) for a release.'
-
-
 def _pair(many: float, of: float) -> tuple[str, str]:
     return f"{many:,.0f}", f"({percent(many, of)})"
 
@@ -183,7 +182,9 @@ def _pair(many: float, of: float) -> tuple[str, str]:
 def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     widths = [max(len(r[k]) for r in rows) for k in range(len(rows[0]))]
     for r in rows:
-        yield "  ".join(x.rjust(w) if k else x.ljust(w) for k, (x, w) in enumerate(zip(r, widths, strict=True))).rstrip()
+        yield "  ".join(
+            x.rjust(w) if k else x.ljust(w) for k, (x, w) in enumerate(zip(r, widths, strict=True))
+        ).rstrip()
 
 
 def _wrapped(said: str, first: str = "", rest: str = "") -> list[str]:

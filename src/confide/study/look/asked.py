@@ -89,7 +89,7 @@ def settled(
     )
     for v in mine:
         with problems:
-            doubts += check_key(file, found, v, "keys" in guessed)
+            doubts += check_key(file, found, v)
     weights, group = _checked(file, problems, doubts, guessed, heavy, group)
     problems.tell()
     people, total = _population(file, population, mine, weights)
@@ -108,7 +108,7 @@ def _one(names: Sequence[str], what: str) -> str | None:
 
 def _no_keys(found: Roles, keys: Any, guess: bool) -> str:
     if keys is not None:
-        return "keys names no variable; state what an intruder could know, as in keys=[\"sex\", \"age\"]."
+        return 'keys names no variable; state what an intruder could know, as in keys=["sex", "age"].'
     if not guess:
         return 'With guess=False, state keys=[...]: what an intruder could know of a person, as in keys=["sex", "age"].'
     more = found.could_be_keys
@@ -119,7 +119,7 @@ def _no_keys(found: Roles, keys: Any, guess: bool) -> str:
     )
 
 
-def check_key(file: Encoded, found: Roles, name: str, guessed: bool) -> list[str]:
+def check_key(file: Encoded, found: Roles, name: str) -> list[str]:
     """Refuse a key that tells everybody apart or nobody; what is to be doubted about another."""
     row = found.frame.row(by_predicate=pl.col("variable") == name, named=True)
     n, present = file.frame.height, file.frame.height - row["missing"]

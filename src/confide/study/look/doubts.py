@@ -8,6 +8,7 @@ from confide.core.shares import percent
 from confide.study.look.asked import Asked
 from confide.study.look.attacks import UNSURE
 from confide.study.look.classes import LEVELS
+from confide.study.look.measured import SUDA_KEYS
 from confide.study.look.result import Look
 from confide.study.look.sets import largest_size
 
@@ -78,5 +79,7 @@ def _population(look: Look) -> Iterator[str]:
 def _sets(look: Look) -> Iterator[str]:
     m = len(look.stated.keys)
     most = largest_size(m)
-    if most < m:
+    if m > SUDA_KEYS:
+        yield f"{m} keys are too many for SUDA2, which is computed for up to {SUDA_KEYS}: scores are 0."
+    elif most < m:
         yield f"Of {m} keys only sets of up to {most} were counted: larger ones isolate more people."

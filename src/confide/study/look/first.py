@@ -68,7 +68,7 @@ def look(
     lost: list[str] = []
     measures = customary(asked, lost)
     frame = pl.DataFrame({
-        "row": np.arange(asked.rows), "alike": alike, "individual_risk": individual_risk(asked, measures, alike),
+        "row": np.arange(asked.rows), "alike": alike, "individual_risk": individual_risk(measures, alike),
         "suda": suda_scores(measures, asked.rows),
     })  # fmt: skip
     units = asked.units

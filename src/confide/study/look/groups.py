@@ -1,4 +1,4 @@
-"""Who is at risk, by group: the share alone and found of people with each value of a key; small groups are not named."""
+"""Who is at risk, by group: shares alone and found of people with each value of a key; small groups are left out."""
 
 from __future__ import annotations
 

@@ -33,6 +33,8 @@ POPULATION: dict[str, Any] = {
     "tau2_low": pl.Float64, "tau2_high": pl.Float64, "uniques": pl.Float64, "dis": pl.Float64, "note": pl.String,
 }  # fmt: skip
 COUNTED = "counted"
+SUDA_KEYS = 60
+"""Keys up to which SUDA2 scores are computed: factorials of more are no numbers to compare."""
 
 
 def statements(asked: Asked) -> Iterator[tuple[str, FileRisk]]:
@@ -44,7 +46,8 @@ def statements(asked: Asked) -> Iterator[tuple[str, FileRisk]]:
         drawn = {"weight": asked.weight}
     elif asked.total is not None:
         drawn = {"total": asked.total}
-    yield SUDA, Suda(keys, largest=None if most == len(keys) else most)
+    if len(keys) <= SUDA_KEYS:
+        yield SUDA, Suda(keys, largest=None if most == len(keys) else most)
     if drawn:
         yield INDIVIDUAL, IndividualRisk(keys, **drawn)
         yield UNIQUES, PopulationUniques(keys, **drawn)
@@ -72,7 +75,7 @@ def customary(asked: Asked, doubts: list[str]) -> dict[str, FileRiskResult]:
     return out
 
 
-def individual_risk(asked: Asked, measures: Mapping[str, FileRiskResult], alike: I64) -> F64:
+def individual_risk(measures: Mapping[str, FileRiskResult], alike: I64) -> F64:
     """For each row the probability that a match with it is right: 1 / F where the population is counted, Benedetti and
     Franconi's E(1 / F) where it is estimated, else 1 / alike."""
     if K_MAP in measures:

@@ -104,7 +104,9 @@ class Look(Result):
         for a in self.attacked:
             sure = "is sure that they are in the file" if a.membership == SURE else "is not sure of that"
             share = None if a.found is None else a.found / n
-            rows.append((f"found_{a.membership}", a.found, share, f"found by an intruder who knows the keys and {sure}"))
+            rows.append(
+                (f"found_{a.membership}", a.found, share, f"found by an intruder who knows the keys and {sure}")
+            )
         rows.append(("individual_risk", self.individual, self.individual / n, "sum of individual risks"))
         for name, found in self.measures.items():
             rows += [(f"{name}{'_' * bool(part)}{part}", found.numbers[part], None, said)
@@ -116,7 +118,9 @@ class Look(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain data, without records."""
-        tables = {n: getattr(self, n) for n in ("missing", "growth", "drivers", "sets", "groups", "attacks", "population")}
+        tables = {
+            n: getattr(self, n) for n in ("missing", "growth", "drivers", "sets", "groups", "attacks", "population")
+        }
         s = self.stated
         return {
             "rows": self.rows, "units": self.units,
@@ -132,7 +136,7 @@ class Look(Result):
         }  # fmt: skip
 
     def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> Path:
-        """Write the page (.html), plain data (.json), the private frame (.csv, .parquet, ...) or the chart (.png, .svg).
+        """Write the page (.html), plain data (.json), the private frame (.csv, .parquet) or the chart (.png, .svg).
 
         All can be read by their owner alone; an existing file is refused unless `overwrite`.
         """
