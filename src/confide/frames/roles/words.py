@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from confide.frames.doubts import CODES
+from confide.frames.doubts import CODES, ENDINGS
 
 
 def _listed(text: str) -> frozenset[str]:
@@ -112,13 +112,16 @@ def words_of(text: str) -> list[str]:
 
 
 def said(words: Iterable[str], of: frozenset[str]) -> str:
-    """The first word that is in a list, also where digits follow it or all words run together; empty for none.
+    """The first word that is in a list, also where digits or "code" follow it or all words run together; empty for none.
 
     >>> said(["race", "2"], KNOWN["origin"][0]), said(["wage"], KNOWN["age"][0]), said(["q1"], PLACES)
     ('race', '', '')
+    >>> said(["kommunekode"], PLACES)
+    'kommune'
     """
     every = list(words)
-    for word in [*every, "".join(every), *(w.rstrip("0123456789") for w in every)]:
+    bare = [w.removesuffix(e) for w in every for e in ENDINGS if w.endswith(e)]
+    for word in [*every, "".join(every), *(w.rstrip("0123456789") for w in every), *bare]:
         if word in of:
             return word
     return ""

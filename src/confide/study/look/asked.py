@@ -18,6 +18,8 @@ from confide.frames.units import unit_numbers
 
 MOST_SENSITIVE = 6
 """Sensitive variables that are measured where they are guessed."""
+DIFFERENT = 0.05
+"""How far the sum of weights may be from the stated population before it is said."""
 FEW_ROWS = 9
 """Rows up to which a key may have a value for each."""
 
@@ -76,7 +78,8 @@ def settled(
     with problems:
         private = stated(sensitive, "sensitive", found.sensitive[:MOST_SENSITIVE])
     with problems:
-        heavy = _one(stated(weight, "weight", (found.weight,) if found.weight else ()), "weight")
+        proposed = (found.weight,) if found.weight and population is None else ()
+        heavy = _one(stated(weight, "weight", proposed), "weight")
     with problems:
         group = _one(stated(unit, "unit", (found.unit,) if found.unit else ()), "unit")
     problems.tell()
@@ -93,6 +96,11 @@ def settled(
     weights, group = _checked(file, problems, doubts, guessed, heavy, group)
     problems.tell()
     people, total = _population(file, population, mine, weights)
+    if weights is not None and total is not None and abs(weights.sum() / total - 1) > DIFFERENT:
+        doubts.append(
+            f'The weights in "{heavy}" sum to {weights.sum():,.0f} people, but the population is stated as {total:,.0f}; '
+            "estimates follow the weights."
+        )
     records = file.records(mine, dict.fromkeys(mine, "categorical"))
     return Asked(
         file, found, mine, private, heavy if weights is not None else None, group, frozenset(guessed), records,
@@ -133,7 +141,8 @@ def check_key(file: Encoded, found: Roles, name: str) -> list[str]:
             "Leave it out; if it is a number that others know roughly, recode it first."
         )
     if row["values"] > max(n / 2, FEW_ROWS):
-        return [f'"{name}" has {row["values"]:,} values in {n:,} rows: few intruders know it so exactly. Recode it.']
+        said = f'"{name}" has {row["values"]:,} values in {n:,} rows, and sets nearly everybody apart.'
+        return [f"{said} If intruders know it less exactly, recode it first."]
     return [f'"{name}" has one value: as a key it tells nobody apart.'] if row["values"] == 1 else []
 
 

@@ -42,11 +42,12 @@ def _guesses(look: Look, asked: Asked) -> Iterator[str]:
 
 
 def _file(look: Look) -> Iterator[str]:
+    rows = f"{look.rows:,} row{'s' * (look.rows != 1)}"
     if look.rows < SMALL:
-        yield f"The file has {look.rows:,} rows: shares of so few say little of another file."
+        yield f"The file has {rows}: shares of so few say little of another file."
     too_large = [k for k in LEVELS if k > look.rows]
     if too_large:
-        yield f"No file of {look.rows:,} rows can be {too_large[0]}-anonymous: everybody counts as a violation."
+        yield f"No file of {rows} can be {too_large[0]}-anonymous: everybody counts as a violation."
 
 
 def _missing(look: Look, asked: Asked) -> Iterator[str]:
