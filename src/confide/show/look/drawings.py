@@ -38,7 +38,7 @@ def alike_drawing(look: Look) -> Drawing:
     alt = f"People by how many are alike: {', '.join(f'{k} {v:,}' for k, v in counts.items())}."
     made = [columns_picture(counts, alt, narrow) for narrow in (False, True)]
     rows = [[k, f"{v:,}", percent(v, look.rows)] for k, v in counts.items()]
-    return Drawing("alike", "How many share a person's values", "People by the number who have the same keys.",
+    return Drawing("class-sizes", "How many share a person's values", "People by the number who have the same keys.",
                    made[0], made[1], Table(["alike", "people", "share"], rows))  # fmt: skip
 
 

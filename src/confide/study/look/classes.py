@@ -24,7 +24,7 @@ LEVELS = (2, 3, 5)
 """The k of k-anonymity that a look reports."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Counted:
     """How people fare on a set of keys: `classes`, `alone`, and `below`: people in classes smaller than each of
     `LEVELS`."""

@@ -116,7 +116,7 @@ class Look(Result):
                      for what, words in POPULATION.items() if r.get(what) is not None]  # fmt: skip
         return pl.DataFrame(rows, schema=SUMMARY, orient="row")
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The same as plain data, without records."""
         tables = {
             n: getattr(self, n) for n in ("missing", "growth", "drivers", "sets", "groups", "attacks", "population")
