@@ -17,6 +17,7 @@ from confide.show.look.tables import (
     missing_table,
     notes,
     population_table,
+    remedies_table,
     sensitive_table,
     sets_table,
 )
@@ -60,7 +61,7 @@ class LookSection:
 def sections(look: Look) -> list[LookSection]:
     """All sections, in the order in which somebody with a file and a worry asks."""
     made = [
-        _distribution(look), _intruders(look), _population(look), _sets(look), _sensitive(look), _units(look),
+        _distribution(look), _remedies(look), _intruders(look), _population(look), _sets(look), _sensitive(look), _units(look),
         _groups(look), _roles(look), _doubts(look), _next(look),
         LookSection("terms", "What the words mean", terms=TERMS),
     ]  # fmt: skip
@@ -73,12 +74,22 @@ def _distribution(look: Look) -> LookSection:
     return LookSection("alike", "Who stands alone, and why", (words,), (*drawings(look), *unsure))
 
 
+def _remedies(look: Look) -> LookSection | None:
+    table = remedies_table(look)
+    if table is None:
+        return None
+    over = look.counted.below[-1]
+    words = (
+        f"{over:,} people ({percent(over, look.rows)}) have fewer than five alike. Of each key the mildest coarser form "
+        "that does at least half of what leaving it out would do; each was tried on the file by an attack."
+    )
+    return LookSection("remedies", "What would help", (words,), tables=(("", table),))
+
+
 def _intruders(look: Look) -> LookSection:
     words = ["Each intruder knows the keys of everybody and looks for all of them in the file as it is."]
     if look.found(UNSURE) is not None:
-        words.append(
-            "Who is not sure that a person is in the file must allow for all people who have the same keys."
-        )
+        words.append("Who is not sure that a person is in the file must allow for all people who have the same keys.")
     return LookSection("intruders", "What an intruder finds", tuple(words), tables=(("", attack_table(look)),))
 
 

@@ -65,6 +65,17 @@ def missing_table(look: Look) -> list[tuple[str, Table]]:
     return [("Missing values", Table(["variable", "role", "rows without a value"], rows))]
 
 
+def remedies_table(look: Look) -> Table | None:
+    """What one coarser variable would do; None where it was not tried, or nothing helps."""
+    if look.remedies is None or not look.remedies.height:
+        return None
+    rows = [
+        [visible(r["coarsening"]), with_share(r["cleared"], look.rows), with_share(r["over"], look.rows)]
+        for r in look.remedies.iter_rows(named=True)
+    ]
+    return Table(["one coarser variable", "brought to five or more alike", "left with fewer"], rows)
+
+
 def population_table(look: Look) -> Table | None:
     """One row per estimator; None where nothing is known of the population."""
     if not look.population.height:
@@ -122,7 +133,7 @@ def household_words(look: Look) -> list[str]:
 def notes(look: Look, *names: str) -> list[str]:
     """What measures say beside their numbers; what the look says itself is left out."""
     said = [n for name in names if name in look.measures for n in look.measures[name].notes]
-    once = ("Rule for missing values", f"{look.counted.alone:,} records are unique")
+    once = ("Rule for missing values", f"{look.counted.alone:,} records are unique", "The estimates of tau1 differ")
     return [n for n in dict.fromkeys(said) if not n.startswith(once)]
 
 

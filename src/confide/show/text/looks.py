@@ -11,7 +11,15 @@ import polars as pl
 from confide.core.shares import percent
 from confide.core.visible import visible
 from confide.measure.risk.identification import aligned
-from confide.show.look.tables import TAUS, household_words, notes, population_table, sensitive_table, suda_table
+from confide.show.look.tables import (
+    TAUS,
+    household_words,
+    notes,
+    population_table,
+    remedies_table,
+    sensitive_table,
+    suda_table,
+)
 from confide.show.look.words import SENSITIVE, answer
 from confide.show.report.figures import Table
 from confide.study.look.attacks import SURE, THRESHOLD, UNSURE
@@ -36,6 +44,7 @@ def look_text(look: Look) -> str:
         ["In the file", aligned([*_file(look)])],
         ["An intruder who knows the keys", aligned([*_attacks(look)]), *_wrapped(_attack_words(look))],
         [*_growth(look)],
+        [*_remedies(look)],
         [*_sets(look)],
         [*_population(look)],
         [*_sensitive(look)],
@@ -102,6 +111,15 @@ def _growth(look: Look) -> Iterator[str]:
             (name, *_pair(r["alone"], look.rows), *_pair(r["below_5"], look.rows), *_pair(r["found"], look.rows))
         )
     yield from _table(rows)
+
+
+def _remedies(look: Look) -> Iterator[str]:
+    table = remedies_table(look)
+    if table is None:
+        return
+    over = look.counted.below[-1]
+    yield f"What would help: {over:,} people ({percent(over, look.rows)}) have fewer than five alike"
+    yield from _printed(table)
 
 
 def _sets(look: Look) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from confide.attack.intruder import Intruder, Unsure
+from confide.attack.results.attack import Attack
 from confide.measure.risk.identification import Summary
 from confide.protect.plan import Plan
 from confide.study.look.asked import Asked
@@ -45,18 +46,27 @@ SCHEMA: dict[str, Any] = {
 }  # fmt: skip
 
 
-def attacks(asked: Asked, threads: int | None = None) -> list[Attacked]:
+def attacks(asked: Asked, threads: int | None = None) -> tuple[list[Attacked], Attack]:
     """Everybody is looked for among all rows: once by an intruder who is sure that they are there, once by one who is
-    not, where something says how many people there are."""
+    not, where something says how many people there are. Beside the results, the first attack itself."""
     weight = [asked.weight] if asked.weight is not None and asked.people is None else []
     names = list(dict.fromkeys([*asked.keys, *weight]))
-    plan = Plan([], categorical=[v for v in asked.keys if v not in weight])
+    plan = Plan([], categorical=[v for v in asked.keys if v not in weight and not _number(asked, v)])
     release = plan.protect(asked.file.frame.select(names), seed=1)
-    out = []
+    out, made = [], []
     for membership, by, stated in _intruders(asked):
         found = Intruder(knows=asked.keys, membership=stated).attack(release, threads=threads, progress=False)
         out.append(Attacked(membership, by, found.summary(THRESHOLD)))
-    return out
+        made.append(found)
+    return out, made[0]
+
+
+def _number(asked: Asked, name: str) -> bool:
+    """Whether a key is a quantity, which can be put into ranges, and no code."""
+    s = asked.file.frame.get_column(name)
+    if not s.dtype.is_numeric() or asked.file.doubt(name) or (s.dtype.is_float() and s.is_infinite().any()):
+        return False
+    return asked.roles.frame.row(by_predicate=pl.col("variable") == name, named=True)["kind"] == "numeric"
 
 
 def _intruders(asked: Asked) -> list[tuple[str, str, str | Unsure]]:

@@ -24,6 +24,11 @@ def doubts_of(look: Look, asked: Asked, lost: Sequence[str] = ()) -> Iterator[st
     yield from _missing(look, asked)
     yield from _population(look)
     yield from _sets(look)
+    if look.remedies is None:
+        yield (
+            "What one coarser variable would do was not tried on so many rows or keys: ask attack.clearing(0.2) of an "
+            "intruder with fewer keys, or look at a part of the file."
+        )
     yield from lost
 
 
@@ -73,8 +78,17 @@ def _population(look: Look) -> Iterator[str]:
         by = f'the weights in "{s.weight}"' if s.weight else "the size of the population"
         yield (
             f"What is said of the population is estimated from {by}, by models of how common rare combinations are: "
-            "true numbers may differ by a factor of two or more."
+            f"true numbers may differ by a factor of two or more.{_range(look)}"
         )
+
+
+def _range(look: Look) -> str:
+    """How far customary estimators are apart."""
+    known = look.population["tau1"].drop_nulls().to_list()
+    if len(known) < 2:
+        return ""
+    low, high = min(known), max(known)
+    return f" Customary estimators put those alone in the population too between {low:,.1f} and {high:,.1f}."
 
 
 def _sets(look: Look) -> Iterator[str]:

@@ -11,12 +11,13 @@ import polars as pl
 from confide.frames.encoded import Encoded
 from confide.frames.roles.result import roles
 from confide.study.look.asked import Asked, settled
-from confide.study.look.attacks import attacks
+from confide.study.look.attacks import THRESHOLD, attacks
 from confide.study.look.classes import Classes
 from confide.study.look.doubts import doubts_of
 from confide.study.look.groups import groups
 from confide.study.look.growth import drivers, growth
 from confide.study.look.measured import SUDA, customary, individual_risk, population_frame, suda_scores
+from confide.study.look.remedies import remedies
 from confide.study.look.result import Look, Stated
 from confide.study.look.sets import isolating
 
@@ -54,7 +55,7 @@ def look(
     >>> import confide as cf
     >>> found = cf.look(cf.demo("heads"), keys=["sex", "race", "marital", "age"], weight="weight")
     >>> found.counted.alone, found.counted.below, found.found("sure")
-    (539, (539, 1057, 2192), 2543.0)
+    (539, (539, 1133, 2243), 2543.0)
     >>> found.growth["added"].to_list()
     ['age', 'marital', 'race', 'sex']
     """
@@ -71,13 +72,14 @@ def look(
         "row": np.arange(asked.rows), "alike": alike, "individual_risk": individual_risk(measures, alike),
         "suda": suda_scores(measures, asked.rows),
     })  # fmt: skip
+    found, attack = attacks(asked, threads)
     units = asked.units
     sets, alone_on = isolating(classes, measures.get(SUDA))
     made = Look(
         frame, asked.rows, None if units is None else len(np.unique(units)), classes.everything, _stated(asked),
         asked.roles, _missing(asked), growth(classes), drivers(classes), sets,
         alone_on, by_group, small,
-        tuple(attacks(asked, threads)), measures, population_frame(asked, measures, alike), (), _script(asked),
+        tuple(found), remedies(attack, THRESHOLD), measures, population_frame(asked, measures, alike), (), _script(asked),
     )  # fmt: skip
     object.__setattr__(made, "doubts", tuple(doubts_of(made, asked, lost)))
     return made

@@ -45,7 +45,8 @@ class Look(Result):
     - `population`: one row per estimator: expected population uniques and re-identifications, with intervals.
     - `growth`: risk as keys are added one by one; `drivers`: risk if one key were not known; `sets`: small sets of keys
       and the people who are alone on them; `groups`: who is at risk, by group; `missing`: missing values by variable.
-    - `attacks`: what an intruder finds who knows the keys, sure and unsure that a person is in the file.
+    - `attacks`: what an intruder finds who knows the keys, sure and unsure that a person is in the file; `remedies`:
+      whom one coarser variable would bring among five or more alike, None where the file is too large to try.
     - `measures`: customary measures by name, each a result of its own.
     - `roles`: what each variable was taken for, and why; `stated`: the roles that were used.
     - `doubts`: what limits these numbers, in sentences; they are printed with them.
@@ -68,6 +69,7 @@ class Look(Result):
     groups: pl.DataFrame
     small_groups: int
     attacked: tuple[Attacked, ...]
+    remedies: pl.DataFrame | None
     measures: Mapping[str, FileRiskResult]
     population: pl.DataFrame
     doubts: tuple[str, ...]
@@ -121,6 +123,7 @@ class Look(Result):
         tables = {
             n: getattr(self, n) for n in ("missing", "growth", "drivers", "sets", "groups", "attacks", "population")
         }
+        tables |= {} if self.remedies is None else {"remedies": self.remedies}
         s = self.stated
         return {
             "rows": self.rows, "units": self.units,
