@@ -169,6 +169,7 @@ def _details(pieces: Sequence[tuple[Piece, Evaluated]]) -> pl.DataFrame:
     for p, made in pieces:
         told = [(m, made.utility[m] is None, text) for m, text in made.details.items()]
         told += [(f"risk: {who}", True, why) for who, why in (made.refused | made.file_refused).items()]
+        told += [(f"risk: {name}", False, text) for name, text in made.file_notes.items()]
         for name, failed, text in told:
             key = (p.candidate.name, name)
             if key not in found or (failed and not found[key][0]):

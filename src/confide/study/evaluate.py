@@ -32,7 +32,7 @@ from confide.study.statement.learns import Learns
 ROUNDING = 1e-12
 """Of sums in floating point; two plans that keep a file whole must not differ by less."""
 
-FILE_PARTS = ("file_risks", "file_refused")
+FILE_PARTS = ("file_risks", "file_refused", "file_notes")
 """Parts of a piece that only a study with risks of the file has."""
 
 
@@ -47,7 +47,8 @@ class Evaluated:
     plan, what it states that few people have. `size`: how many variables and records are released, of how many.
     `parts`: rows of (variable, level, people, measure, value): utility in the groups that were asked for. `learnt`:
     what would be learnt of the variables that the study names, by intruder and level. `file_risks`: by column, the
-    customary risks of the released file (None where one cannot be computed, and `file_refused` says why, by risk).
+    customary risks of the released file (None where one cannot be computed, and `file_refused` says why, by risk), and
+    `file_notes`, by risk, what is to be known beside them.
     """
 
     met: dict[str, dict[str, Met]]
@@ -63,6 +64,7 @@ class Evaluated:
     learnt: list[Learnt] = field(default_factory=list)
     file_risks: dict[str, float | None] = field(default_factory=dict)
     file_refused: dict[str, str] = field(default_factory=dict)
+    file_notes: dict[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data; of a study that asks for none of what it need not have as if there were no such thing."""

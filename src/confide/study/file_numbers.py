@@ -23,26 +23,30 @@ FILE = {
 
 def file_numbers(
     release: Release | Copies, risks: Sequence[FileRisk]
-) -> tuple[dict[str, float | None], dict[str, str]]:
-    """By column, each number of the released file; of several copies the mean. By risk, why it has none.
+) -> tuple[dict[str, float | None], dict[str, str], dict[str, str]]:
+    """By column, each number of the released file; of several copies the mean. By risk, why it has none, and what else
+    its printout says of the (first) file.
 
     >>> import confide as cf
-    >>> release = cf.Plan([cf.Recode("age", width=20)], identifiers=["id"]).protect(cf.demo("heads").head(500), seed=1)
-    >>> file_numbers(release, [cf.measures.KAnonymity(["sex", "age"], k=3)])
+    >>> release = cf.Plan([cf.Recode("age", width=5)], identifiers=["id"]).protect(cf.demo("heads").head(500), seed=1)
+    >>> file_numbers(release, [cf.measures.KAnonymity(["sex", "age"], k=3)])[:2]
     ({'k_anonymity': 1.0, 'k_anonymity_share': 0.002}, {})
     """
     numbers: dict[str, float | None] = {}
     refused: dict[str, str] = {}
+    notes: dict[str, str] = {}
     files = [release] if isinstance(release, Release) else list(release)
     for risk in risks:
         try:
-            each = [risk.numbers(file) for file in files]
+            found = [risk.of(file) for file in files]
         except InputError as e:
             numbers |= dict.fromkeys(risk.columns)
             refused[risk.name] = str(e)
         else:
+            notes[risk.name] = " ".join(found[0].notes)
+            each = [risk.named(one) for one in found]
             numbers |= {column: _mean([one[column] for one in each]) for column in risk.columns}
-    return numbers, refused
+    return numbers, refused, notes
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

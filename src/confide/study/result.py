@@ -167,8 +167,9 @@ class StudyResult(Result):
         `max_risk`: by name of a risk, its largest tolerable mean, for every intruder, or for the one named: a number of
         people, or a share of the targets, as {"found": "2%"} or {"found_share": 0.02}; of what must not be learnt, the
         share of people, as {"learnt_income": "5%"}; of the file, as {"k_anonymity": 0}.
-        `min_utility`: by measure, the least utility that is asked for (the largest loss, where lower is better). With `cautious` the worse end of every 95 percent interval must be
-        within its limit. Without arguments, the rule that the study stated.
+        `min_utility`: by measure, the least utility that is asked for (the largest loss, where lower is better). With
+        `cautious` the worse end of every 95 percent interval must be within its limit. Without arguments, the rule
+        that the study stated.
         """
         from confide.study.tradeoff.choice import choose
 

@@ -43,7 +43,7 @@ def restored(
 
 def _on_file(e: Evaluated, columns: Collection[str]) -> bool:
     """Whether every customary risk of the file that is asked for has its number, or a reason why not."""
-    texts = all(isinstance(text, str) for text in e.file_refused.values())
+    texts = all(isinstance(text, str) for text in (*e.file_refused.values(), *e.file_notes.values()))
     return set(e.file_risks) == set(columns) and _numbers(e.file_risks) and texts
 
 

@@ -31,6 +31,10 @@ def as_file_risk(given: Any) -> FileRisk:
     'records in classes of fewer than 5'
     """
     if isinstance(given, FileRisk):
+        if name_of(given) is None:
+            raise InputError(
+                f"the class {type(given).__name__} is not registered; put @cf.extend.registered before it."
+            )
         return given
     if isinstance(given, Mapping):
         reader = Reader()
@@ -95,6 +99,11 @@ def read_file_risks(reader: Reader, given: Any, folder: Path) -> list[FileRisk]:
         if isinstance(name, str) and name not in known("risk") and customary(name):
             reader.blame(where, f'unknown risk "{name}". {customary(name)}')
             continue
+        files = getattr(known("risk").get(str(name)), "data_fields", ())
+        unnamed = [f for f in files if f in table and not isinstance(table[f], str)]
+        if unnamed:
+            reader.blame(where, f'"{unnamed[0]}" must be the name of a file, as text.')
+            continue
         risk = reader.registered("risk", table, where)
         if risk is not None:
             made.append(_with_files(reader, risk, folder, where))
@@ -104,12 +113,8 @@ def read_file_risks(reader: Reader, given: Any, folder: Path) -> list[FileRisk]:
 def _with_files(reader: Reader, risk: FileRisk, folder: Path, where: str) -> FileRisk:
     """The risk with files in the place of their names."""
     for name in risk.data_fields:
-        given = getattr(risk, name)
-        if not isinstance(given, str):
-            reader.blame(where, f'"{name}" must be the name of a file, as text.')
-            continue
         try:
-            risk = replace(risk, **{name: _data(given, folder)})
+            risk = replace(risk, **{name: _data(getattr(risk, name), folder)})
         except InputError as e:
             reader.blame(where, str(e))
     return risk

@@ -111,8 +111,8 @@ class Study(Statement):
         """The study as text, numbers, lists and tables, as `load` reads them; `save` takes the same arguments.
 
         A document holds no data. `data` names their file (default: the one that the study was loaded with), and
-        `populations`, by intruder or risk of the file, that of a population. A sweep that is made by a function cannot be
-        written; one that was stated by ranges in a file can.
+        `populations`, by intruder or risk of the file, that of a population. A sweep that is made by a function
+        cannot be written; one that was stated by ranges in a file can.
 
         >>> import confide as cf
         >>> study = cf.Study(

@@ -73,8 +73,11 @@ class FileRisk:
 
     def numbers(self, data: Any) -> dict[str, float | None]:
         """The numbers of a file by the names of their columns in a study; None for what cannot be computed."""
-        found = self.of(data).numbers
-        return {self._column(part): found[part] for part in self.parts}
+        return self.named(self.of(data))
+
+    def named(self, found: FileRiskResult) -> dict[str, float | None]:
+        """The numbers of a result by the names of their columns in a study."""
+        return {self._column(part): found.numbers[part] for part in self.parts}
 
     def found(self, file: File) -> FileRiskResult:
         """The risk of a file that is encoded."""

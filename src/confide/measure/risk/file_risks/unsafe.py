@@ -37,8 +37,9 @@ class UnsafeCombinations(FileRisk):
 
     .. math:: f_S(i) < \mathrm{below}_{|S|}
 
-    `below`: the threshold, or one per number of keys, such as below=[100, 20, 5]. A combination is minimal if no
-    smaller one inside is unsafe: who hides one of its values is safe from it, and from all that contain it.
+    `dimension` is at most the number of keys. `below`: the threshold, or one per number of keys, such as
+    below=[100, 20, 5]. A combination is minimal if no smaller one inside is unsafe: who hides one of its values is
+    safe from it, and from all that contain it.
     A combination with a missing value is none, as in mu-ARGUS: nobody can be searched by it.
 
     >>> import confide as cf
@@ -59,11 +60,11 @@ class UnsafeCombinations(FileRisk):
         super().__post_init__()
         object.__setattr__(self, "keys", names_of(self.keys, "UnsafeCombinations: keys"))
         wrong = isinstance(self.dimension, bool) or not isinstance(self.dimension, (int, np.integer))
-        if wrong or not 1 <= self.dimension <= len(self.keys):
+        if wrong or self.dimension < 1:
             raise InputError(
-                "UnsafeCombinations: dimension is how many keys are combined at most, a whole number from 1 to the "
-                f"number of keys, {len(self.keys)}."
+                "UnsafeCombinations: dimension is how many keys are combined at most, a whole number from 1."
             )
+        object.__setattr__(self, "dimension", min(int(self.dimension), len(self.keys)))
         sets = sum(comb(len(self.keys), s) for s in range(1, self.dimension + 1))
         if sets > MOST:
             raise InputError(
