@@ -112,7 +112,7 @@ def words_of(text: str) -> list[str]:
 
 
 def said(words: Iterable[str], of: frozenset[str]) -> str:
-    """The first word that is in a list, also where digits or "code" follow it or all words run together; empty for none.
+    """The first word that is in a list, also before digits or "code", or where all words run together; else empty.
 
     >>> said(["race", "2"], KNOWN["origin"][0]), said(["wage"], KNOWN["age"][0]), said(["q1"], PLACES)
     ('race', '', '')

@@ -61,8 +61,8 @@ class LookSection:
 def sections(look: Look) -> list[LookSection]:
     """All sections, in the order in which somebody with a file and a worry asks."""
     made = [
-        _distribution(look), _remedies(look), _intruders(look), _population(look), _sets(look), _sensitive(look), _units(look),
-        _groups(look), _roles(look), _doubts(look), _next(look),
+        _distribution(look), _remedies(look), _intruders(look), _population(look), _sets(look), _sensitive(look),
+        _units(look), _groups(look), _roles(look), _doubts(look), _next(look),
         LookSection("terms", "What the words mean", terms=TERMS),
     ]  # fmt: skip
     return [s for s in made if s is not None]
@@ -80,8 +80,8 @@ def _remedies(look: Look) -> LookSection | None:
         return None
     over = look.counted.below[-1]
     words = (
-        f"{over:,} people ({percent(over, look.rows)}) have fewer than five alike. Of each key the mildest coarser form "
-        "that does at least half of what leaving it out would do; each was tried on the file by an attack."
+        f"{over:,} people ({percent(over, look.rows)}) have fewer than five alike. Of each key the mildest coarser "
+        "form that does at least half of what leaving it out would do; each was tried on the file by an attack."
     )
     return LookSection("remedies", "What would help", (words,), tables=(("", table),))
 

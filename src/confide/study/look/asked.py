@@ -98,8 +98,8 @@ def settled(
     people, total = _population(file, population, mine, weights)
     if weights is not None and total is not None and abs(weights.sum() / total - 1) > DIFFERENT:
         doubts.append(
-            f'The weights in "{heavy}" sum to {weights.sum():,.0f} people, but the population is stated as {total:,.0f}; '
-            "estimates follow the weights."
+            f'The weights in "{heavy}" sum to {weights.sum():,.0f} people, but the population is stated as '
+            f"{total:,.0f}; estimates follow the weights."
         )
     records = file.records(mine, dict.fromkeys(mine, "categorical"))
     return Asked(

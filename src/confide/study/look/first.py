@@ -77,9 +77,9 @@ def look(
     sets, alone_on = isolating(classes, measures.get(SUDA))
     made = Look(
         frame, asked.rows, None if units is None else len(np.unique(units)), classes.everything, _stated(asked),
-        asked.roles, _missing(asked), growth(classes), drivers(classes), sets,
-        alone_on, by_group, small,
-        tuple(found), remedies(attack, THRESHOLD), measures, population_frame(asked, measures, alike), (), _script(asked),
+        asked.roles, _missing(asked), growth(classes), drivers(classes), sets, alone_on, by_group, small,
+        tuple(found), remedies(attack, THRESHOLD), measures, population_frame(asked, measures, alike), (),
+        _script(asked),
     )  # fmt: skip
     object.__setattr__(made, "doubts", tuple(doubts_of(made, asked, lost)))
     return made
