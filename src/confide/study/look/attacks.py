@@ -66,7 +66,7 @@ def _number(asked: Asked, name: str) -> bool:
     s = asked.file.frame.get_column(name)
     if not s.dtype.is_numeric() or asked.file.doubt(name) or (s.dtype.is_float() and s.is_infinite().any()):
         return False
-    return asked.roles.frame.row(by_predicate=pl.col("variable") == name, named=True)["kind"] == "numeric"
+    return bool(asked.roles.frame.row(by_predicate=pl.col("variable") == name, named=True)["kind"] == "numeric")
 
 
 def _intruders(asked: Asked) -> list[tuple[str, str, str | Unsure]]:
