@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import polars as pl
 from confide.core.files.atomic import atomic_write
 from confide.core.result import Result
 from confide.core.upward import upward
+from confide.core.visible import visible
 from confide.frames.roles.result import Roles
 from confide.measure.risk.file_risks.result import FileRiskResult
 from confide.study.look.attacks import SURE, UNSURE, Attacked
@@ -156,6 +158,10 @@ class Look(Result):
 
     def __repr__(self) -> str:
         return str(upward("look_text")(self))
+
+    def _repr_html_(self) -> str:
+        """The summary as a table, and every doubt."""
+        return super()._repr_html_() + "".join(f"<p>{escape(visible(said))}</p>" for said in self.doubts)
 
 
 POPULATION = {
