@@ -148,7 +148,7 @@ def uniques_drawing(look: Look) -> Drawing | None:
     ]
     alt = f"Expected population uniques among those alone: {', '.join(f'{n} {v:,.0f}' for n, v, *_ in rows)}."
     caption = (
-        "People who are alone here and in the population, on a logarithmic scale; bars are 95% intervals, where an "
+        "People who are alone here and in the population, on a logarithmic scale; lines are 95% intervals, where an "
     )
     caption += "estimator has one. Rely on the first; the others are what other tools report."
     made = [estimates_picture(rows, alt, narrow) for narrow in (False, True)]

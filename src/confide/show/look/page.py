@@ -13,7 +13,7 @@ from confide.core.visible import visible
 from confide.frames import atomic_write
 from confide.show.charts.svg import STYLE
 from confide.show.look.sections import sections
-from confide.show.look.words import answer, guessed_words, listed
+from confide.show.look.words import answer, guessed_words, keys_listed
 from confide.show.report.page import inline
 from confide.study.look.attacks import SURE
 
@@ -60,7 +60,7 @@ def look_html(look: Look) -> str:
 def _numbers(look: Look) -> list[dict[str, Any]]:
     """The three large numbers: alone, fewer than five alike, found."""
     n, c, found = look.rows, look.counted, look.found(SURE)
-    keys = listed(look.stated.keys)
+    keys = keys_listed(look)
     rows = [
         (c.alone, "alone", f"{c.alone:,} people: nobody else has their {keys}"),
         (c.below[-1], "fewer than five alike", f"{c.below[-1]:,} people share these with fewer than four others"),

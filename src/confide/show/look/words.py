@@ -19,6 +19,7 @@ SENSITIVE = (
     "alone is among them. Not 0.2-close: values among those alike are distributed unlike the file's. Different "
     "numbers count as different however near they are, which flatters diversity of incomes and the like."
 )
+MOST_LISTED = 10
 STRONG = 0.5
 """A key does it if without it less than this share of those alone would be."""
 
@@ -33,9 +34,15 @@ def listed(names: Sequence[str], last: str = "and") -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} {last} {shown[-1]}"
 
 
+def keys_listed(look: Look) -> str:
+    """The keys in a sentence; of many only how many there are."""
+    keys = look.stated.keys
+    return listed(keys) if len(keys) <= MOST_LISTED else f"values of all {len(keys)} keys"
+
+
 def answer(look: Look) -> list[str]:
     """Who could be recognised, by what, and where to begin."""
-    n, c, keys = look.rows, look.counted, listed(look.stated.keys)
+    n, c, keys = look.rows, look.counted, keys_listed(look)
     if c.alone:
         many = f"{percent(c.alone, n)} of people ({c.alone:,} of {n:,})"
         first = f"{many} are alone: nobody else in the file has their {keys}."
