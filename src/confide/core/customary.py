@@ -38,9 +38,14 @@ HERE = {
     },
     "risk": {
         "household_risk": "hierarchical risk, household unique, risk of households",
+        "individual_risk": "individual risk, benedetti franconi, global risk, indivrisk",
         "k_anonymity": "k-anonymity, kanon, k anonymous, sample frequency, frequency counts, freqcalc",
         "k_map": "k-map, k-map risk",
         "l_diversity": "l-diversity, ldiv, distinct l-diversity, entropy l-diversity, recursive l-diversity",
+        "population_uniques":
+            "population uniqueness, data intrusion simulation, dis, pitman, ewens, zayatz, snb, modrisk, "
+            "log-linear model, poisson model, skinner shlomo",
+        "suda": "suda2, special uniques, minimal sample uniques, dis-suda",
         "t_closeness": "t-closeness, earth mover distance, emd",
         "unsafe_combinations": "mu-argus, mu argus, unsafe combinations of keys, threshold rule",
     },
@@ -54,12 +59,10 @@ HERE = {
 """By kind and short name: what else it is called."""
 
 RISKS = {
-    "individual risk, re-identification risk, identification risk": "p_true of attack.units, for each person",
-    "hitting rate, hit rate, correct matches, expected re-identifications, global risk":
+    "re-identification risk, identification risk": "p_true of attack.units, for each person",
+    "hitting rate, hit rate, correct matches, expected re-identifications":
         "found and expected_matches of attack.summary()",
     "sample uniques, uniques, uniqueness": "unique_matches of attack.summary(), for an intruder who knows the keys",
-    "suda, suda2, special uniques, minimal sample uniques":
-        "attack.explain(target).alone, for one person; scores are not computed yet",
     "record linkage, distance based record linkage, dbrl":
         "an attack by cf.Nearest(...), or by Intruder.at(\"naive\", ...), who take released values as true",
     "interval disclosure, rounding tolerance": "an attack by cf.Radius(...): every record within a share of the value",

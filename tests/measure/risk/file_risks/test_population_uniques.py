@@ -226,6 +226,7 @@ def test_any_file_gives_numbers_within_bounds_or_a_reason(seed: int, n: int, pi:
     for r in result.table.iter_rows(named=True):
         if r["estimator"] in ("dis", "benedetti_franconi") or r["estimator"].startswith("poisson"):
             assert all(r[v] is None or 0 <= r[v] <= uniques + 1e-9 for v in ("tau1", "tau2"))
+        assert r["tau1"] is None or 0 <= r["tau1"] <= uniques + 1e-9
         assert r["dis"] is None or 0 < r["dis"] <= 1
         assert r["tau1"] is not None or r["estimator"] == "dis" or r["note"]
     risk = result.frame["risk"].to_numpy()

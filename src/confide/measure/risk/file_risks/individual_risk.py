@@ -17,7 +17,7 @@ from confide.measure.risk.file_risks.classes import OWN
 from confide.measure.risk.file_risks.file import File
 from confide.measure.risk.file_risks.result import FileRiskResult, bars
 from confide.measure.risk.file_risks.statement import SHARE, FileRisk, counted
-from confide.measure.risk.file_risks.words import kept_back_words, missing_words, truth_words
+from confide.measure.risk.file_risks.words import fine_words, kept_back_words, missing_words, truth_words
 from confide.measure.risk.population.cells import Cells
 from confide.measure.risk.population.individual import mean_inverse
 from confide.measure.risk.population.sampling import check_sampling, sampling_words, weights_of
@@ -58,6 +58,7 @@ class IndividualRisk(FileRisk):
     threshold: float = 0.1
 
     risk: ClassVar[str] = "individual_risk"
+    in_words: ClassVar[str] = "expected re-identifications (individual risk)"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -89,7 +90,10 @@ class IndividualRisk(FileRisk):
         })  # fmt: skip
         over, drawn = int((risk > self.threshold).sum()), sampling_words(self.weight, self.fraction, self.total)
         numbers = {**counted(float(risk.sum()), file.n), "over": float(over), "largest": float(risk.max())}
-        notes = (FAULT, *missing_words(file, keys, OWN), *kept_back_words(file, self.keys), *truth_words(file, keys))
+        notes = (
+            FAULT, *fine_words(file, keys), *missing_words(file, keys, OWN), *kept_back_words(file, self.keys),
+            *truth_words(file, keys),
+        )  # fmt: skip
         title = f"Individual risk of {file.n:,} records on {', '.join(self.keys)}; {drawn}"
         return FileRiskResult(title, frame, numbers, self.parts, notes, bars(_ranges(risk)), "Records, by their risk")
 

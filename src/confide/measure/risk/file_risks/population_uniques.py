@@ -17,7 +17,7 @@ from confide.measure.risk.file_risks.classes import OWN
 from confide.measure.risk.file_risks.file import File
 from confide.measure.risk.file_risks.result import FileRiskResult, bars
 from confide.measure.risk.file_risks.statement import SHARE, FileRisk
-from confide.measure.risk.file_risks.words import kept_back_words, missing_words, truth_words
+from confide.measure.risk.file_risks.words import fine_words, kept_back_words, missing_words, truth_words
 from confide.measure.risk.population.cells import Cells
 from confide.measure.risk.population.estimates import DIS, KNOWN, SIZES, WEIGHTED, Estimate, Sample, estimate
 from confide.measure.risk.population.poisson import SEARCH
@@ -25,6 +25,8 @@ from confide.measure.risk.population.sampling import check_sampling, sampling_wo
 
 USUAL = (SEARCH, DIS, WEIGHTED, "pitman", "ewens", "zayatz", "snb")
 """What is estimated where nobody says: all but the variants."""
+NOTHING = 1e-12
+"""Expected numbers below this are 0 in a study."""
 NUMBERS = (
     "tau1", "tau1_low", "tau1_high", "tau2", "tau2_low", "tau2_high", "uniques", "dis", "dis_low", "dis_high",
     "z1", "z2",
@@ -86,6 +88,7 @@ class PopulationUniques(FileRisk):
     estimators: str | Sequence[str] = USUAL
 
     risk: ClassVar[str] = "population_uniques"
+    in_words: ClassVar[str] = "sample uniques that are unique in the population"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -129,8 +132,8 @@ class PopulationUniques(FileRisk):
         title = f"Uniques of the population behind {file.n:,} records on {', '.join(self.keys)}; {drawn}"
         notes = (
             f"{sample.cells.having(1):,} records are unique in the sample. Per record: {per_record.estimator}.",
-            *model_words(found, keys), *doubts(found, sample.cells, self.weight), *missing_words(file, keys, OWN),
-            *kept_back_words(file, self.keys), *truth_words(file, keys),
+            *model_words(found, keys), *doubts(found, sample.cells, self.weight), *fine_words(file, keys),
+            *missing_words(file, keys, OWN), *kept_back_words(file, self.keys), *truth_words(file, keys),
         )  # fmt: skip
         drawn_bars = bars({e.estimator: e.tau1 for e in found if e.tau1 is not None})
         return UniquesResult(
@@ -173,7 +176,8 @@ def _row(e: Estimate) -> tuple[Any, ...]:
 
 
 def _first(values: pl.Series) -> float | None:
-    return next((float(v) for v in values if v is not None), None)
+    known = next((float(v) for v in values if v is not None), None)
+    return known if known is None or known > NOTHING else 0.0
 
 
 def _frame(cells: Cells, e: Estimate) -> pl.DataFrame:
@@ -199,7 +203,7 @@ def model_words(found: Sequence[Estimate], keys: Sequence[str]) -> list[str]:
         if e.fit is None:
             continue
         pairs = ", ".join(f"{a} x {b}" for a, b in named(e, keys)) or "none"
-        judged = f"refused as {e.fit.refused}" if e.fit.refused else "not refused"
+        judged = f"refused as {e.fit.refused}; no interval" if e.fit.refused else "not refused"
         said.append(
             f'Model of "{e.estimator}": main effects of all keys, and pairs: {pairs}. z1 = {e.fit.z1:.1f}, '
             f"z2 = {e.fit.z2:.1f}: {judged}."
@@ -210,11 +214,10 @@ def model_words(found: Sequence[Estimate], keys: Sequence[str]) -> list[str]:
                 f"{e.fit.table:,} were fitted): {', '.join(keys[i] for i in e.fit.binned)}. A value's share of its bin "
                 "is taken to be the same everywhere; what that misses is not known, so there is no interval."
             )
-    if any(e.fit is not None and not e.fit.binned for e in found):
+    if any(e.tau1_interval[0] is not None and e.fit is not None for e in found):
         said.append(
             "Intervals of log-linear models allow for who happens to be drawn, and for as much bias as the criterion "
-            "cannot see: 95 percent, and in trials on the shipped population they held the truth more often. A model "
-            "that is refused has none that counts."
+            "cannot see: 95 percent, and in trials on the shipped population they held the truth more often."
         )
     return said
 

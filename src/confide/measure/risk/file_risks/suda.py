@@ -16,7 +16,7 @@ from confide.frames.unique_sets import UniqueSets, check_sizes, unique_sets
 from confide.measure.risk.file_risks.file import File
 from confide.measure.risk.file_risks.result import FileRiskResult, bars
 from confide.measure.risk.file_risks.statement import SHARE, FileRisk, counted
-from confide.measure.risk.file_risks.words import kept_back_words, truth_words
+from confide.measure.risk.file_risks.words import fine_words, kept_back_words, truth_words
 from confide.measure.risk.population.cells import Cells
 from confide.measure.risk.population.intrusion import intrusion
 from confide.measure.risk.population.sampling import check_sampling, weights_of
@@ -75,6 +75,7 @@ class Suda(FileRisk):
     total: float | None = None
 
     risk: ClassVar[str] = "suda"
+    in_words: ClassVar[str] = "records that few keys single out (SUDA)"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -156,4 +157,4 @@ class Suda(FileRisk):
                 f"DIS: a match with a sample unique is right with chance {theta:.4g}. DIS-SUDA shares this out by the "
                 "scores; it is a convention, and its mean is not this chance unless all scores are equal."
             )
-        return [*said, *kept_back_words(file, self.keys), *truth_words(file, keys)]
+        return [*said, *fine_words(file, keys), *kept_back_words(file, self.keys), *truth_words(file, keys)]

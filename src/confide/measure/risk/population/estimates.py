@@ -143,12 +143,12 @@ def _by_sizes(name: str, cells: Cells) -> Estimate:
         if not cells.having(1) or not cells.having(2):
             why = "it needs uniques and doubles in the sample, and one of them is not there"
         return Estimate(name, note=why or "no parameters solve its equations")
-    return Estimate(name, found * cells.fraction, uniques=found)
+    return Estimate(name, min(found * cells.fraction, float(cells.having(1))), uniques=found)
 
 
 def _interval(at: float, variance: float, most: int, fit: PoissonFit) -> Interval:
-    """None where keys enter in bins: what is lost by them nothing tells."""
-    if fit.binned:
+    """None where keys enter in bins, since nothing tells what is lost by them, and for a model that is refused."""
+    if fit.binned or fit.refused:
         return None, None
     wide = Z * float(np.sqrt(variance))
     return max(at - wide, 0.0), min(at + wide, float(most))
