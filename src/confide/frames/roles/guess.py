@@ -87,6 +87,7 @@ def _names(f: Facts) -> Guessed | None:
         return Guessed(f, "identifier", f'"{word}" in its name: names people. Never released.', not f.different)
     low, high = ROWS_PER_UNIT
     repeats = f.present / max(f.distinct, 1)
+    unit = unit or (said(f.label_words, UNITS) if said(f.label_words[-1:], NUMBERS_PEOPLE) else "")
     if (numbers or unit) and f.distinct > CLASSES and low <= repeats <= high and (f.whole or not f.number):
         which = "a unit" if unit else "a number"
         return Guessed(f, "unit", f"{repeats:.1f} rows per value, with the name of {which}.", not unit)
@@ -100,6 +101,12 @@ def _place(f: Facts) -> Guessed | None:
     return Guessed(
         f, "geography", f'A place ("{word}" in its {_where(f, word)}), {f.distinct:,} values.', group="place"
     )
+
+
+def _place_in(f: Facts, word: str) -> Guessed | None:
+    """A place further on in a label."""
+    why = f'A place ("{word}" in its label), {f.distinct:,} values.'
+    return Guessed(f, "geography", why, group="place") if said([word], PLACES) and not _amount(f) else None
 
 
 def _private_name(f: Facts) -> Guessed | None:
@@ -138,7 +145,7 @@ def _known(f: Facts, words: Sequence[str]) -> Guessed | None:
 def _label(f: Facts) -> Guessed | None:
     """By its label where the name tells nothing; the first word that is listed counts."""
     for word in f.label_words:
-        found = _private(f, [word]) or _known(f, [word])
+        found = _private(f, [word]) or _known(f, [word]) or _place_in(f, word)
         if found:
             return replace(found, doubtful=True)
     return None
@@ -197,8 +204,11 @@ def _unit_rank(f: Facts) -> tuple[int, ...]:
 
 
 def chosen_keys(found: Sequence[Guessed]) -> Iterator[str]:
-    """The keys that are used: what is usually known first, at most `MOST_KEYS`, in the order of the file."""
+    """The keys that are used, in the order of the file: one of each sort first (the finest of places), and what is
+    usually known before the rest."""
     order = ["sex", "age", "place", *(g for g in KNOWN if g not in ("sex", "age"))]
     mine = [g for g in found if g.role in ("key", "geography")]
-    best = sorted(mine, key=lambda g: (g.doubtful, order.index(g.group)))[:MOST_KEYS]
+    mine.sort(key=lambda g: -g.facts.distinct if g.group == "place" else 0)
+    nth = {g.facts.name: sum(h.group == g.group for h in mine[:k]) for k, g in enumerate(mine)}
+    best = sorted(mine, key=lambda g: (g.doubtful, nth[g.facts.name], order.index(g.group)))[:MOST_KEYS]
     return (g.facts.name for g in found if g in best)

@@ -35,13 +35,14 @@ NUMBERS_PEOPLE = _listed("""
 UNITS = _listed("""
     hh hhid hid household households hushold haushalt menage hogar famiglia family famid familie serial serialno
     dwelling firm company enterprise establishment betrieb school class classid panel cluster
+    haushaltsnummer haushaltsnr haushaltsid
 """)
 """What several rows may share as one unit."""
 
 WEIGHTS = _listed("""
     weight weights weighting wgt wgts wt wts pwgt pwgtp hwgt wgtp perwt hhwt pweight finalwt finalweight expansion
     gewicht gewichte poids ponderation pond peso ponderacion vekt vikt vaegt wagt waga paino peso_amostral hochrechnung
-    grossing
+    grossing hochrechnungsfaktor hochrechnungsgewicht
 """)
 BODY = _listed("body kg lb lbs kilo kilos kilogram pounds birth gram grams height bmi korper corps corporal")
 """A weight that is not that of a survey."""
@@ -51,6 +52,7 @@ PLACES = CODES - _listed("""
     atc cpt ancestry language lang religion birthplace pob pobp beruf yrke beroep profession profesion profissao
     professione oficio branche bransch block
 """) | _listed("st city town village residence wohnort ort lieu localite ciudad cidade citta urban rural urbanicity"
+               " urbanisation urbanization"
                " division place latitude longitude lat lon lng")  # fmt: skip
 """Where somebody lives."""
 
@@ -62,10 +64,10 @@ KNOWN: dict[str, tuple[frozenset[str], str]] = {
             "sex"),
     "origin": (_listed("""race rac1p ethnicity ethnic eth ethn ethnie origin hispanic hisp latino nationality
         citizenship citizen nativity nation nationalite nacionalidad staatsangehorigkeit nationalitat statsborgerskab
-        birthplace pob pobp cob ancestry raza raca cor herkunft hautfarbe"""), "origin"),
+        birthplace pob pobp cob cit ancestry raza raca cor herkunft hautfarbe"""), "origin"),
     "marital": (_listed("""marital marst mar marstat married maritalstatus civil civilstatus civilstand sivilstand
         familienstand etatcivil estadocivil burgerlijke zivilstand"""), "marital status"),
-    "schooling": (_listed("""educ education schl schooling school degree grade qualification edu bildung abschluss
+    "schooling": (_listed("""educ education schl schooling school grade qualification edu bildung abschluss
         diplome educacion educacao istruzione utdanning utbildning uddannelse opleiding koulutus wyksztalcenie
         isced"""), "schooling"),
     "work": (_listed("""occ occp occupation occup isco soc job profession beruf yrke beroep profesion profissao
@@ -74,7 +76,7 @@ KNOWN: dict[str, tuple[frozenset[str], str]] = {
     "household": (_listed("""hhsize famsize householdsize nperson npers persons children kids nchild relationship relp
         hhtype housing tenure rooms vehicles cars"""), "the household"),
     "language": (_listed("language lang religion relig sprache langue idioma lingua religionszugehorigkeit konfession"
-                         " military veteran vet"), "language, religion or service"),
+                         " military mil veteran vet lanp"), "language, religion or service"),
 }  # fmt: skip
 """What a neighbour, an employer or a register knows of a person, in the order in which it is usually known."""
 
@@ -97,6 +99,8 @@ PRIVATE: dict[str, tuple[frozenset[str], str]] = {
 LOOKED_UP = _listed("property value price home house rooms vehicles turnover sales")
 """Private things that registers may hold all the same."""
 
+COMPOUND = 7
+"""Letters of a listed word that may also end a longer one: einkommen in nettoeinkommen."""
 COUNTED = _listed("n num number count anzahl antal nombre size no")
 
 
@@ -116,12 +120,13 @@ def said(words: Iterable[str], of: frozenset[str]) -> str:
 
     >>> said(["race", "2"], KNOWN["origin"][0]), said(["wage"], KNOWN["age"][0]), said(["q1"], PLACES)
     ('race', '', '')
-    >>> said(["kommunekode"], PLACES)
-    'kommune'
+    >>> said(["kommunekode"], PLACES), said(["nettoeinkommen"], PRIVATE["money"][0])
+    ('kommune', 'einkommen')
     """
     every = list(words)
+    ends = [o for w in every for o in of if len(o) >= COMPOUND and w.endswith(o)]
     bare = [w.removesuffix(e) for w in every for e in ENDINGS if w.endswith(e)]
     for word in [*every, "".join(every), *(w.rstrip("0123456789") for w in every), *bare]:
         if word in of:
             return word
-    return ""
+    return min(ends, default="")
