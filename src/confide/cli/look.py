@@ -31,6 +31,7 @@ def add(commands: Commands) -> None:
     p.add_argument("--unit", metavar="NAME", help="which rows are of one household or firm; default: guessed")
     words = "a file of the population, one row per person with the keys; or its size"
     p.add_argument("--population", metavar="FILE|N", help=words)
+    p.add_argument("--count", metavar="NAME", help="how many people a row of the --population file stands for")
     p.add_argument("--no-guess", action="store_true", help="guess no role: --keys is then needed")
     p.add_argument("--roles", action="store_true", help="only say what each variable is taken for, and why")
     out = "write the page (.html), plain data (.json), the chart (.png, .svg) or one private row per record (.csv, ...)"
@@ -51,7 +52,7 @@ def run(options: argparse.Namespace) -> Told:
         return str(found), {"roles": found.frame.to_dicts()}
     look = cf.look(
         cf.read(options.data), options.keys, options.sensitive, options.weight, options.unit,
-        _population(options.population), guess=not options.no_guess, threads=options.threads,
+        _population(options.population), count=options.count, guess=not options.no_guess, threads=options.threads,
     )  # fmt: skip
     text, plain = str(look), look.to_dict()
     if options.out is not None:

@@ -40,6 +40,9 @@ ODD = PEOPLE.with_columns(
         ({"keys": ["sex"], "population": PEOPLE.head(9)}, "a file of 9 people cannot hold the 400 rows"),
         ({"keys": ["sex"], "population": 12}, "12 people are fewer than the 400 rows"),
         ({"keys": ["sex"], "population": "people.csv"}, "population must be a polars DataFrame"),
+        ({"keys": ["sex"], "population": PEOPLE, "count": "n"}, 'the population has no column "n"'),
+        ({"keys": ["sex"], "population": PEOPLE, "count": "race"}, "whole numbers from 0"),
+        ({"keys": ["sex"], "population": 1_000, "count": "n"}, "give population=file as well"),
         ({"guess": False}, r"With guess=False, state keys=\[...\]"),
     ],
 )

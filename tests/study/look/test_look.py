@@ -138,6 +138,21 @@ def test_a_file_of_the_population_is_counted() -> None:
     assert found.stated.counted
 
 
+@pytest.mark.slow
+def test_the_truth_in_the_shipped_population() -> None:
+    """tau1 14, tau2 57.6 and 188 population uniques, as counted by hand; the model is near them."""
+    found = cf.look(HEADS, keys=KEYS, population=cf.demo("heads_population"), count="n_pop", guess=False)
+    first, model = (found.population.row(k, named=True) for k in (0, 1))
+    assert (first["tau1"], round(first["tau2"], 1), first["uniques"]) == (14, 57.6, 188)
+    assert round(first["dis"], 4) == 0.0421
+    assert (round(model["tau1"], 1), round(model["tau2"], 1)) == (9.0, 53.0)
+    assert model["tau1_low"] <= 14 <= model["tau1_high"]
+    assert found.stated.total == 1_016_437
+    people = cf.demo("heads_population").group_by(KEYS).agg(pl.col("n_pop").sum())
+    size = HEADS.join(people, on=KEYS, how="left")["n_pop"]
+    assert found.found("unsure") == pytest.approx((1 / size).sum())
+
+
 def test_roles_that_nobody_stated_are_marked() -> None:
     assert some().stated.guessed == {"sensitive"}
     assert persons().stated.guessed == {"keys", "sensitive", "unit"}

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from confide.core.checks import finite, names_of
+from confide.core.checks import names_of
 from confide.core.errors import InputError, Problems, did_you_mean
 from confide.frames.columns import F64, Records
 from confide.frames.encoded import Encoded
 from confide.frames.roles.result import Roles
 from confide.frames.units import unit_numbers
+from confide.study.look.people import People, population_of
 
 MOST_SENSITIVE = 6
 """Sensitive variables that are measured where they are guessed."""
@@ -40,7 +41,7 @@ class Asked:
     records: Records
     weights: F64 | None = None
     total: float | None = None
-    people: pl.DataFrame | None = None
+    people: People | None = None
     doubts: tuple[str, ...] = field(default=())
 
     @property
@@ -55,7 +56,16 @@ class Asked:
 
 
 def settled(
-    file: Encoded, found: Roles, *, keys: Any, sensitive: Any, weight: Any, unit: Any, population: Any, guess: bool
+    file: Encoded,
+    found: Roles,
+    *,
+    keys: Any,
+    sensitive: Any,
+    weight: Any,
+    unit: Any,
+    population: Any,
+    count: Any,
+    guess: bool,
 ) -> Asked:
     """What was stated, and guesses for the rest; what is wrong is said at once."""
     if not file.frame.height:
@@ -95,7 +105,7 @@ def settled(
             doubts += check_key(file, found, v)
     weights, group = _checked(file, problems, doubts, guessed, heavy, group)
     problems.tell()
-    people, total = _population(file, population, mine, weights)
+    people, total = population_of(file, population, count, mine, weights)
     if weights is not None and total is not None and abs(weights.sum() / total - 1) > DIFFERENT:
         doubts.append(
             f'The weights in "{heavy}" sum to {weights.sum():,.0f} people, but the population is stated as '
@@ -204,26 +214,3 @@ def check_unit(file: Encoded, name: str) -> None:
     present = len(s) - s.null_count()
     if s.drop_nulls().n_unique() == present:
         raise InputError(f'unit: every value of "{name}" has one row, so rows are units already; leave unit out.')
-
-
-def _population(
-    file: Encoded, population: Any, keys: Iterable[str], weights: F64 | None
-) -> tuple[pl.DataFrame | None, float | None]:
-    """A file of the population, and its size: stated, counted or by the weights."""
-    n = file.frame.height
-    if population is None:
-        return None, None if weights is None else float(weights.sum())
-    if isinstance(population, (int, float, np.number)) and not isinstance(population, bool):
-        total = finite(float(population), "population")
-        if total < n:
-            raise InputError(f"population: {total:,.0f} people are fewer than the {n:,} rows of the file.")
-        return None, total
-    people = Encoded.of(population, "population").frame
-    lost = [v for v in keys if v not in people.columns]
-    if lost:
-        raise InputError(
-            f"population: the file of the population has no {', '.join(lost)}; it needs all keys, or leave it out."
-        )
-    if people.height < n:
-        raise InputError(f"population: a file of {people.height:,} people cannot hold the {n:,} rows of this one.")
-    return people, float(people.height)

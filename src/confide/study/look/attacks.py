@@ -72,7 +72,9 @@ def _number(asked: Asked, name: str) -> bool:
 def _intruders(asked: Asked) -> list[tuple[str, str, str | Unsure]]:
     out: list[tuple[str, str, str | Unsure]] = [(SURE, "", "certain")]
     if asked.people is not None:
-        out.append((UNSURE, "a file of the population", Unsure(population=asked.people.select(asked.keys))))
+        people = asked.people
+        known = people.frame.select([*asked.keys, *([] if people.count is None else [people.count])])
+        out.append((UNSURE, "a file of the population", Unsure(population=known, count=people.count)))
     elif asked.weight is not None:
         out.append((UNSURE, f'the weights in "{asked.weight}"', Unsure(weights=asked.weight)))
     elif asked.total is not None:

@@ -30,6 +30,7 @@ def look(
     unit: str | None = None,
     population: Any = None,
     *,
+    count: str | None = None,
     guess: bool = True,
     threads: int | None = None,
 ) -> Look:
@@ -46,7 +47,8 @@ def look(
 
     `keys`: what an intruder could know of a person. `sensitive`: what must not be learnt. `weight`: the survey weight,
     how many people each row stands for. `unit`: which rows are of one household or firm. `population`: a file of the
-    population with the keys, one row per person, or its size. Roles that are not stated are guessed from names,
+    population with the keys, one row per person (`count` names the column that says how many, where a row stands for
+    several), or its size. Roles that are not stated are guessed from names,
     labels and values (`cf.roles`), and marked as guessed wherever results are printed; `guess=False` guesses none.
     `sensitive=()` says that there is none. A missing key is a value of its own. `threads` never changes a result.
 
@@ -61,7 +63,15 @@ def look(
     """
     file = Encoded.of(data)
     asked = settled(
-        file, roles(data), keys=keys, sensitive=sensitive, weight=weight, unit=unit, population=population, guess=guess
+        file,
+        roles(data),
+        keys=keys,
+        sensitive=sensitive,
+        weight=weight,
+        unit=unit,
+        population=population,
+        count=count,
+        guess=guess,
     )
     classes = Classes(asked.records)
     alike = classes.alike
@@ -106,7 +116,7 @@ def _script(asked: Asked) -> str:
     parts = [f"keys={list(asked.keys)!r}", f"sensitive={list(asked.sensitive)!r}"]
     parts += [f"{role}={name!r}" for role, name in (("weight", asked.weight), ("unit", asked.unit)) if name is not None]
     if asked.people is not None:
-        parts.append("population=people")
+        parts.append("population=people" + (f", count={asked.people.count!r}" if asked.people.count else ""))
     elif asked.weight is None and asked.total is not None:
         parts.append(f"population={asked.total:,.0f}".replace(",", "_"))
     return f"look = cf.look(data, {', '.join(parts)}, guess=False)".replace("'", '"')

@@ -10,7 +10,6 @@ import polars as pl
 
 from confide.core.errors import InputError
 from confide.frames.columns import F64, I64
-from confide.frames.encoded import Encoded
 from confide.measure.risk.file_risks.file import File
 from confide.measure.risk.file_risks.household import HouseholdRisk
 from confide.measure.risk.file_risks.individual_risk import IndividualRisk
@@ -22,7 +21,6 @@ from confide.measure.risk.file_risks.statement import FileRisk
 from confide.measure.risk.file_risks.suda import Suda
 from confide.measure.risk.file_risks.t_closeness import TCloseness
 from confide.study.look.asked import Asked
-from confide.study.look.classes import Classes
 from confide.study.look.sets import largest_size
 
 SUDA, INDIVIDUAL, UNIQUES, HOUSEHOLD, K_MAP = "suda", "individual_risk", "population_uniques", "household_risk", "k_map"
@@ -52,7 +50,7 @@ def statements(asked: Asked) -> Iterator[tuple[str, FileRisk]]:
         yield INDIVIDUAL, IndividualRisk(keys, **drawn)
         yield UNIQUES, PopulationUniques(keys, **drawn)
     if asked.people is not None:
-        yield K_MAP, KMap(keys, asked.people, k=K, missing="own")
+        yield K_MAP, KMap(keys, asked.people.frame, k=K, count=asked.people.count, missing="own")
     for v in asked.sensitive:
         yield f"{L_DIVERSITY}_{v}", LDiversity(keys, v, l=L)
         yield f"{T_CLOSENESS}_{v}", TCloseness(keys, v, t=T, kind="ordered" if _ordered(asked, v) else "equal")
@@ -95,8 +93,8 @@ def population_frame(asked: Asked, measures: Mapping[str, FileRiskResult], alike
     """One row per estimator of the population; first, where there is a file of it, what is counted."""
     parts = [pl.DataFrame(schema=POPULATION)]
     if K_MAP in measures and asked.people is not None:
-        everybody = Classes(Encoded(asked.people).records(asked.keys, dict.fromkeys(asked.keys, "categorical")))
-        parts.append(_counted(measures[K_MAP].frame["people"].to_numpy(), alike, everybody.everything.alone))
+        uniques = asked.people.uniques(asked.keys)
+        parts.append(_counted(measures[K_MAP].frame["people"].to_numpy(), alike, uniques))
     if UNIQUES in measures:
         parts.append(measures[UNIQUES].table.select(list(POPULATION)))
     return pl.concat(parts)
