@@ -69,7 +69,8 @@ def unique_sets(codes: Sequence[I64], n: int, largest: int | None = None, missin
     for size in range(1, top + 1):
         sets = list(combinations(range(width), size))
         parents = [[place[s[:i] + s[i + 1 :] or s] for i in range(size)] for s in sets]
-        now, new = np.empty((len(sets), known.shape[1]), dtype=np.uint64), np.zeros(len(sets), dtype=np.int64)
+        kept = len(sets) if size < top else 1  # nothing reads who is done on the largest sets
+        now, new = np.empty((kept, known.shape[1]), dtype=np.uint64), np.zeros(len(sets), dtype=np.int64)
         _level(table, single, np.array(sets), np.array(parents), known, now, slots, by_size[:, size - 1], new)
         known, place = now, {s: i for i, s in enumerate(sets)}
         found += [s for s, k in zip(sets, new, strict=True) if k]
@@ -113,26 +114,28 @@ def _bits(flags: NDArray[np.bool_]) -> Words:
 
 @compiled
 def _level(table, single, sets, parents, known, now, slots, by_size, new):  # type: ignore[no-untyped-def]
-    """All sets of one size. `known`: a bit for each row that is done, for the sets one smaller; `now`: for these."""
+    """All sets of one size. `known`: a bit for each row that is done, for the sets one smaller; `now`: for these,
+    or one row that each overwrites where none is asked for later."""
     rows, words, one = table.shape[0], known.shape[1], np.uint64(1)
     alone = np.empty(rows, dtype=np.bool_)
     left = np.empty(rows, dtype=np.int64)
     for q in range(sets.shape[0]):
+        at = min(q, now.shape[0] - 1)
         for w in range(words):
             done = np.uint64(0)
             for p in range(parents.shape[1]):
                 done |= known[parents[q, p], w]
-            now[q, w] = done
+            now[at, w] = done
         there = 0
         for r in range(rows):
-            if not (now[q, r >> 6] >> np.uint64(r & 63)) & one:
+            if not (now[at, r >> 6] >> np.uint64(r & 63)) & one:
                 left[there] = r
                 there += 1
         _alone(table, single, sets[q], left[:there], slots, alone)
         for i in range(there):
             r = left[i]
             if alone[r]:
-                now[q, r >> 6] |= one << np.uint64(r & 63)
+                now[at, r >> 6] |= one << np.uint64(r & 63)
                 by_size[r] += 1
                 new[q] += 1
 

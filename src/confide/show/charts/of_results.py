@@ -108,12 +108,15 @@ def _file_risk(result: FileRiskResult) -> Any:
 
 
 def _uniques(result: UniquesResult) -> Any:
-    rows: list[Row] = [
-        (r["estimator"], r["tau1"], r["tau1_low"], r["tau1_high"], f"{r['tau1']:,.1f}")
-        for r in result.table.iter_rows(named=True)
-        if r["tau1"] is not None
-    ]
-    return _rows(rows, result.axis, result.title)
+    """tau1 by every estimator that has it; DIS where none has."""
+    table = result.table.filter(pl.col("tau1").is_not_null())
+    what, form = ("tau1", ",.1f") if table.height else ("dis", ".4f")
+    rows: list[Row] = []
+    for r in (table if table.height else result.table).iter_rows(named=True):
+        words = "unknown" if r[what] is None else format(r[what], form)
+        rows.append((r["estimator"], r[what], r[f"{what}_low"], r[f"{what}_high"], words))
+    axis = result.axis if table.height else "Chance that a match with a sample unique is right"
+    return _rows(rows, axis, result.title)
 
 
 def _averaged(result: Averaged) -> Any:

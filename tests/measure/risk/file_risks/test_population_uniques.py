@@ -183,6 +183,12 @@ def test_what_is_printed() -> None:
     assert found("A").numbers["dis"] == row("A", "dis")["dis"]
 
 
+@pytest.mark.parametrize("estimators", ["dis", "snb", ["poisson", "dis"]])
+def test_a_picture_whatever_is_known(estimators: Any) -> None:
+    assert small(estimators=estimators).chart().to_dict()["$schema"]
+    assert small(pl.DataFrame({"a": ["x"] * 3, "b": ["y"] * 3}), estimators=estimators).chart().to_dict()["$schema"]
+
+
 SMALL = pl.DataFrame({"a": [*"xxyyzzuvw", "x"], "b": [*"1122331234"]})
 
 
@@ -256,11 +262,15 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"fraction": 0.0}, "above 0"),
     ({"total": 9}, "cannot be below the 10 records"),
     ({"total": 0}, "must be above zero"),
+    ({"total": 0.05}, "for records per person write fraction="),
+    ({"fraction": 1_016_437}, "for a number of people write total="),
+    ({"weight": "b"}, '"b" is given as a key and as the weight'),
+    ({"weight": 0.05}, "weight is the name of the column"),
     ({"weight": "zero"}, r"2 of 10 weights in \"zero\" are zero or below"),
     ({"weight": "low"}, r"3 of 10 weights in \"low\" are below 1.*sum to the population"),
     ({"weight": "scaled"}, r"below 1.*scaled to mean 1"),
     ({"weight": "gone"}, r"1 of 10 weights in \"gone\" are missing"),
-    ({"weight": "a"}, "numbers are needed"),
+    ({"weight": "text"}, "numbers are needed"),
     ({"weight": "wight"}, 'no column "wight"'),
     ({"fraction": 0.1, "estimators": "pitmann"}, 'Did you mean "pitman"'),
     ({"fraction": 0.1, "estimators": []}, "estimators takes the name"),
@@ -268,7 +278,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
 ]
 WEIGHTS = SMALL.with_columns(
     zero=pl.Series([0.0, -1.0] + [5.0] * 8), low=pl.Series([0.5, 0.2, 0.9] + [30.0] * 7),
-    scaled=pl.Series([0.5, 1.5] * 5), gone=pl.Series([None] + [5.0] * 9),
+    scaled=pl.Series([0.5, 1.5] * 5), gone=pl.Series([None] + [5.0] * 9), text=pl.Series(["x"] * 10),
 )  # fmt: skip
 
 

@@ -63,7 +63,7 @@ class IndividualRisk(FileRisk):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "keys", names_of(self.keys, "IndividualRisk: keys"))
-        check_sampling(self.weight, self.fraction, self.total, "IndividualRisk")
+        check_sampling(self.keys, self.weight, self.fraction, self.total, "IndividualRisk")
         checked_fraction(self.threshold, "IndividualRisk: threshold")
 
     @property

@@ -99,7 +99,7 @@ class PopulationUniques(FileRisk):
                 raise InputError(
                     f'PopulationUniques: there is no estimator "{name}".{did_you_mean(name, KNOWN, most=None)}'
                 )
-        check_sampling(self.weight, self.fraction, self.total, "PopulationUniques")
+        check_sampling(self.keys, self.weight, self.fraction, self.total, "PopulationUniques")
 
     @property
     def parts(self) -> dict[str, str]:

@@ -88,7 +88,7 @@ class Suda(FileRisk):
         if self.largest is not None and not (whole and self.largest >= 1):
             raise InputError("Suda: largest is the size of the largest set of keys that is looked at, from 1.")
         check_sizes(len(self.keys), self.largest)
-        check_sampling(self.weight, self.fraction, self.total, "Suda", needed=False)
+        check_sampling(self.keys, self.weight, self.fraction, self.total, "Suda", needed=False)
 
     @property
     def parts(self) -> dict[str, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from confide.core.checks import fraction as checked_fraction
@@ -12,7 +14,12 @@ from confide.measure.risk.file_risks.file import File
 
 
 def check_sampling(
-    weight: str | None, fraction: float | None, total: float | None, where: str, needed: bool = True
+    keys: Sequence[str],
+    weight: str | None,
+    fraction: float | None,
+    total: float | None,
+    where: str,
+    needed: bool = True,
 ) -> None:
     """One of the three, and of the right kind; none of them where they are not needed."""
     given = [
@@ -23,12 +30,31 @@ def check_sampling(
             f"{where}: say how the file was drawn by one of weight= (a column), fraction= (records per person, such as "
             f"0.05) and total= (people of the population); {' and '.join(given) or 'none of them'} given."
         )
+    problem = _wrong_weight(keys, weight) or _wrong_fraction(fraction, where) or _wrong_total(total, where)
+    if problem:
+        raise InputError(f"{where}: {problem}")
+
+
+def _wrong_weight(keys: Sequence[str], weight: str | None) -> str:
     if weight is not None and not (isinstance(weight, str) and weight):
-        raise InputError(f'{where}: weight is the name of the column with weights, such as weight="weight".')
+        return 'weight is the name of the column with weights, such as weight="weight".'
+    if weight is not None and weight in keys:
+        return f'"{weight}" is given as a key and as the weight; take it out of the keys, or say fraction= or total=.'
+    return ""
+
+
+def _wrong_fraction(fraction: float | None, where: str) -> str:
+    if isinstance(fraction, (int, float)) and fraction > 100:
+        return "fraction is records per person, between 0 and 1; for a number of people write total=."
     if fraction is not None and not checked_fraction(fraction, f"{where}: fraction"):
-        raise InputError(f"{where}: fraction is how many records there are per person, above 0; 0.05 for 5 percent.")
-    if total is not None:
-        positive(total, f"{where}: total")
+        return "fraction is how many records there are per person, above 0; 0.05 for 5 percent."
+    return ""
+
+
+def _wrong_total(total: float | None, where: str) -> str:
+    if total is not None and positive(total, f"{where}: total") < 1:
+        return "total is how many people the population has; for records per person write fraction=."
+    return ""
 
 
 def sampling_words(weight: str | None, fraction: float | None, total: float | None) -> str:
