@@ -172,6 +172,16 @@ def test_households_are_found_by_all_their_members() -> None:
     assert found.measures["household_risk"].numbers == same.numbers
 
 
+def test_a_release_is_looked_at_as_it_goes_out() -> None:
+    people = HEADS.head(800)
+    coarse = cf.Plan([cf.Recode("age", width=10)], identifiers=["id"]).protect(people, seed=1)
+    found = cf.look(coarse, keys=KEYS, guess=False)
+    assert found.counted == cf.look(coarse.data, keys=KEYS, guess=False).counted
+    assert not any("Altered at random" in d for d in found.doubts)
+    swapped = cf.Plan([cf.Swap("race", rate=0.3)], identifiers=["id"]).protect(people, seed=1)
+    assert any("Altered at random: race" in d for d in cf.look(swapped, keys=KEYS, guess=False).doubts)
+
+
 def test_small_groups_are_not_shown() -> None:
     found = persons()
     assert found.groups["people"].min() >= 10  # type: ignore[operator]

@@ -10,6 +10,9 @@ import polars as pl
 
 from confide.frames.encoded import Encoded
 from confide.frames.roles.result import roles
+from confide.measure.risk.file_risks.file import File
+from confide.measure.risk.file_risks.words import truth_words
+from confide.protect.release import Release
 from confide.study.look.asked import Asked, settled
 from confide.study.look.attacks import THRESHOLD, attacks
 from confide.study.look.classes import Classes
@@ -52,6 +55,9 @@ def look(
     labels and values (`cf.roles`), and marked as guessed wherever results are printed; `guess=False` guesses none.
     `sensitive=()` says that there is none. A missing key is a value of its own. `threads` never changes a result.
 
+    `data` may also be a release, whose public file is looked at; where its plan alters keys at random, released values
+    are taken as true, which is said: what an intruder finds there is told by an attack.
+
     Nothing in a printout, on the page or in a notebook is about one record; `look.frame` is private.
 
     >>> import confide as cf
@@ -61,6 +67,8 @@ def look(
     >>> found.growth["added"].to_list()
     ['age', 'marital', 'race', 'sex']
     """
+    release = data if isinstance(data, Release) else None
+    data = data if release is None else release.data
     file = Encoded.of(data)
     asked = settled(
         file,
@@ -76,7 +84,7 @@ def look(
     classes = Classes(asked.records)
     alike = classes.alike
     by_group, small = groups(file, asked.keys, alike.astype(np.float64))
-    lost: list[str] = []
+    lost = [] if release is None else truth_words(File.of(release, "look"), asked.keys)
     measures = customary(asked, lost)
     frame = pl.DataFrame({
         "row": np.arange(asked.rows), "alike": alike, "individual_risk": individual_risk(measures, alike),
