@@ -38,6 +38,8 @@ from confide.frames import attach as attach
 from confide.frames import read as read
 from confide.frames import schema as schema
 from confide.frames import write as write
+from confide.frames.roles.result import Roles as Roles
+from confide.frames.roles.result import roles as roles
 from confide.measure.combining import Combined as Combined
 from confide.measure.combining import combine as combine
 from confide.measure.combining import combine_frames as combine_frames
@@ -90,6 +92,8 @@ from confide.protect.plan import Plan as Plan
 from confide.protect.release import Release as Release
 from confide.protect.replay import replay as replay
 from confide.protect.simulate_targets import simulate_targets as simulate_targets
+from confide.study.look.first import look as look
+from confide.study.look.result import Look as Look
 from confide.study.result import StudyResult as StudyResult
 from confide.study.search.few import Few as Few
 from confide.study.search.few import protect_few as protect_few

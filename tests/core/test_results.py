@@ -94,6 +94,7 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "Harm": lambda: guess().harm(
         right_identification=1, wrong_identification=1, right_attribution=1, wrong_attribution=1, threshold=0.5),
     "LearntSummary": lambda: guess().summary(),
+    "Look": lambda: cf.look(HEADS, keys=["sex", "race", "age"]),
     "Matches": matches,
     "Nats": lambda: attack().explain(3).nats,
     "NaiveGuess": lambda: matches().guess("tenure"),
@@ -103,6 +104,7 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "Published": lambda: TABLE.publish(cf.RoundCells(3), margins="all"),
     "PublishedTables": lambda: AREAS.publish(cf.RoundCells(3)),
     "Release": lambda: PLAN.protect(HEADS),
+    "Roles": lambda: cf.roles(HEADS),
     "SchemeComparison": lambda: cf.compare_schemes(TABLE, {"as it is": cf.Exact(), "base 5": cf.RoundCells(5)}),
     "SpecialUniques": lambda: cf.measures.Suda(["sex", "race", "age"], fraction=0.1).of(HEADS),
     "StudyResult": study,

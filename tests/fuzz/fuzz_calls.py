@@ -188,6 +188,13 @@ def _others() -> dict[str, Call]:
         "VariableSchema": Call(cf.VariableSchema, {"name": "age"}, lambda v, r: _labelled(cf.Schema({"age": v}), r)),
         "demo": Call(cf.demo, {"name": "elites"}),
         "codebook": Call(cf.codebook, {"name": "heads"}),
+        "roles": Call(cf.roles, {"data": people()}, lambda r, _: repr(r)),
+        "look": Call(cf.look, {"data": people(), "keys": ["region", "age"], "weight": "weight"}, lambda k, _: repr(k)),
+        "look with all": Call(
+            cf.look,
+            {"data": people(), "keys": "region", "sensitive": "sex", "population": people(90), "guess": False},
+            lambda k, r: (repr(k), k.save("look.html", overwrite=True), cf.look(frame(r)[1], keys=["region", "age"])),
+        ),
         **_in_population(),
         **_learnt(),
         **_without_plan(),

@@ -107,7 +107,7 @@ def in_the_way(path: Path | None, force: bool) -> list[str]:
 
 def unwritable(options: argparse.Namespace, paths: list[Path | None]) -> list[str]:
     """Met before any work: files in the way, folders that are not there, an input named as an output."""
-    given = ("data", "plan", "intruder", "released", "targets", "seed_file", "people", "held_out")
+    given = ("data", "plan", "intruder", "released", "targets", "seed_file", "people", "held_out", "population")
     inputs = {os.path.realpath(p) for n in given if (p := getattr(options, n, None)) is not None}
     problems, seen = [], set[str]()
     for path in (p for p in paths if p is not None):

@@ -76,6 +76,9 @@ RISKS = {
 NONE_YET = {
     "local suppression, suppression, local recoding, cell deletion, blanking": "has no local suppression yet; nearest "
         "are Recode with a mapping into broader categories, and Plan(drop=[...]) for a whole variable",
+    "key variables, quasi-identifiers, key variable selection":
+        "proposes keys by cf.roles(data), and goes on with them in cf.look(data)",
+    "risk report, first look, initial risk assessment": "gives a first report by cf.look(data), or confide look FILE",
     "attribute disclosure, attribute risk, inference":
         "measures what is learnt of a variable by attack.guess(variable)",
     "shuffling, shuffle, data shuffling":

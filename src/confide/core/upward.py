@@ -15,6 +15,7 @@ ABOVE = {
     "calibrate": "confide.measure.risk.calibration",
     "caution_lines": "confide.show.text.cautions",
     "declare_table": "confide.measure.risk.ranks",
+    "look_text": "confide.show.text.looks",
     "map_chart": "confide.show.charts.map_chart",
     "picture_of": "confide.show.charts.of_results",
     "rank_table": "confide.measure.risk.ranks",
@@ -23,6 +24,7 @@ ABOVE = {
     "study_text": "confide.show.text.studies",
     "summarise": "confide.measure.risk.identification",
     "write": "confide.frames.files",
+    "write_look": "confide.show.look.page",
     "write_report": "confide.show.report",
 }
 

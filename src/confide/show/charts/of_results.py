@@ -9,6 +9,7 @@ import polars as pl
 
 from confide.core.errors import InputError
 from confide.core.result import Result
+from confide.frames.roles.guess import ROLES
 from confide.measure.utility.distances import TotalVariation
 from confide.measure.utility.run import pairs_of
 from confide.show.charts.charts import calibration_chart, risk_counts, risk_distribution_chart
@@ -19,6 +20,7 @@ from confide.show.charts.plan_charts import interval_chart
 from confide.show.charts.rank_charts import exposure_chart
 from confide.show.charts.table_charts import bands_chart, sap_chart, scheme_map
 from confide.show.charts.theory_charts import uniques_chart
+from confide.show.look.alike import alike_counts
 
 if TYPE_CHECKING:
     from confide.attack.learning.adopted.attack_rates import AttackRates
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from confide.attack.results.copies import Averaged
     from confide.attack.results.explain import Explanation
     from confide.attack.results.tried import Tried
+    from confide.frames.roles.result import Roles
     from confide.measure.combining import Combined
     from confide.measure.risk.customary import CustomaryRisks
     from confide.measure.risk.file_risks.population_uniques import UniquesResult
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
     from confide.measure.risk.identification import Summary
     from confide.protect.release import Release
     from confide.study.drawn import Drawn
+    from confide.study.look.result import Look
     from confide.study.search.few import Few
     from confide.study.tradeoff.choice import Choice
     from confide.tables.published import Published
@@ -263,6 +267,20 @@ def _learnt(result: LearntSummary) -> Any:
     return _rows(rows, "Mean loss of the best guess", f"What is learnt of {result.variable}")
 
 
+def _look(result: Look) -> Any:
+    """People by how many are alike."""
+    rows = [
+        _plain(name, many, words=f"{many:,} ({100 * many / result.rows:.1f}%)")
+        for name, many in alike_counts(result).items()
+    ]
+    return _rows(rows, "People, by how many have the same keys", f"Who is alone among {result.rows:,} rows")
+
+
+def _roles(result: Roles) -> Any:
+    rows = [_plain(role, len(result.of(role)), ",.0f") for role in ROLES]
+    return _rows(rows, "Variables", "What each variable was taken for")
+
+
 PICTURES: dict[str, Callable[[Any], Any]] = {
     "Attack": _attack,
     "AttackRates": _rates,
@@ -287,6 +305,7 @@ PICTURES: dict[str, Callable[[Any], Any]] = {
     "Grid": lambda result: grid_chart(result.frame),
     "Harm": _harm,
     "LearntSummary": _learnt,
+    "Look": _look,
     "Nats": nats_chart,
     "Matches": _attack,
     "NaiveGuess": _guessed,
@@ -296,6 +315,7 @@ PICTURES: dict[str, Callable[[Any], Any]] = {
     "Published": _published,
     "PublishedTables": _published,
     "Release": lambda release: _release([release]),
+    "Roles": _roles,
     "SchemeComparison": lambda result: scheme_map(result.frame),
     "SpecialUniques": _file_risk,
     "StudyResult": lambda result: result.map(),

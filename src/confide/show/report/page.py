@@ -135,8 +135,8 @@ def report_html(view: View, sections: list[Section]) -> str:
     )  # fmt: skip
     words["document"] = Markup(escape(visible(words["document"], keep="\n")))
     board = board_sections(view)
-    shares = [(plan, [_inline(d) for d in drawings]) for plan, drawings in board["shares"]]
-    drawn = {k: [_inline(d) for d in board[k]] for k in ("maps", "people", "learnt", "losses", "calibration")}
+    shares = [(plan, [inline(d) for d in drawings]) for plan, drawings in board["shares"]]
+    drawn = {k: [inline(d) for d in board[k]] for k in ("maps", "people", "learnt", "losses", "calibration")}
     contents = [("compared", "What was compared"), ("terms", "What the numbers mean"), ("table", "All plans")]
     contents += [(s.anchor, s.title) for s in sections] + [("again", "How to reproduce")]
     return pages.get_template("page.html.j2").render(
@@ -165,10 +165,10 @@ def _drawn(sections: list[Section]) -> Iterator[dict[str, Any]]:
             room -= len(picture)
             figures.append({"figure": f, "specs": Markup(as_json({"wide": wide, "narrow": narrow})),
                             "picture": picture if room > 0 else ""})  # fmt: skip
-        yield {**vars(s), "figures": figures, "drawings": [_inline(d) for d in s.drawings]}
+        yield {**vars(s), "figures": figures, "drawings": [inline(d) for d in s.drawings]}
 
 
-def _inline(drawing: Drawing) -> dict[str, Any]:
+def inline(drawing: Drawing) -> dict[str, Any]:
     """A drawing as the page holds it: once where it is the same for all widths."""
     from markupsafe import Markup
 

@@ -1,0 +1,88 @@
+"""What a guess of a variable's role reads: its words, its type, how many values it has and how they repeat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from confide.frames.columns import kind_of
+from confide.frames.roles.words import words_of
+from confide.frames.schema import Schema
+
+FEW_ROWS = 20
+"""Rows below which different values say nothing: in a file of ten everybody may have an age of their own."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Of one variable: `kind` is empty where it holds lists or bytes. `distinct`: how many values it has, missing not
+    among them. `present`: rows with a value. `positive`, `whole`: of numbers, whether all are above 0, and whole."""
+
+    name: str
+    label: str
+    kind: str
+    dtype: pl.DataType
+    rows: int
+    distinct: int
+    present: int
+    positive: bool
+    whole: bool
+
+    @property
+    def missing(self) -> int:
+        """Rows without a value."""
+        return self.rows - self.present
+
+    @property
+    def name_words(self) -> list[str]:
+        """The words of its name."""
+        return words_of(self.name)
+
+    @property
+    def label_words(self) -> list[str]:
+        """The words of its label."""
+        return words_of(self.label)
+
+    @property
+    def different(self) -> bool:
+        """Whether no two of many rows have the same value."""
+        return self.distinct == self.present > FEW_ROWS
+
+    @property
+    def number(self) -> bool:
+        """Whether it holds numbers, whatever its kind."""
+        return self.dtype.is_numeric()
+
+
+def facts_of(frame: pl.DataFrame, schema: Schema) -> list[Facts]:
+    """The facts of every variable, in the order of the file.
+
+    >>> [(f.distinct, f.missing) for f in facts_of(pl.DataFrame({"a": [1, 1, None], "b": ["x", "y", "z"]}), Schema())]
+    [(1, 1), (3, 0)]
+    """
+    return [_facts(s, schema) for s in frame]
+
+
+def _facts(s: pl.Series, schema: Schema) -> Facts:
+    said = schema.variable(s.name)
+    label = said.label or ""
+    if s.dtype.is_nested() or s.dtype in (pl.Binary, pl.Object):
+        return Facts(s.name, label, "", s.dtype, len(s), 0, len(s) - s.null_count(), False, False)
+    codes = schema.missing_codes(s.name, s) if s.name in schema.variables else ()
+    seen = _values(s).drop_nulls()
+    number = s.dtype.is_numeric()
+    declared = [c for c in codes if isinstance(c, str) != number]
+    if declared:
+        seen = seen.filter(~seen.is_in(pl.Series(declared).cast(seen.dtype, strict=False).drop_nulls().implode()))
+    whole = number and (s.dtype.is_integer() or bool((seen == seen.round(0)).all()))
+    labelled = bool(set(said.value_labels) - set(codes))
+    kind = kind_of(s, labelled)
+    positive = number and len(seen) > 0 and float(seen.min()) > 0  # type: ignore[arg-type]
+    return Facts(s.name, label, kind, s.dtype, len(s), seen.n_unique(), len(seen), positive, whole)
+
+
+def _values(s: pl.Series) -> pl.Series:
+    if s.dtype.is_decimal():
+        return s.cast(pl.Float64)
+    return s.fill_nan(None) if s.dtype.is_float() else s

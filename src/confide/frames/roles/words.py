@@ -1,0 +1,132 @@
+"""Words in names and labels of variables that tell what a variable is, without accents, in several languages.
+
+Words of a name are compared whole: "age" is not found in "wage" or "village". Names that run words together
+("birthyear") are listed as they are written.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from confide.frames.doubts import CODES, ENDINGS
+
+
+def _listed(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+NAMES_PEOPLE = _listed("""
+    name names surname lastname firstname forename fullname familyname givenname vorname nachname nom prenom nombre
+    apellido apellidos cognome navn fornavn etternavn efternavn namn efternamn imie nazwisko nome sobrenome achternaam
+    voornaam ssn nino nhs cpr personnummer fodselsnummer pesel bsn dni nif nie curp rut cpf aadhaar passport passnr
+    phone telephone telefon telefono mobile email mail iban account konto address adresse adres direccion street strasse
+    plate license licence vin imei ip url username user login insurance policy
+""")
+"""What names one person: never released."""
+
+NUMBERS_PEOPLE = _listed("""
+    id ids uid uuid guid pid persid personid person_id caseid case_id respid respondent_id recordid record_id rowid
+    idno identifier identifiant serial serialno seqn number nr no nummer numero index key key_id
+""")
+"""What numbers records, persons or units."""
+
+UNITS = _listed("""
+    hh hhid hid household households hushold haushalt menage hogar famiglia family famid familie serial serialno
+    dwelling firm company enterprise establishment betrieb school class classid panel cluster
+    haushaltsnummer haushaltsnr haushaltsid
+""")
+"""What several rows may share as one unit."""
+
+WEIGHTS = _listed("""
+    weight weights weighting wgt wgts wt wts pwgt pwgtp hwgt wgtp perwt hhwt pweight finalwt finalweight expansion
+    gewicht gewichte poids ponderation pond peso ponderacion vekt vikt vaegt wagt waga paino peso_amostral hochrechnung
+    grossing hochrechnungsfaktor hochrechnungsgewicht
+""")
+BODY = _listed("body kg lb lbs kilo kilos kilogram pounds birth gram grams height bmi korper corps corporal")
+"""A weight that is not that of a survey."""
+
+PLACES = CODES - _listed("""
+    code codes cd occ occp occupation isco soc ind indp industry naics naicsp nace sic isic diagnosis icd icd9 icd10 drg
+    atc cpt ancestry language lang religion birthplace pob pobp beruf yrke beroep profession profesion profissao
+    professione oficio branche bransch block
+""") | _listed("st city town village residence wohnort ort lieu localite ciudad cidade citta urban rural urbanicity"
+               " urbanisation urbanization"
+               " division place latitude longitude lat lon lng")  # fmt: skip
+"""Where somebody lives."""
+
+KNOWN: dict[str, tuple[frozenset[str], str]] = {
+    "age": (_listed("""age agep ages alter alder edad eta idade leeftijd wiek ika birth born birthdate birthday dob
+        birthyear yob geburtsjahr geburtsdatum geboren naissance nacimiento nascita fodselsaar fodelsear fodelsedatum
+        nascimento geboortejaar urodzenia syntymavuosi"""), "age or birth"),
+    "sex": (_listed("sex gender sexe sexo sesso geschlecht kjonn kon koen kon geslacht plec sukupuoli genre genero"),
+            "sex"),
+    "origin": (_listed("""race rac1p ethnicity ethnic eth ethn ethnie origin hispanic hisp latino nationality
+        citizenship citizen nativity nation nationalite nacionalidad staatsangehorigkeit nationalitat statsborgerskab
+        birthplace pob pobp cob cit ancestry raza raca cor herkunft hautfarbe"""), "origin"),
+    "marital": (_listed("""marital marst mar marstat married maritalstatus civil civilstatus civilstand sivilstand
+        familienstand etatcivil estadocivil burgerlijke zivilstand"""), "marital status"),
+    "schooling": (_listed("""educ education schl schooling school grade qualification edu bildung abschluss
+        diplome educacion educacao istruzione utdanning utbildning uddannelse opleiding koulutus wyksztalcenie
+        isced"""), "schooling"),
+    "work": (_listed("""occ occp occupation occup isco soc job profession beruf yrke beroep profesion profissao
+        professione zawod ammatti industry ind indp naics naicsp nace sic isic employer labour labor employment esr
+        empstat worker cow branche bransch rank"""), "work"),
+    "household": (_listed("""hhsize famsize householdsize nperson npers persons children kids nchild relationship relp
+        hhtype housing tenure rooms vehicles cars"""), "the household"),
+    "language": (_listed("language lang religion relig sprache langue idioma lingua religionszugehorigkeit konfession"
+                         " military mil veteran vet lanp"), "language, religion or service"),
+}  # fmt: skip
+"""What a neighbour, an employer or a register knows of a person, in the order in which it is usually known."""
+
+PRIVATE: dict[str, tuple[frozenset[str], str]] = {
+    "money": (_listed("""income incomes earn earnings wage wages salary pay pension benefit benefits tax taxes debt
+        savings wealth assets rent mortgage expenditure spending spent property price value cost loan einkommen lohn
+        gehalt rente steuer vermogen revenu revenus salaire impot ingreso ingresos renta salario sueldo renda rendimento
+        reddito stipendio inntekt inkomst lon indkomst lonn inkomen dochod tulot turnover profit sales umsatz
+        pincp wagp hincp"""), "money"),
+    "health": (_listed("""health disease illness diagnosis icd icd9 icd10 drg hiv aids cancer diabetes depression
+        disability disabled dis drug drugs alcohol smoking smoker bmi pressure cholesterol treatment medication hospital
+        mental pregnant pregnancy abortion gesundheit krankheit sante maladie salud enfermedad helse sykdom symptom
+        atc cpt"""), "health"),
+    "conduct": (_listed("""crime criminal arrest conviction sentence offence offense police vote voted voting party
+        politics political opinion attitude satisfaction union victim abuse violence sexual orientation
+        partei vote wahl"""), "conduct or opinions"),
+}  # fmt: skip
+"""What an intruder would like to learn."""
+
+LOOKED_UP = _listed("property value price home house rooms vehicles turnover sales")
+"""Private things that registers may hold all the same."""
+
+COMPOUND = 7
+"""Letters of a listed word that may also end a longer one: einkommen in nettoeinkommen."""
+COUNTED = _listed("n num number count anzahl antal nombre size no")
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a name or a label, without accents and in small letters; runs of words also as one.
+
+    >>> words_of("householdSize"), words_of("Âge au 1.1.")
+    (['household', 'size'], ['age', 'au', '1', '1'])
+    """
+    plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", plain).lower().replace("ø", "o").replace("æ", "ae").replace("ß", "ss")
+    return [w for w in re.split(r"[^a-z0-9]+", apart) if w]
+
+
+def said(words: Iterable[str], of: frozenset[str]) -> str:
+    """The first word that is in a list, also before digits or "code", or where all words run together; else empty.
+
+    >>> said(["race", "2"], KNOWN["origin"][0]), said(["wage"], KNOWN["age"][0]), said(["q1"], PLACES)
+    ('race', '', '')
+    >>> said(["kommunekode"], PLACES), said(["nettoeinkommen"], PRIVATE["money"][0])
+    ('kommune', 'einkommen')
+    """
+    every = list(words)
+    ends = [o for w in every for o in of if len(o) >= COMPOUND and w.endswith(o)]
+    bare = [w.removesuffix(e) for w in every for e in ENDINGS if w.endswith(e)]
+    for word in [*every, "".join(every), *(w.rstrip("0123456789") for w in every), *bare]:
+        if word in of:
+            return word
+    return min(ends, default="")

@@ -1,0 +1,82 @@
+"""The attack of an intruder who knows the keys, on the file as it is: sure that a person is in it, and not sure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from confide.attack.intruder import Intruder, Unsure
+from confide.attack.results.attack import Attack
+from confide.measure.risk.identification import Summary
+from confide.protect.plan import Plan
+from confide.study.look.asked import Asked
+
+SURE, UNSURE = "sure", "unsure"
+THRESHOLD = 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class Attacked:
+    """What an intruder finds. `membership`: "sure" or "unsure"; `by`: what says how many people there are."""
+
+    membership: str
+    by: str
+    summary: Summary
+
+    @property
+    def found(self) -> float | None:
+        """Right matches that count."""
+        return self.summary.found
+
+    def row(self) -> Mapping[str, Any]:
+        """One row of a table."""
+        s = self.summary
+        return {
+            "membership": self.membership, "by": self.by, "targets": s.targets, "found": s.found,
+            "found_share": s.found_share, "over_threshold": s.over_threshold, "p_absent": s.p_absent,
+        }  # fmt: skip
+
+
+SCHEMA: dict[str, Any] = {
+    "membership": pl.String, "by": pl.String, "targets": pl.Int64, "found": pl.Float64, "found_share": pl.Float64,
+    "over_threshold": pl.Int64, "p_absent": pl.Float64,
+}  # fmt: skip
+
+
+def attacks(asked: Asked, threads: int | None = None) -> tuple[list[Attacked], Attack]:
+    """Everybody is looked for among all rows: once by an intruder who is sure that they are there, once by one who is
+    not, where something says how many people there are. Beside the results, the first attack itself."""
+    weight = [asked.weight] if asked.weight is not None and asked.people is None else []
+    names = list(dict.fromkeys([*asked.keys, *weight]))
+    plan = Plan([], categorical=[v for v in asked.keys if v not in weight and not _number(asked, v)])
+    release = plan.protect(asked.file.frame.select(names), seed=1)
+    out, made = [], []
+    for membership, by, stated in _intruders(asked):
+        found = Intruder(knows=asked.keys, membership=stated).attack(release, threads=threads, progress=False)
+        out.append(Attacked(membership, by, found.summary(THRESHOLD)))
+        made.append(found)
+    return out, made[0]
+
+
+def _number(asked: Asked, name: str) -> bool:
+    """Whether a key is a quantity, which can be put into ranges, and no code."""
+    s = asked.file.frame.get_column(name)
+    if not s.dtype.is_numeric() or asked.file.doubt(name) or (s.dtype.is_float() and s.is_infinite().any()):
+        return False
+    return bool(asked.roles.frame.row(by_predicate=pl.col("variable") == name, named=True)["kind"] == "numeric")
+
+
+def _intruders(asked: Asked) -> list[tuple[str, str, str | Unsure]]:
+    out: list[tuple[str, str, str | Unsure]] = [(SURE, "", "certain")]
+    if asked.people is not None:
+        people = asked.people
+        known = people.frame.select([*asked.keys, *([] if people.count is None else [people.count])])
+        out.append((UNSURE, "a file of the population", Unsure(population=known, count=people.count)))
+    elif asked.weight is not None:
+        out.append((UNSURE, f'the weights in "{asked.weight}"', Unsure(weights=asked.weight)))
+    elif asked.total is not None:
+        out.append((UNSURE, "the size of the population", Unsure(total=asked.total)))
+    return out
