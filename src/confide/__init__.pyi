@@ -38,6 +38,7 @@ from confide.frames import attach as attach
 from confide.frames import read as read
 from confide.frames import schema as schema
 from confide.frames import write as write
+from confide.frames.hierarchies.hierarchy import Hierarchy as Hierarchy
 from confide.measure.combining import Combined as Combined
 from confide.measure.combining import combine as combine
 from confide.measure.combining import combine_frames as combine_frames
