@@ -58,6 +58,6 @@ class Groups:
         lost = sum(not self.knows(v) for v in values)
         if lost:
             raise InputError(
-                f"{where}: {lost} of {len(values)} values of the column are not in the hierarchy. Add a row for each of "
-                "them (mind the spelling, and codes with leading zeros), or make them missing."
+                f"{where}: {lost} of {len(values)} values of the column are not in the hierarchy. Add a row for each "
+                "of them (mind the spelling, and codes with leading zeros), or make them missing."
             )

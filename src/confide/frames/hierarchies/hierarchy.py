@@ -18,6 +18,7 @@ from confide.frames.hierarchies.checks import check, level_names
 from confide.frames.hierarchies.dates import periods_of
 from confide.frames.hierarchies.groups import Groups, Value
 from confide.frames.hierarchies.intervals import Intervals
+from confide.frames.hierarchies.made import nested, ordered, proposed
 from confide.frames.hierarchies.tree import Tree
 
 FORMS = ("widths", "breaks", "prefix", "dates", "table")
@@ -47,8 +48,8 @@ class Hierarchy(Statement):
     values stay missing, a category of their own, until the variable is left out.
 
     ``Recode("age", hierarchy=h, level=2)`` is a level as a step of a plan; `cf.generalise` searches the levels of
-    several variables. `load` and `save` take .toml and .json, and .csv: ARX's file of levels, one row per value, from the
-    value itself to its broadest group.
+    several variables. `load` and `save` take .toml and .json, and .csv: ARX's file of levels, one row per value, from
+    the value itself to its broadest group.
 
     >>> import confide as cf
     >>> cf.Hierarchy(widths=[5, 10, 20]).levels
@@ -90,7 +91,7 @@ class Hierarchy(Statement):
     @property
     def kind(self) -> Kind | None:
         """The kind that a variable must have; None where any will do."""
-        return {"": None, "prefix": "categorical", "table": "categorical"}.get(self.form, "numeric")  # type: ignore[return-value]
+        return {"": None, "prefix": "categorical", "table": "categorical"}.get(self.form, "numeric")
 
     def level(self, level: int | str) -> int:
         """The number of a level that is given by its number or by its name.
@@ -151,6 +152,41 @@ class Hierarchy(Statement):
     def _encoded(self, values: Any, name: str) -> Column:
         s = values if isinstance(values, pl.Series) else pl.Series(name, values, strict=False)
         return encode_column(s, self.kind)
+
+    @classmethod
+    def ordered(cls, values: Sequence[Value], sizes: Sequence[int], hide: bool = True) -> Self:
+        """Categories in their order, neighbours in sets of ever more.
+
+        >>> Hierarchy.ordered(["none", "primary", "secondary", "tertiary"], sizes=[2]).table["primary"]
+        ('none to primary',)
+        """
+        return cls(**ordered(values, sizes), hide=hide)
+
+    @classmethod
+    def nested(cls, data: Any, columns: Sequence[str], hide: bool = True) -> Self:
+        """Areas in areas: each value of the first column lies in one of the second, and so on.
+
+        `data`: a file that has all columns, or a list of areas. One that lies in two is refused.
+
+        >>> areas = {"town": ["Bari", "Lecce", "Rome"], "region": ["Apulia", "Apulia", "Lazio"]}
+        >>> Hierarchy.nested(areas, ["town", "region"]).levels
+        ('as it is', 'region', 'left out')
+        """
+        return cls(**nested(data, columns), hide=hide)
+
+    @classmethod
+    def propose(cls, data: Any, variable: str) -> Self:
+        """A hierarchy that suits what a column holds: a proposal to look at, by sizes and types alone.
+
+        Numbers in intervals of ever larger width, or in ranges by quantiles where they are skewed; dates by month,
+        year and decade; codes of one length by their first letters; categories with an order (an Enum, whole numbers) in sets of
+        neighbours; others with ever more of the smallest together. It knows no meaning: read it before using it.
+
+        >>> import confide as cf
+        >>> Hierarchy.propose(cf.demo("heads"), "age").levels
+        ('as it is', 'in steps of 5', 'in steps of 10', 'in steps of 20', 'left out')
+        """
+        return cls(**proposed(data, variable))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], name: str | None = None) -> Self:

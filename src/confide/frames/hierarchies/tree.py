@@ -67,8 +67,9 @@ of the level "in threes". Each group must lie in one broader group as a whole.
     np.maximum.at(high, finer, coarser)
     split = int((low < high).sum())
     if split:
+        lie = "lies" if split == 1 else "lie"
         raise InputError(
-            f'{where} is not nested: {split} of {size} groups of the level "{names[0]}" {"lies" if split == 1 else "lie"} '
+            f'{where} is not nested: {split} of {size} groups of the level "{names[0]}" {lie} '
             f'in several groups of the level "{names[1]}". Each group must lie in one broader group as a whole.'
         )
     return high
