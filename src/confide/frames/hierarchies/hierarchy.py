@@ -179,8 +179,8 @@ class Hierarchy(Statement):
         """A hierarchy that suits what a column holds: a proposal to look at, by sizes and types alone.
 
         Numbers in intervals of ever larger width, or in ranges by quantiles where they are skewed; dates by month,
-        year and decade; codes of one length by their first letters; categories with an order (an Enum, whole numbers) in sets of
-        neighbours; others with ever more of the smallest together. It knows no meaning: read it before using it.
+        year and decade; codes of one length by their first letters; categories with an order (an Enum, numbers) in sets
+        of neighbours; others with ever more of the smallest together. It knows no meaning: read it before using it.
 
         >>> import confide as cf
         >>> Hierarchy.propose(cf.demo("heads"), "age").levels
