@@ -6,6 +6,9 @@ from confide.measure.risk.calibration import Calibration as Calibration
 from confide.measure.risk.customary import CustomaryRisks as CustomaryRisks
 from confide.measure.risk.customary import customary_risks as customary_risks
 from confide.measure.risk.exposure import Exposure as Exposure
+from confide.measure.risk.file_risks.k_anonymity import KAnonymity as KAnonymity
+from confide.measure.risk.file_risks.result import FileRiskResult as FileRiskResult
+from confide.measure.risk.file_risks.statement import FileRisk as FileRisk
 from confide.measure.risk.identification import Summary as Summary
 from confide.measure.utility.by_group import UtilityByGroup as UtilityByGroup
 from confide.measure.utility.by_group import utility_by_group as utility_by_group

@@ -11,7 +11,8 @@ from confide.core.registry import KINDS, first_sentence, known
 from tests.helpers.places import DOCS
 
 PAGE = DOCS / "reference" / "documents.md"
-REFERENCE = {"method": "protect.md", "measure": "measure.md", "scheme": "tables.md"}
+REFERENCE = {"method": "protect.md", "measure": "measure.md", "scheme": "tables.md", "risk": "measure.md"}
+PLACE = {"risk": "confide.measures"}
 LIST = re.compile(r"(<!-- registered: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 
@@ -44,7 +45,7 @@ def test_every_name_has_a_page_and_a_reference(word: str) -> None:
     reference = (DOCS / "reference" / REFERENCE[word]).read_text(encoding="utf-8")
     for cls in known(word).values():
         assert re.search(rf"\b{cls.__name__}\b", pages), f"no page tells of {cls.__name__}"
-        assert f"confide.{cls.__name__}\n" in reference
+        assert f"{PLACE.get(word, 'confide')}.{cls.__name__}\n" in reference
 
 
 def test_the_table_of_measures_says_what_they_say() -> None:

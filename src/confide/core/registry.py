@@ -1,4 +1,4 @@
-"""What is registered: protection methods, measures of utility and schemes for tables, each under a short name.
+"""What is registered: methods, measures of utility, schemes for tables, risks of files, each by a short name.
 
 A class adds itself with `@registered`, in this package or in a module of one's own. Plan files, study files, the
 command line, the JSON Schemas and the lists in the docs all come from here.
@@ -34,12 +34,12 @@ class Kind:
     prepare: list[Callable[[type[Any]], None]] = field(default_factory=list)
 
 
-KINDS = {"method": Kind("method"), "measure": Kind("key"), "scheme": Kind("scheme")}
-"""By the word that names one in a file: `method = "swap"`, `measure = "means"`, `scheme = "round"`."""
+KINDS = {"method": Kind("method"), "measure": Kind("key"), "scheme": Kind("scheme"), "risk": Kind("risk")}
+"""By the word that names one in a file: `method = "swap"`, `measure = "means"`, `scheme = "round"`, `risk = "suda"`."""
 
 
 def registered(cls: type[T]) -> type[T]:
-    """Make a class known under its short name, which it states as `method`, as `key` (a measure) or as `scheme`.
+    """Make a class known under its short name, stated as `method`, `key` (a measure), `scheme` or `risk` (of a file).
 
     >>> @registered
     ... @dataclass(frozen=True)

@@ -40,5 +40,6 @@ ROOMS = {
     "method": "confide.protect.methods",
     "measure": "confide.measure.utility",
     "scheme": "confide.tables.schemes",
+    "risk": "confide.measure.risk.file_risks",
 }
 """Where what is registered is shipped, by its kind: the registry imports all files of a room to know them."""

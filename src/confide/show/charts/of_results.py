@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from confide.attack.results.tried import Tried
     from confide.measure.combining import Combined
     from confide.measure.risk.customary import CustomaryRisks
+    from confide.measure.risk.file_risks.result import FileRiskResult
     from confide.measure.risk.identification import Summary
     from confide.protect.release import Release
     from confide.study.drawn import Drawn
@@ -94,6 +95,11 @@ def _guessed(result: NaiveGuess) -> Any:
 def _customary(result: CustomaryRisks) -> Any:
     rows = [_plain(result.names[r["measure"]], r["value"], ".3f") for r in result.frame.iter_rows(named=True)]
     return _rows(rows, "Value; each has a fault, which the printout says", f'Customary risks of "{result.target}"')
+
+
+def _file_risk(result: FileRiskResult) -> Any:
+    rows = [_plain(r["what"], r["value"], ",.6g") for r in result.bars.iter_rows(named=True)]
+    return _rows(rows, result.axis, result.title)
 
 
 def _averaged(result: Averaged) -> Any:
@@ -262,6 +268,7 @@ PICTURES: dict[str, Callable[[Any], Any]] = {
     "Explanation": _explanation,
     "Exposure": lambda result: exposure_chart(result.frame),
     "Few": _few,
+    "FileRiskResult": _file_risk,
     "Guess": _guess,
     "Guesses": _guesses,
     "Grid": lambda result: grid_chart(result.frame),

@@ -1,0 +1,125 @@
+"""The file that a customary risk is computed on: released values as codes, and, where it is known, the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from confide.core.errors import InputError, did_you_mean, raise_all
+from confide.frames.columns import I64, Column, codes_in, codes_of_numbers
+from confide.frames.distinct import dense
+from confide.frames.encoded import Encoded
+from confide.protect.release import Release
+
+
+@dataclass(frozen=True, eq=False)
+class File:
+    """`data`: the file with its arrays. `release`: the release whose public file it is; None for a file by itself.
+
+    `where`: what asks, for sentences. A variable that a release keeps back is a variable of the original that is not in
+    the file: nobody sees it, so all records are alike on it.
+    """
+
+    data: Encoded
+    where: str
+    release: Release | None = None
+
+    @classmethod
+    def of(cls, data: Any, where: str) -> File:
+        """A frame of any library, an encoded one, or a release."""
+        if isinstance(data, cls):
+            return data
+        if isinstance(data, Release):
+            return cls(data.after, where, data)
+        made = cls(Encoded.of(data), where)
+        if not made.n:
+            raise InputError(f"{where}: the file has no rows.")
+        return made
+
+    @property
+    def n(self) -> int:
+        """Its records."""
+        return int(self.data.frame.height)
+
+    def column(self, name: str) -> Column:
+        """One variable as an array."""
+        return self.data.column(name)
+
+    def codes(self, name: str) -> I64:
+        """The values of a variable as codes from 0; missing is -1, shape (n,)."""
+        column = self.column(name)
+        if column.kind == "categorical":
+            return column.values
+        return np.where(column.missing, -1, dense(column.values)[0])
+
+    def kept_back(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Which of some variables the original has and the release has not."""
+        if self.release is None:
+            return ()
+        return tuple(v for v in names if v not in self.data.types and v in self.release.original.columns)
+
+    def released(self, names: Sequence[str], what: str) -> tuple[str, ...]:
+        """The variables of a list that are in the file; names that nobody knows are refused.
+
+        >>> import confide as cf
+        >>> File.of(cf.demo("heads"), "KAnonymity").released(["sex", "agee"], "keys")
+        Traceback (most recent call last):
+        confide.InputError: KAnonymity: keys: there is no column "agee". Did you mean "age"?
+        """
+        gone = self.kept_back(names)
+        known = list(self.data.types)
+        raise_all(
+            f'{self.where}: {what}: there is no column "{v}".{did_you_mean(v, known)}'
+            for v in names if v not in known and v not in gone
+        )  # fmt: skip
+        return tuple(v for v in names if v in known)
+
+    def keys(self, names: Sequence[str], least: int = 1) -> tuple[str, ...]:
+        """Keys that are in the file and can make records alike: what has a value per record, or none, is refused."""
+        found = self.released(names, "keys")
+        raise_all(problem for v in found if (problem := self._wrong_key(v, least)))
+        return found
+
+    def _wrong_key(self, name: str, least: int) -> str:
+        codes = self.codes(name)
+        if (codes < 0).all():
+            return f'{self.where}: all values of the key "{name}" are missing, so it tells nobody apart; leave it out.'
+        present = codes[codes >= 0]
+        if self.n > max(least, 9) and len(present) == self.n and np.bincount(present).max() == 1:
+            return (
+                f'{self.where}: the key "{name}" has as many values as there are rows, so that everybody is unique by '
+                "it alone; leave identifiers out, and cut numbers into groups first."
+            )
+        return ""
+
+    def truth(self, name: str) -> I64 | None:
+        """True values of the records' people in their released form, as codes of `codes(name)`; -1 where missing, or
+        where no record has it. None where the truth is not known: without a release, or without its link."""
+        if self.release is None or self.release.link is None:
+            return None
+        column = self.in_form(self.release.before.column(name, self.release.kinds.get(name)))
+        return self.codes_of(column.take(self.release.link))
+
+    def in_form(self, column: Column) -> Column:
+        """True values as the plan releases them where nothing random is done: recoded, topcoded."""
+        compiled = None if self.release is None else self.release.compiled
+        return column if compiled is None else compiled.released_form(column)
+
+    def codes_of(self, column: Column) -> I64:
+        """Values of another file as codes of `codes(name)`; -1 where missing or not among them."""
+        mine = self.column(column.name)
+        if mine.kind == "categorical":
+            return np.asarray(codes_in(column, mine))
+        if column.kind == "categorical":
+            raise InputError(f'{self.where}: "{column.name}" holds numbers in one file and categories in the other.')
+        known, first = np.unique(mine.values[~mine.missing], return_index=True)
+        at = codes_of_numbers(column.values, known)
+        return np.where(at < 0, -1, self.codes(column.name)[~mine.missing][first][at])
+
+    def altered(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Which variables the plan alters at random, so that released values need not be true."""
+        compiled = None if self.release is None else self.release.compiled
+        return () if compiled is None else tuple(v for v in names if compiled.way(v).random is not None)

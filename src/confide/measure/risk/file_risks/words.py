@@ -1,0 +1,63 @@
+"""Sentences and pictures that customary risks share: missing values, what is kept back, what is altered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from confide.frames.columns import F64
+from confide.measure.risk.file_risks.classes import OWN, RULES, WILDCARD
+from confide.measure.risk.file_risks.file import File
+
+SIZES = (1, 2, 3, 5, 10, 20, 50, 100)
+"""Where the bars of class sizes begin."""
+
+
+def class_size(size: F64) -> dict[str, float]:
+    """How many records are in classes of each size, in a few ranges.
+
+    >>> class_size(np.array([1.0, 1.0, 2.0, 7.0]))
+    {'1': 2.0, '2': 1.0, '3 to 4': 0.0, '5 to 9': 1.0}
+    """
+    place = np.searchsorted(SIZES, size, side="right") - 1
+    count = np.bincount(np.maximum(place, 0), minlength=1)
+    return {_range(i): float(c) for i, c in enumerate(count)}
+
+
+def _range(i: int) -> str:
+    if i + 1 == len(SIZES):
+        return f"{SIZES[i]} or more"
+    low, high = SIZES[i], SIZES[i + 1] - 1
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def missing_words(file: File, keys: Sequence[str], rule: str) -> list[str]:
+    """The rule for missing values, and what it means for this file."""
+    cells = int(sum((file.codes(v) < 0).sum() for v in keys))
+    if not cells:
+        return [f'Rule for missing values: "{rule}" ({RULES[rule]}). No key has one.']
+    said = f'Rule for missing values: "{rule}" ({RULES[rule]}). {cells:,} of {file.n * len(keys):,} cells are missing.'
+    if rule == WILDCARD:
+        said += (
+            " Somebody who knows the hidden value of a person may find that nobody else fits: this rule is no bound on "
+            f'an attack; "{OWN}" is.'
+        )
+    return [said]
+
+
+def kept_back_words(file: File, names: Sequence[str]) -> list[str]:
+    """Which variables are not released."""
+    gone = file.kept_back(names)
+    return [f"Not released, so nobody is told apart by it: {', '.join(gone)}."] if gone else []
+
+
+def truth_words(file: File, names: Sequence[str]) -> list[str]:
+    """Which variables are altered at random, so that being alike in the release says less than it seems."""
+    moved = file.altered(names)
+    if not moved:
+        return []
+    return [
+        f"Altered at random: {', '.join(moved)}. Classes are those of released values, as if they were true; what an "
+        "intruder finds is told by the attack."
+    ]
