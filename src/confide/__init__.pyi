@@ -94,6 +94,8 @@ from confide.protect.simulate_targets import simulate_targets as simulate_target
 from confide.study.result import StudyResult as StudyResult
 from confide.study.search.few import Few as Few
 from confide.study.search.few import protect_few as protect_few
+from confide.study.search.lattice.generalise import generalise as generalise
+from confide.study.search.lattice.result import Generalised as Generalised
 from confide.study.search.optimise import Optimum as Optimum
 from confide.study.search.optimise import optimise as optimise
 from confide.study.statement.learns import Learns as Learns

@@ -1,0 +1,86 @@
+"""Customary limits on classes as what a node must meet: k-anonymity, l-diversity, t-closeness."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from confide.core.errors import InputError
+from confide.frames.columns import Bools
+from confide.measure.risk.file_risks.file import File
+from confide.measure.risk.file_risks.k_anonymity import KAnonymity
+from confide.measure.risk.file_risks.statement import FileRisk
+from confide.study.search.lattice.cells import Counts
+
+
+@dataclass(frozen=True, eq=False)
+class Customary:
+    """A customary risk of which a share of records may be in violation.
+
+    Class sizes, and the number of values in a class, only grow where classes are put together; so do entropies and
+    distances at their worst. So "no class in violation" is monotone for all of them. "At most a share of records" is so
+    for k and for distinct values only: a merged class may fail as a whole where one of its parts was fine.
+    """
+
+    statement: FileRisk
+    file: File
+    share: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """Its name in a study."""
+        return self.statement.name
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """What classes agree on."""
+        return tuple(v for v in self.statement.variables if v != self.sensitive)
+
+    @property
+    def sensitive(self) -> str | None:
+        """What is counted inside of classes."""
+        found: str | None = getattr(self.statement, "sensitive", None)
+        return found
+
+    @property
+    def limit(self) -> float:
+        """Records that may be in violation."""
+        return float(np.floor(self.share * self.file.n + 1e-9))
+
+    @property
+    def monotone(self) -> bool:
+        """Whether a coarser node meets it where a finer one does."""
+        return self.limit < 1 or isinstance(self.statement, KAnonymity)
+
+    @property
+    def words(self) -> str:
+        """The limit in words."""
+        many = f"no {self.statement.parts['']}"
+        return many if self.limit < 1 else f"at most {self.limit:,.0f} {self.statement.parts['']}"
+
+    def value(self, counts: Counts) -> float:
+        """Records in violation."""
+        return float(counts.size[violated(self.statement, counts, self.file)].sum())
+
+
+def violated(statement: FileRisk, counts: Counts, file: File) -> Bools:  # noqa: ARG001
+    """Which classes are in violation."""
+    assert isinstance(statement, KAnonymity)
+    return counts.size < statement.k
+
+
+def checked_statement(statement: FileRisk, n: int) -> None:
+    """Refuse what does not follow from classes of records that are alike."""
+    if not isinstance(statement, KAnonymity):
+        raise InputError(
+            f"until: {type(statement).__name__} is not followed over levels; take KAnonymity, LDiversity or TCloseness "
+            "of cf.measures, or limits on an intruder's risk."
+        )
+    if statement.missing != "own":
+        raise InputError(
+            f'until: KAnonymity with missing="{statement.missing}" has no classes to put together; take missing="own", '
+            "in which a missing value is a category of its own."
+        )
+    if statement.k > n:
+        raise InputError(f"until: k is {statement.k:,}, but the file has {n:,} rows; give a k of at most {n:,}.")
