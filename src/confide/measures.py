@@ -6,9 +6,14 @@ from confide.measure.risk.calibration import Calibration as Calibration
 from confide.measure.risk.customary import CustomaryRisks as CustomaryRisks
 from confide.measure.risk.customary import customary_risks as customary_risks
 from confide.measure.risk.exposure import Exposure as Exposure
+from confide.measure.risk.file_risks.household import HouseholdRisk as HouseholdRisk
 from confide.measure.risk.file_risks.k_anonymity import KAnonymity as KAnonymity
+from confide.measure.risk.file_risks.k_map import KMap as KMap
+from confide.measure.risk.file_risks.l_diversity import LDiversity as LDiversity
 from confide.measure.risk.file_risks.result import FileRiskResult as FileRiskResult
 from confide.measure.risk.file_risks.statement import FileRisk as FileRisk
+from confide.measure.risk.file_risks.t_closeness import TCloseness as TCloseness
+from confide.measure.risk.file_risks.unsafe import UnsafeCombinations as UnsafeCombinations
 from confide.measure.risk.identification import Summary as Summary
 from confide.measure.utility.by_group import UtilityByGroup as UtilityByGroup
 from confide.measure.utility.by_group import utility_by_group as utility_by_group

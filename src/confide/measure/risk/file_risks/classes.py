@@ -87,4 +87,5 @@ def _matched(asked: Sequence[I64], records: Sequence[I64], count: F64, n: int) -
     if not asked:
         return np.full(n, count.sum())
     both = Distinct.rows([np.concatenate(pair) for pair in zip(asked, records, strict=True)], n + len(count)).of
-    return np.bincount(both[n:], weights=count, minlength=int(both.max()) + 1)[both[:n]]
+    weight = np.bincount(both[n:], weights=count, minlength=int(both.max()) + 1).astype(np.float64)
+    return weight[both[:n]]

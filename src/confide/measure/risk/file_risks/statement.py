@@ -24,7 +24,7 @@ class FileRisk:
     its columns, and `parts`: by the end of each column's name what the number says, in words. The part "" comes first:
     its column has no end, and counts people (or what its words say). The part "share" is a share from 0 to 1. More of
     any part is more risk. `found` computes a result from a `File`. `label`: the end of the name where one risk is asked
-    for twice.
+    for twice. `data_fields`: fields that hold a file, which a document names.
 
     >>> import confide as cf
     >>> cf.measures.KAnonymity(["sex", "age"], k=3, label="small").columns
@@ -35,6 +35,7 @@ class FileRisk:
     label: str | None = None
 
     risk: ClassVar[str]
+    data_fields: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         good = self.label is None or (isinstance(self.label, str) and re.fullmatch(r"[A-Za-z0-9_]+", self.label))

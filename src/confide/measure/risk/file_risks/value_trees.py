@@ -1,0 +1,79 @@
+"""A tree over the values of a variable: which groups each value belongs to, up to one root."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from confide.core.errors import InputError
+from confide.frames.columns import I64, Column
+
+MOST = 1000
+"""Values that a tree is for; more are numbers, which have an order."""
+
+
+@dataclass(frozen=True, eq=False)
+class ValueTree:
+    """`parents`: by height, for each node below it the node above; the first from the values that occur, in order,
+    the last to the root. `height`: H, how many steps from a value to the root."""
+
+    parents: tuple[I64, ...]
+
+    @property
+    def height(self) -> int:
+        """Steps from a value to the root."""
+        return len(self.parents)
+
+    @classmethod
+    def of(cls, groups: Mapping[str, Sequence[str]], column: Column) -> ValueTree:
+        """The tree over the values that a column has."""
+        values = column.values[~column.missing]
+        known = [str(v) if column.kind == "numeric" and v != round(v) else _text(column, v) for v in np.unique(values)]
+        lost = sum(name not in groups for name in known)
+        if lost:
+            raise InputError(
+                f'TCloseness: hierarchy has no groups for {lost:,} of {len(known):,} values of "{column.name}"; state '
+                "the groups of every value."
+            )
+        paths = [[name, *groups[name], ""] for name in known]
+        return cls(tuple(_links(paths, k) for k in range(len(paths[0]) - 1)))
+
+
+def _text(column: Column, value: float) -> str:
+    return str(int(value)) if column.kind == "numeric" else str(column.levels[int(value)])
+
+
+def _links(paths: Sequence[Sequence[str]], k: int) -> I64:
+    """From the nodes of one height, in the order in which they first come, to those of the next."""
+    below = list(dict.fromkeys(path[k] for path in paths))
+    above = list(dict.fromkeys(path[k + 1] for path in paths))
+    up = {path[k]: path[k + 1] for path in paths}
+    return np.array([above.index(up[node]) for node in below], dtype=np.int64)
+
+
+def checked_tree(given: object) -> dict[str, tuple[str, ...]]:
+    """Groups by value, all of one length, and nested: what is in one group stays together further up."""
+    if not isinstance(given, Mapping) or not given:
+        raise InputError('TCloseness: hierarchy is a table by value, such as {"flu": ["lungs"], "ulcer": ["stomach"]}.')
+    if len(given) > MOST:
+        raise InputError(f'TCloseness: hierarchy is for {MOST:,} values at most; numbers have an order, "ordered".')
+    made = {str(v): (g,) if isinstance(g, str) else tuple(g) for v, g in given.items()}
+    if not all(isinstance(g, str) and g for groups in made.values() for g in groups):
+        raise InputError("TCloseness: hierarchy: groups are named by text that is not empty.")
+    lengths = {len(groups) for groups in made.values()}
+    if len(lengths) > 1:
+        raise InputError(
+            f"TCloseness: hierarchy: every value has as many groups, but there are {min(lengths)} to {max(lengths)}; "
+            "repeat a group's name where a level adds nothing."
+        )
+    for k in range(next(iter(lengths)) - 1):
+        above: dict[str, str] = {}
+        for groups in made.values():
+            if above.setdefault(groups[k], groups[k + 1]) != groups[k + 1]:
+                raise InputError(
+                    f'TCloseness: hierarchy is not nested: the group "{groups[k]}" belongs to "{above[groups[k]]}" and '
+                    f'to "{groups[k + 1]}"; give each group one group above it.'
+                )
+    return made
