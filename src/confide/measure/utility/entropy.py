@@ -54,7 +54,8 @@ class Entropy(Stated):
         check_bins(self.bins, "Entropy")
         if self.scale not in SCALES:
             raise InputError(
-                'Entropy: scale is "largest" (a share of the largest entropy possible) or "own" (of the variable\'s own).'
+                'Entropy: scale is "largest" (a share of the largest entropy possible) or "own" (of the variable\'s '
+                "own)."
             )
 
     @property

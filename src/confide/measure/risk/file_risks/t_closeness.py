@@ -13,7 +13,7 @@ import polars as pl
 from confide.core.checks import fraction, names_of
 from confide.core.errors import InputError
 from confide.core.registry import registered
-from confide.frames.columns import F64
+from confide.frames.columns import F64, Bools
 from confide.measure.risk.file_risks.distances import equal_distance, hierarchical_distance, ordered_distance
 from confide.measure.risk.file_risks.file import File
 from confide.measure.risk.file_risks.result import FileRiskResult, bars
@@ -108,6 +108,17 @@ class TCloseness(FileRisk):
             title, frame, numbers, self.parts, notes, bars(_ranges(distance[classes.of])),
             f"Records, by the distance of their class: {self.kind}",
         )  # fmt: skip
+
+    def violated(self, classes: Classes, file: File) -> Bools:
+        """Which classes are too far from the file, shape (d,)."""
+        far: Bools = self._distances(file, classes) > self.t + 1e-12
+        return np.asarray(far | ((classes.valued == 0) & (not classes.hidden)))
+
+    @property
+    def share_is_monotone(self) -> bool:
+        """Whether putting classes together never raises the records in violation: a merged class may be far as a whole
+        where one of its parts was near."""
+        return False
 
     def _distances(self, file: File, classes: Classes) -> F64:
         """The distance of each class; 0 where all have one value, or where none is released."""

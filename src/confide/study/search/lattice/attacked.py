@@ -21,6 +21,8 @@ from confide.study.search.optimise import Optimum, optimise
 from confide.study.statement.sweep import Sweep
 
 PARAMETER = "levels"
+MOST = 20_000
+"""Nodes that are ranked where coarsening alone never does."""
 
 
 def attacked(
@@ -31,11 +33,11 @@ def attacked(
     weight = None if problem.plan.weight is None else problem.file.column(problem.plan.weight, "numeric").values
     ranking = additive(goal_of(None, list(problem.ladders)), problem.ladders, weight)
     assert ranking is not None
-    lattice = Lattice(problem.shape, problem.holds, problem.monotone)
+    lattice = Lattice(problem.shape, problem.holds, monotone=False)
     sure = best_first(lattice, ranking)[0][:1] if problem.holds(lattice.top) else []
     if not sure:
-        lattice.settle()
-    finer = [n for n in lattice.visited if n not in sure]
+        _judge_all(lattice)
+    finer = [n for n in lattice.visited if n not in sure and problem.customary(n)]
     plans, refused = _plans(problem, [*sure, *sorted(finer, key=problem.excess)], tries)
     if not plans:
         raise InputError(f"No combination of levels can be carried out with the plan: {refused}")
@@ -48,6 +50,15 @@ def attacked(
     best = places[found.parameters[PARAMETER]]
     losses = {n: loss_of(n, ranking) for n in lattice.visited}
     return _told(problem, lattice, measure, found, plans, best, losses, sure)
+
+
+def _judge_all(lattice: Lattice) -> None:
+    if lattice.nodes > MOST:
+        raise InputError(
+            f"No combination of levels meets the limits by coarsening alone, and there are {lattice.nodes:,} to rank; "
+            f"at most {MOST:,} are. Take hierarchies with fewer levels."
+        )
+    lattice.settle()
 
 
 def _plans(problem: Problem, nodes: Sequence[Node], tries: int) -> tuple[dict[str, Plan], str]:
@@ -72,7 +83,7 @@ def _told(
     value = found.utility[measure.name].mean
     frame = visited_frame(problem, lattice.visited, "entropy_lost", losses, set(), best)
     words = pl.Series(PARAMETER, [problem.said(n) for n in lattice.visited])
-    tried = found.searched.drop("round").rename({c: f"attacked_{c}" for c in [*problem.limits, "meets"]})
+    tried = found.searched.drop("round").rename(lambda c: c if c == PARAMETER else f"attacked_{c}")
     frame = frame.with_columns(words).join(tried, on=PARAMETER, how="left", maintain_order="left")
     empty: dict[Node, Any] = {}
     return Generalised(

@@ -15,6 +15,7 @@ from confide.frames.columns import F64, I64, Column
 from confide.frames.distinct import Distinct, dense
 from confide.frames.hierarchies.hierarchy import Hierarchy
 from confide.frames.hierarchies.tree import Tree
+from confide.measure.risk.file_risks.sensitive import Classes
 
 Node = tuple[int, ...]
 INSIDE = ""
@@ -62,7 +63,7 @@ class Ladder:
     def shares(self, level: int, weight: F64 | None) -> F64:
         """Shares of the groups of a level."""
         count = np.bincount(self.groups[level][self.codes], weights=weight).astype(np.float64)
-        return count / count.sum()
+        return np.asarray(count / count.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,24 +87,12 @@ class Cells:
         return len(self.count)
 
 
-@dataclass(frozen=True, eq=False)
-class Counts:
-    """The classes of a node. `size`: records of each, shape (c,). Where a variable is counted inside of classes, one
-    entry per class and value that it has, classes rising and values rising inside: `place` the class, `value` the
-    code, `count` its records; `levels`: how many values the file has."""
-
-    size: F64
-    place: I64
-    value: I64
-    count: F64
-    levels: int = 0
-
-
 @dataclass(eq=False)
 class Rollup:
     """Counts of classes at any node, for variables that have a hierarchy (`names`) and keys that stay (`fixed`).
 
-    `sensitive`: codes of a variable that is counted inside of classes, -1 for missing.
+    `sensitive`: codes of a variable that is counted inside of classes, -1 for missing. `hidden`: whether there is one
+    that is not released.
     """
 
     ladders: Mapping[str, Ladder]
@@ -111,6 +100,7 @@ class Rollup:
     fixed: Mapping[str, I64]
     n: int
     sensitive: I64 | None = None
+    hidden: bool = False
     kept: dict[Node, Cells] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -118,19 +108,19 @@ class Rollup:
         inside = {} if self.sensitive is None else {INSIDE: self.sensitive}
         self.kept[(0,) * len(self.names)] = Cells.of({**codes, **inside}, self.n)
 
-    def at(self, node: Mapping[str, int]) -> Counts:
-        """The classes of a node."""
+    def at(self, node: Mapping[str, int]) -> Classes:
+        """The classes of a node; which of them each record is in is not kept."""
         levels = tuple(node[v] for v in self.names)
         cells = self._cells(levels)
+        none = np.zeros(0, dtype=np.int64)
         if self.sensitive is None:
-            none = np.zeros(0, dtype=np.int64)
-            return Counts(cells.count, none, none, np.zeros(0))
-        classes = Distinct.rows(self._keys(cells, levels), len(cells), cells.count)
+            return Classes(none, cells.count, none, none, np.zeros(0), 0, self.hidden)
+        found = Distinct.rows(self._keys(cells, levels), len(cells), cells.count)
         value = cells.codes[INSIDE]
-        order = np.lexsort((value, classes.of))
+        order = np.lexsort((value, found.of))
         order = order[value[order] >= 0]
         many = int(self.sensitive.max(initial=-1)) + 1
-        return Counts(classes.count, classes.of[order], value[order], cells.count[order], many)
+        return Classes(none, found.count, found.of[order], value[order], cells.count[order], many)
 
     def _cells(self, levels: Node) -> Cells:
         """Rolled up from the smallest table that is kept of a node below."""

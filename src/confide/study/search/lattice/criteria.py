@@ -13,8 +13,8 @@ from typing import Protocol
 from confide.attack.intruder import Intruder
 from confide.core.errors import InputError
 from confide.frames.columns import F64
+from confide.measure.risk.file_risks.sensitive import Classes
 from confide.measure.risk.identification import MARGIN
-from confide.study.search.lattice.cells import Counts
 
 COUNTED: Mapping[str, Callable[[F64, float], float]] = {
     "found": lambda f, _: float(len(f)),
@@ -53,7 +53,7 @@ class Criterion(Protocol):
     @property
     def words(self) -> str: ...
 
-    def value(self, counts: Counts) -> float: ...
+    def value(self, classes: Classes) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -80,9 +80,9 @@ class Counted:
         """The limit in words."""
         return f'{self.risk} of "{self.intruder}" at most {self.limit:g}'
 
-    def value(self, counts: Counts) -> float:
+    def value(self, classes: Classes) -> float:
         """The risk."""
-        found = COUNTED[self.risk.removesuffix(SHARE)](counts.size, self.threshold)
+        found = COUNTED[self.risk.removesuffix(SHARE)](classes.size, self.threshold)
         return found / self.n if self.risk.endswith(SHARE) else found
 
 

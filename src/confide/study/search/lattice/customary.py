@@ -7,11 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from confide.core.errors import InputError
-from confide.frames.columns import Bools
 from confide.measure.risk.file_risks.file import File
 from confide.measure.risk.file_risks.k_anonymity import KAnonymity
+from confide.measure.risk.file_risks.l_diversity import LDiversity
+from confide.measure.risk.file_risks.sensitive import Classes
 from confide.measure.risk.file_risks.statement import FileRisk
-from confide.study.search.lattice.cells import Counts
+from confide.measure.risk.file_risks.t_closeness import TCloseness
+
+Followed = KAnonymity | LDiversity | TCloseness
+"""Risks that follow from classes of records that are alike, and so can be followed from level to level."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +27,7 @@ class Customary:
     for k and for distinct values only: a merged class may fail as a whole where one of its parts was fine.
     """
 
-    statement: FileRisk
+    statement: Followed
     file: File
     share: float = 0.0
 
@@ -51,7 +55,7 @@ class Customary:
     @property
     def monotone(self) -> bool:
         """Whether a coarser node meets it where a finer one does."""
-        return self.limit < 1 or isinstance(self.statement, KAnonymity)
+        return self.limit < 1 or self.statement.share_is_monotone
 
     @property
     def words(self) -> str:
@@ -59,24 +63,20 @@ class Customary:
         many = f"no {self.statement.parts['']}"
         return many if self.limit < 1 else f"at most {self.limit:,.0f} {self.statement.parts['']}"
 
-    def value(self, counts: Counts) -> float:
+    def value(self, classes: Classes) -> float:
         """Records in violation."""
-        return float(counts.size[violated(self.statement, counts, self.file)].sum())
+        return float(classes.size[self.statement.violated(classes, self.file)].sum())
 
 
-def violated(statement: FileRisk, counts: Counts, file: File) -> Bools:  # noqa: ARG001
-    """Which classes are in violation."""
-    assert isinstance(statement, KAnonymity)
-    return counts.size < statement.k
-
-
-def checked_statement(statement: FileRisk, n: int) -> None:
-    """Refuse what does not follow from classes of records that are alike."""
-    if not isinstance(statement, KAnonymity):
+def followed(statement: FileRisk, n: int) -> Followed:
+    """The statement; refused where it does not follow from classes of records that are alike."""
+    if not isinstance(statement, Followed):
         raise InputError(
             f"until: {type(statement).__name__} is not followed over levels; take KAnonymity, LDiversity or TCloseness "
             "of cf.measures, or limits on an intruder's risk."
         )
+    if not isinstance(statement, KAnonymity):
+        return statement
     if statement.missing != "own":
         raise InputError(
             f'until: KAnonymity with missing="{statement.missing}" has no classes to put together; take missing="own", '
@@ -84,3 +84,4 @@ def checked_statement(statement: FileRisk, n: int) -> None:
         )
     if statement.k > n:
         raise InputError(f"until: k is {statement.k:,}, but the file has {n:,} rows; give a k of at most {n:,}.")
+    return statement

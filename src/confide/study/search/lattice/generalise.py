@@ -50,8 +50,8 @@ def generalise(
     who is in the file, p = 1/f in a class of f records: risks follow from counts of classes, which are rolled up from
     level to level. Such limits are monotone: above a node that meets them all do. The default goal only grows upwards,
     so nodes are taken in the order of their loss, and the first that meets the condition is best; any other goal is
-    measured at all nodes that meet it. A share of rows that may fail t-closeness, or l-diversity by entropy or recursion, is not
-    monotone: nodes are then judged one by one, and nothing is concluded from neighbours.
+    measured at all nodes that meet it. A share of rows that may fail t-closeness, or l-diversity by entropy or
+    recursion, is not monotone: nodes are then judged one by one, and nothing is concluded from neighbours.
 
     **Attacked where they do not.** With random steps, or an intruder who is unsure, nodes are ranked by the risk that
     coarsening alone leaves. The first that meets the limits by that, and of those that lose less the `tries` least

@@ -21,7 +21,7 @@ from confide.measure.risk.file_risks.statement import FileRisk
 from confide.protect.plan import Plan
 from confide.study.search.lattice.cells import Ladder, Node, Rollup
 from confide.study.search.lattice.criteria import Criterion, counted_limits, is_plain
-from confide.study.search.lattice.customary import Customary, checked_statement
+from confide.study.search.lattice.customary import Customary, followed
 from confide.study.search.lattice.plans import check_plan
 from confide.study.tradeoff.asked import checked_limits
 
@@ -65,8 +65,10 @@ class Problem:
         key = (names, criterion.keys, criterion.sensitive)
         if key not in self._rollups:
             released = fixed_keys(self.file, self.plan, [v for v in criterion.keys if v not in names])
-            inside = None if criterion.sensitive is None else codes_of(self.file.column(criterion.sensitive))
-            self._rollups[key] = Rollup(self.ladders, names, released, self.file.frame.height, inside)
+            v = criterion.sensitive
+            hidden = v is not None and v in (*self.plan.drop, *self.plan.identifiers)
+            inside = None if v is None or hidden else codes_of(self.file.column(v))
+            self._rollups[key] = Rollup(self.ladders, names, released, self.file.frame.height, inside, hidden)
         return self._rollups[key]
 
     def value(self, node: Node) -> dict[str, float]:
@@ -84,6 +86,11 @@ class Problem:
         """By how much the worst criterion is passed, as a share of its limit; at most 0 where all are met."""
         found = self.value(node)
         return max((found[c.name] - c.limit * (1 + 1e-9)) / max(c.limit, 1.0) for c in self.criteria)
+
+    def customary(self, node: Node) -> bool:
+        """Whether a node meets what does not depend on an attack."""
+        found = self.value(node)
+        return all(found[c.name] <= c.limit for c in self.criteria if isinstance(c, Customary))
 
     def words(self) -> str:
         """What a node must meet."""
@@ -116,8 +123,6 @@ def problem_of(
     who = _intruders(intruders)
     statements, limits = _until(until, list(ladders))
     n = file.frame.height
-    for s in statements:
-        checked_statement(s, n)
     if limits and not who:
         raise InputError("until: a limit on risk needs somebody who attacks: intruders=cf.Intruder(knows=[...]).")
     if who and not limits:
@@ -125,7 +130,7 @@ def problem_of(
     if fraction(threshold, "threshold") == 0:
         raise InputError("threshold is a probability above 0.")
     seen = File(file, "until")
-    criteria: list[Criterion] = [Customary(s, seen, _share(share, limits)) for s in statements]
+    criteria: list[Criterion] = [Customary(followed(s, n), seen, _share(share, limits)) for s in statements]
     criteria += counted_limits(limits, who, n, threshold)
     _check_keys(file, criteria, ladders)
     _check_altered(plan, statements)

@@ -21,8 +21,8 @@ class Generalised(Result):
     (null where it was not needed), what the condition limits, whether the node `meets` it, is `minimal` (no node
     directly below meets it) or `best`. `minimal`: the minimal nodes, `ties`: nodes that meet the condition at the same
     loss as the best, with names of levels. `visited` of `nodes` were looked at, `before_best` of them until the best
-    was known. `levels`: one row per variable: its level, groups there, values. `complete`: whether all minimal nodes are
-    known. `optimum`: where attacks were needed, what they found with fresh seeds. `reason`: in sentences.
+    was known. `levels`: one row per variable: its level, groups there, values. `complete`: whether all minimal nodes
+    are known. `optimum`: where attacks were needed, what they found with fresh seeds. `reason`: in sentences.
     """
 
     plan: Plan = field(repr=False)

@@ -113,12 +113,13 @@ def best_first(lattice: Lattice, losses: Sequence[F64]) -> tuple[list[Node], int
     """The nodes of least loss that meet the condition, and how many were visited before the first of them was known.
 
     `losses`: by variable and level, rising with the level; the loss of a node is their sum. Nodes are taken in the
-    order of their loss from the bottom, so the first that meets the condition is optimal, whether the condition is monotone
-    or not; the walk goes on through ties.
+    order of their loss from the bottom, so the first that meets the condition is optimal, whether the condition is
+    monotone or not; the walk goes on through ties.
     """
     start: Node = (0,) * len(lattice.shape)
     queue: list[tuple[float, int, Node]] = [(loss_of(start, losses), 0, start)]
-    seen, found, before, best = {start}, [], 0, np.inf
+    found: list[Node] = []
+    seen, before, best = {start}, 0, np.inf
     while queue and queue[0][0] <= best + TOLERANCE:
         loss, _, node = heapq.heappop(queue)
         if lattice.meets(node):
