@@ -63,6 +63,8 @@ RISKS = {
 """Measures of risk, which an attack reports."""
 
 NONE_YET = {
+    "incognito, ola, flash, mondrian, full domain generalisation, full domain generalization, lattice":
+        "searches levels of recoding hierarchies by cf.generalise(data, hierarchies=..., until=...)",
     "k-anonymity, kanon, k anonymous": "has no step that forces k-anonymity; Recode and Topcode make people alike, "
         "`candidates` of attack.units counts them, and attack.explain(target).remedies says which step would do",
     "local suppression, suppression, local recoding, cell deletion, blanking": "has no local suppression yet; nearest "

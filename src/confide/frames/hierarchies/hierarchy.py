@@ -79,6 +79,11 @@ class Hierarchy(Statement):
         return next((f for f in FORMS if getattr(self, f) is not None), "")
 
     @property
+    def stated(self) -> Sequence[Value] | Sequence[Sequence[float]]:
+        """Values of a variable that it names."""
+        return tuple(self.table) if self.table is not None else tuple(self.breaks or ())
+
+    @property
     def levels(self) -> tuple[str, ...]:
         """The names of its levels, from the finest."""
         return level_names(self, OUT)

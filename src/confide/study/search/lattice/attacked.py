@@ -15,7 +15,7 @@ from confide.study.search.lattice.goals import additive, goal_of
 from confide.study.search.lattice.plans import plan_at
 from confide.study.search.lattice.problem import Problem
 from confide.study.search.lattice.result import Generalised
-from confide.study.search.lattice.told import levels_frame, named, visited_frame
+from confide.study.search.lattice.told import levels_frame, named, released_words, visited_frame
 from confide.study.search.lattice.walk import Lattice, best_first, loss_of
 from confide.study.search.optimise import Optimum, optimise
 from confide.study.statement.sweep import Sweep
@@ -113,4 +113,5 @@ def _reason(
         f"Attacks were needed, since {problem.uncertain}.",
         safe, f"Of {lattice.nodes:,} combinations, {len(lattice.visited):,} were ranked by what coarsening alone "
         f"leaves, and {len(plans):,} of them attacked. {untried}", found.reason,
+        *released_words(problem),
     ])  # fmt: skip

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from confide.attack.intruder import Intruder
-from confide.core.errors import InputError
 from confide.frames.columns import F64
 from confide.measure.risk.file_risks.sensitive import Classes
 from confide.measure.risk.identification import MARGIN
@@ -99,9 +98,6 @@ def counted_limits(
     limits: Mapping[str, float], intruders: Mapping[str, Intruder], n: int, threshold: float
 ) -> list[Counted]:
     """A criterion for each limit and intruder."""
-    unknown = [r for r in limits if r.removesuffix(SHARE) not in COUNTED]
-    if unknown:
-        raise InputError(f"until: {unknown[0]} is not followed over levels; take one of {', '.join(COUNTED)}.")
     several = len(intruders) > 1
     return [
         Counted(risk, limit, name, tuple(who.knows), n, threshold, f"{risk}, {name}" if several else "")

@@ -129,8 +129,8 @@ def problem_of(
         raise InputError('intruders go with a limit on their risk, such as until={"expected_matches": 50}.')
     if fraction(threshold, "threshold") == 0:
         raise InputError("threshold is a probability above 0.")
-    seen = File(file, "until")
-    criteria: list[Criterion] = [Customary(followed(s, n), seen, _share(share, limits)) for s in statements]
+    seen, most = File(file, "until"), _share(share, limits)
+    criteria: list[Criterion] = [Customary(followed(s, n), seen, most) for s in statements]
     criteria += counted_limits(limits, who, n, threshold)
     _check_keys(file, criteria, ladders)
     _check_altered(plan, statements)

@@ -118,7 +118,14 @@ def _reason(problem: Problem, lattice: Lattice, measure: Measure, found: Found, 
         said.append("There are too many nodes to list all minimal ones.")
     if not problem.monotone:
         said.append("The condition is not monotone, so that every node was judged by itself.")
-    return " ".join([*said, *_failing(problem, best)])
+    return " ".join([*said, *_failing(problem, best), *released_words(problem)])
+
+
+def released_words(problem: Problem) -> list[str]:
+    """What to know of a plan that names no identifiers."""
+    if problem.plan.identifiers:
+        return []
+    return ["The plan releases all other columns as they are: name identifiers in plan=cf.Plan(identifiers=[...])."]
 
 
 def _failing(problem: Problem, node: Node) -> list[str]:
