@@ -99,7 +99,7 @@ UNTIL = [
 
 
 @pytest.mark.parametrize("asked", UNTIL, ids=lambda a: f"{a[0].name}-{getattr(a[0], 'kind', '')}-{a[1]}")
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(cases())
 def test_as_good_as_every_node_looked_at(
     asked: tuple[Any, float], case: tuple[pl.DataFrame, dict[str, cf.Hierarchy]]
