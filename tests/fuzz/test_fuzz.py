@@ -17,7 +17,7 @@ from tests.helpers.places import ROOT
 GOOD = {"a result", "a sentence", "Python's own"}
 RESULTS = {
     "Attack", "AttackRates", "Averaged", "ByGroup", "Calibration", "Certificate", "Choice", "Clearing", "Combined",
-    "Contributions", "CustomaryRisks", "Exposure", "Few", "Guess", "Guesses", "InputError", "Matches", "Measure",
+    "Contributions", "CustomaryRisks", "Exposure", "Few", "Generalised", "Guess", "Guesses", "InputError", "Matches", "Measure",
     "NaiveGuess", "OneToOne", "Optimum", "Published", "PublishedTables", "Release", "SchemeComparison", "StudyResult",
     "TableAttack", "UtilityByGroup", "__version__", "beliefs", "charts", "extend", "measures", "schemes", "theory",
 }  # fmt: skip

@@ -13,7 +13,7 @@ import polars as pl
 
 from confide.core.documents.statement import Statement
 from confide.core.errors import InputError, did_you_mean
-from confide.frames.columns import Column, Kind, encode_column
+from confide.frames.columns import Column, Kind, encode_column, readable
 from confide.frames.hierarchies.checks import check, level_names
 from confide.frames.hierarchies.dates import periods_of
 from confide.frames.hierarchies.groups import Groups, Value
@@ -155,8 +155,11 @@ class Hierarchy(Statement):
         return Tree.of(self.levels, groups, where)
 
     def _encoded(self, values: Any, name: str) -> Column:
-        s = values if isinstance(values, pl.Series) else pl.Series(name, values, strict=False)
-        return encode_column(s, self.kind)
+        try:
+            s = values if isinstance(values, pl.Series) else pl.Series(name, values, strict=False)
+        except (TypeError, ValueError, OverflowError):
+            raise InputError("Hierarchy.tree takes a column: a series, an array, or a list of values.") from None
+        return encode_column(readable(s.alias(name or s.name).to_frame(), name or s.name), self.kind)
 
     @classmethod
     def ordered(cls, values: Sequence[Value], sizes: Sequence[int], hide: bool = True) -> Self:

@@ -33,9 +33,12 @@ def lattice_chart(result: Generalised) -> Any:
         _shown(nodes).select(pl.col(goal).alias("x"), pl.col(name).alias("y"), "node", "words"),
         ["x", "y", "node", "words"],
     )
-    return finished(
-        _layers(data, goal, name, limit), WIDE, HEIGHT, f"{result.visited:,} of {result.nodes:,} nodes visited"
-    )
+    return finished(_layers(data, goal, name, limit), WIDE, HEIGHT, _title(result))
+
+
+def _title(result: Generalised) -> str:
+    coarser = [f"{r['variable']} {r['level']}" for r in result.levels.iter_rows(named=True) if r["number"]]
+    return f"Best: {', '.join(coarser) or 'everything as it is'} ({result.visited:,} of {result.nodes:,} nodes visited)"
 
 
 def _words(variables: Sequence[str]) -> pl.Expr:
@@ -53,7 +56,7 @@ def _layers(data: pl.DataFrame, goal: str, name: str, limit: float) -> list[Any]
     import altair as alt
 
     x = alt.X("x:Q", title=goal, axis=alt.Axis(format=FORMAT))
-    y = alt.Y("y:Q", title=name, scale=alt.Scale(type="symlog"), axis=alt.Axis(format="~s", tickCount=6))
+    y = alt.Y("y:Q", title=f"{name} (dashed: the limit)", axis=alt.Axis(format=",.6~g", tickCount=6))
     there = [k for k in KINDS if k in set(data["node"])]
     colours = alt.Scale(domain=there, range=[KINDS[k] for k in there])
     colour = alt.Color("node:N", scale=colours, legend=alt.Legend(title=None, orient="bottom", symbolOpacity=1))
