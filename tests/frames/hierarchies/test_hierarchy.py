@@ -241,3 +241,12 @@ def test_times_without_days_are_refused() -> None:
     with pytest.raises(cf.InputError, match=r"prefix=\[7, 4\]"):
         h.tree([1, 2, 3])
     assert h.tree(pl.Series([datetime(2020, 1, 1, 5)])).levels[1] == ("2020-01",)
+
+
+@pytest.mark.parametrize("level", [1, "level 2"])
+def test_a_level_keeps_what_a_method_must(level: int | str) -> None:
+    """Labels are kept, frequencies match evidence, a plain twin agrees and the attack is calibrated."""
+    marital = cf.demo("heads")["marital"].unique().to_list()
+    table = {v: [v[:3], v[:1] < "n"] for v in marital}
+    step = cf.Recode("marital", hierarchy=cf.Hierarchy(table=table), level=level)
+    cf.extend.check_mechanism(step, cf.demo("heads").head(300), knows="sex")
