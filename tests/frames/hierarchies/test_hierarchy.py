@@ -228,6 +228,17 @@ def test_a_level_in_a_plan_file_and_what_is_refused() -> None:
             cf.Recode("race", **said)  # type: ignore[arg-type]
 
 
+def test_explanations_climb_the_hierarchy_of_the_plan() -> None:
+    heads = cf.demo("heads").head(800)
+    ages = cf.Hierarchy(breaks=[[30, 40, 50, 60], [40, 60], [60]], names=["fine", "middle", "coarse"])
+    plan = cf.Plan([cf.Recode("age", hierarchy=ages, level="fine")], identifiers="id")
+    attack = cf.Intruder(knows=["sex", "race", "marital", "age"]).attack(plan.protect(heads, seed=1))
+    alone = int(attack.units["p_max"].arg_max() or 0)
+    words = str(attack.clearing(0.1).frame.to_dicts()) + str(attack.explain(alone, limit=0.1))
+    assert "age at middle" in words
+    assert "age at coarse" in words
+
+
 def test_rare_values_of_a_hierarchy_stay_out_of_public_records() -> None:
     towns = pl.DataFrame({"town": [SECRET] + ["Near"] * 30 + ["Next"] * 30})
     h = cf.Hierarchy(table={SECRET: ["a"], "Near": ["a"], "Next": ["b"]})

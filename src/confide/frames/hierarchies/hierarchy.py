@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import polars as pl
 
+from confide.core.documents.schema import TEXT, JsonSchema, Schemas
 from confide.core.documents.statement import Statement
 from confide.core.errors import InputError, did_you_mean
 from confide.frames.columns import Column, Kind, encode_column, readable
@@ -195,6 +196,16 @@ class Hierarchy(Statement):
         ('as it is', 'in steps of 5', 'in steps of 10', 'in steps of 20', 'left out')
         """
         return cls(**proposed(data, variable))
+
+    @classmethod
+    def json_schema(cls) -> JsonSchema:
+        """The JSON Schema of its files, for editors and forms.
+
+        >>> sorted(Hierarchy.json_schema()["properties"])[:3]
+        ['$schema', 'breaks', 'dates']
+        """
+        schemas = Schemas()
+        return schemas.document("confide hierarchy", schemas.table(cls, {"$schema": TEXT, "name": TEXT}))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], name: str | None = None) -> Self:

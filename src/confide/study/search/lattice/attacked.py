@@ -43,7 +43,7 @@ def attacked(
         raise InputError(f"No combination of levels can be carried out with the plan: {refused}")
     sweep = Sweep(lambda levels: plans[levels], **{PARAMETER: list(plans)})
     found = optimise(
-        problem.file.frame, sweep, intruders=problem.intruders, utility=[measure], max_risk=problem.limits,
+        problem.data, sweep, intruders=problem.intruders, utility=[measure], max_risk=problem.limits,
         by=measure.name, repeats=repeats, rounds=0, seed=seed, threshold=threshold, threads=threads, progress=progress,
     )  # fmt: skip
     places = {problem.said(n): n for n in lattice.visited}

@@ -34,9 +34,11 @@ Until = FileRisk | Mapping[str, float | str] | Sequence[FileRisk]
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """`ladders`: by variable, its levels met with the file. `criteria`: all must hold. `limits`: on risks of
-    `intruders`, as stated. `uncertain`: why risks do not follow from classes alone; empty where they do."""
+    """`data`: the file as it was given. `ladders`: by variable, its levels met with the file. `criteria`: all must hold.
+    `limits`: on risks of `intruders`, as stated. `uncertain`: why risks do not follow from classes alone; empty where
+    they do."""
 
+    data: Any
     file: Encoded
     plan: Plan
     ladders: Mapping[str, Ladder]
@@ -134,7 +136,7 @@ def problem_of(
     criteria += counted_limits(limits, who, n, threshold)
     _check_keys(file, criteria, ladders)
     _check_altered(plan, statements)
-    return Problem(file, plan, ladders, criteria, limits, who, _uncertain(plan, who) if limits else "")
+    return Problem(data, file, plan, ladders, criteria, limits, who, _uncertain(plan, who) if limits else "")
 
 
 def _share(share: float, limits: Mapping[str, float]) -> float:
