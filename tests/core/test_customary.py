@@ -20,8 +20,15 @@ NAMES = [
 @pytest.mark.parametrize(("word", "here", "other"), NAMES, ids=str)
 def test_what_there_is_exists_under_another_name(word: str, here: str, other: str) -> None:
     assert here in known(word)
-    assert f'the {word} "{here}"' in customary(other) or other in ("rounding",)
+    said = f'a risk of the file, "{here}"' if word == "risk" else f'the {word} "{here}"'
+    assert said in customary(other) or other in ("rounding",)
     assert customary(other.upper().replace(" ", "_"))
+
+
+def test_risks_of_the_file_are_told_by_their_class() -> None:
+    for here in HERE["risk"]:
+        (name,) = re.findall(r"cf\.measures\.(\w+)\(", customary(HERE["risk"][here].partition(",")[0]))
+        assert getattr(cf.measures, name) is known("risk")[here]
 
 
 def test_what_is_said_of_others_names_things_that_exist() -> None:
@@ -44,7 +51,7 @@ def test_no_name_is_explained_twice() -> None:
 def test_lists_are_whole() -> None:
     for word in ("method", "measure", "scheme"):
         assert all(name in hint("zzzzzz", known(word)) for name in known(word))
-        assert all(name in hint("k-anonymity", known(word)) for name in known(word))
+        assert all(name in hint("gower distance", known(word)) for name in known(word))
     assert "..." in did_you_mean("zzzzzz", [f"column {k}" for k in range(50)])
 
 
@@ -55,7 +62,9 @@ def test_where_names_are_asked_for() -> None:
         cf.InputError, match=r"confide has no local suppression yet.*There are: bottomcode, .*, topcode"
     ):
         cf.Plan.from_dict({"steps": [{"method": "local_suppression", "variable": "age"}]})
-    with pytest.raises(AttributeError, match=r"no attribute 'KAnonymity'. confide has no step that forces"):
+    with pytest.raises(
+        AttributeError, match=r"no attribute 'KAnonymity'. What others call .* cf\.measures\.KAnonymity"
+    ):
         cf.KAnonymity  # noqa: B018
     with pytest.raises(AttributeError, match=r"no attribute 'Nonsense'$"):
         cf.Nonsense  # noqa: B018

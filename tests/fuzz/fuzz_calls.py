@@ -195,6 +195,7 @@ def _others() -> dict[str, Call]:
         **_levels(),
         **_learnt(),
         **_without_plan(),
+        **_file_risks(),
         **_tables(),
         **_studies(),
     }
@@ -285,6 +286,27 @@ def _without_plan() -> dict[str, Call]:
         "customary_risks": Call(
             cf.customary_risks, {"original": file, "released": made.data, "keys": "age", "target": "sex"}
         ),
+    }
+
+
+def _counted(statement: Any, rng: random.Random) -> Any:
+    """A risk of the file, of some file or other."""
+    return repr(statement.of(rng.choice([release(), people(), frame(rng)[1]])))
+
+
+def _file_risks() -> dict[str, Call]:
+    m, keys = cf.measures, ["sex", "region"]
+    return {
+        "KAnonymity": Call(m.KAnonymity, {"keys": keys, "k": 3, "missing": "wildcard", "label": "a"}, _counted),
+        "KMap": Call(m.KMap, {"keys": keys, "population": people(), "k": 3, "missing": "own"}, _counted),
+        "LDiversity": Call(
+            m.LDiversity, {"keys": keys, "sensitive": "age", "l": 2, "kind": "recursive", "c": 2.0}, _counted
+        ),
+        "TCloseness": Call(m.TCloseness, {"keys": keys, "sensitive": "age", "t": 0.2, "kind": "equal"}, _counted),
+        "UnsafeCombinations": Call(m.UnsafeCombinations, {"keys": keys, "dimension": 2, "below": [3, 2]}, _counted),
+        "HouseholdRisk": Call(m.HouseholdRisk, {"keys": ["sex"], "unit": "region"}, _counted),
+        "KAnonymity.of": Call(m.KAnonymity(keys).of, {"data": people()}),
+        "TCloseness.numbers": Call(m.TCloseness(keys, "age").numbers, {"data": people()}),
     }
 
 

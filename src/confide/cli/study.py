@@ -130,6 +130,7 @@ def chosen(result: cf.StudyResult) -> tuple[cf.Choice | None, str]:
 def told(result: cf.StudyResult, choice: cf.Choice | None, why: str, files: list[Path], out: Path) -> Told:
     """The text of the command, and the same for machines."""
     from confide.show.text.studies import study_text
+    from confide.study.file_numbers import file_table
 
     shown = [f for f in files if f.parent.name != "charts"]
     pictures = len(files) - len(shown)
@@ -144,6 +145,7 @@ def told(result: cf.StudyResult, choice: cf.Choice | None, why: str, files: list
         "reason": why,
         "study": {k: v for k, v in asdict(result.info).items() if k != "seed"},
         **({"learnt": result.learnt.to_dicts()} if result.learns else {}),
+        **({"file_risks": file_table(result).to_dicts()} if result.file_risks else {}),
         "files": [str(f) for f in files],
     }
     return "\n".join(lines), _finite(plain)

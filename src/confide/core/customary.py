@@ -36,6 +36,14 @@ HERE = {
         "propensity": "pmse, pmse ratio, spmse, standardised pmse, standardized pmse, propensity score",
         "total_variation": "tvd, total variation distance, tabae, voas, average absolute difference",
     },
+    "risk": {
+        "household_risk": "hierarchical risk, household unique, risk of households",
+        "k_anonymity": "k-anonymity, kanon, k anonymous, sample frequency, frequency counts, freqcalc",
+        "k_map": "k-map, k-map risk",
+        "l_diversity": "l-diversity, ldiv, distinct l-diversity, entropy l-diversity, recursive l-diversity",
+        "t_closeness": "t-closeness, earth mover distance, emd",
+        "unsafe_combinations": "mu-argus, mu argus, unsafe combinations of keys, threshold rule",
+    },
     "scheme": {
         "cell_key": "cell key method, ckm, tabular perturbation",
         "controlled": "controlled rounding, zero restricted controlled rounding",
@@ -65,12 +73,8 @@ RISKS = {
 NONE_YET = {
     "incognito, ola, flash, mondrian, full domain generalisation, full domain generalization, lattice":
         "searches levels of recoding hierarchies by cf.generalise(data, hierarchies=..., until=...)",
-    "k-anonymity, kanon, k anonymous": "has no step that forces k-anonymity; Recode and Topcode make people alike, "
-        "`candidates` of attack.units counts them, and attack.explain(target).remedies says which step would do",
     "local suppression, suppression, local recoding, cell deletion, blanking": "has no local suppression yet; nearest "
         "are Recode with a mapping into broader categories, and Plan(drop=[...]) for a whole variable",
-    "l-diversity, t-closeness": "has no l-diversity or t-closeness; nearest is attack.guess(variable), which says what "
-        "an intruder learns of a variable that it does not know",
     "attribute disclosure, attribute risk, inference":
         "measures what is learnt of a variable by attack.guess(variable)",
     "shuffling, shuffle, data shuffling":
@@ -99,13 +103,18 @@ def customary(name: str) -> str:
 
     >>> customary("PMSE")
     'What others call "PMSE" is the measure "propensity" here.'
-    >>> customary("k-anonymity").partition(";")[0], customary("rase")
-    ('confide has no step that forces k-anonymity', '')
+    >>> customary("k-anonymity").partition(":")[0], customary("rase")
+    ('What others call "k-anonymity" is a risk of the file, "k_anonymity" here', '')
     """
     asked = _plain(name)
     for word, table in HERE.items():
         for here, others in table.items():
             if asked in _each(others):
+                if word == "risk":
+                    return (
+                        f'What others call "{name}" is a risk of the file, "{here}" here: '
+                        f"cf.measures.{_class_name(here)}(...).of(data), or file_risks=[...] of a study."
+                    )
                 return f'What others call "{name}" is the {word} "{here}" here.'
     for others, here in RISKS.items():
         if asked in _each(others):
@@ -113,10 +122,15 @@ def customary(name: str) -> str:
     return next((f"confide {said}." for names, said in NONE_YET.items() if asked in _each(names)), "")
 
 
+def _class_name(short: str) -> str:
+    """The class of a risk of the file, by its short name: "k_anonymity" is KAnonymity."""
+    return "".join(part.capitalize() for part in short.split("_"))
+
+
 def hint(name: str, known: Iterable[str]) -> str:
     """What somebody may have meant by the name of a method or a measure: never cut, and with customary names.
 
-    >>> hint("l-diversity", ["swap", "noise"]).endswith("There are: swap, noise."), hint("swop", ["swap", "noise"])
+    >>> hint("shuffling", ["swap", "noise"]).endswith("There are: swap, noise."), hint("swop", ["swap", "noise"])
     (True, ' Did you mean "swap"?')
     """
     names = list(known)

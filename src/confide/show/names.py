@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from confide.core.registry import known
+
 RISK_WORDS = {
     "found": "people found",
     "found_share": "share of people found",
@@ -49,19 +51,35 @@ def said(name: str) -> str:
     ('overlap of confidence intervals', 'people found', 'income by age')
     >>> said("pmse_ratio")
     'how well records are told apart (pMSE, 1 by chance)'
+    >>> said("k_anonymity_share")
+    'share of records below k (k-anonymity)'
     """
     for head, words in LEARNING_WORDS.items():
         if name.startswith(head):
             return words.format(name.removeprefix(head))
-    known = RISK_WORDS | MEASURE_WORDS
+    if (of_file := _of_file(name)) is not None:
+        return of_file
+    every = RISK_WORDS | MEASURE_WORDS
     stem, more = name, ""
     for ending, words in ENDINGS.items():
-        if stem not in known and stem.endswith(ending):
+        if stem not in every and stem.endswith(ending):
             stem, more = stem.removesuffix(ending), words + more
-    found = known.get(stem)
+    found = every.get(stem)
     if found is None:
         return name
     return f"{found[:-1]}{more})" if found.endswith(")") else found + more
+
+
+def _of_file(name: str) -> str | None:
+    """A customary risk of the file in words: what its class is called, and the end of its column; None for others."""
+    heads = [n for n in known("risk") if name == n or name.startswith(f"{n}_")]
+    if not heads:
+        return None
+    head = max(heads, key=len)
+    words = getattr(known("risk")[head], "in_words", "") or head.replace("_", " ")
+    share = name.endswith("_share")
+    label = name.removeprefix(head).removesuffix("_share").strip("_").replace("_", " ")
+    return f"{'share of ' * share}{words}{f', {label}' * bool(label)}"
 
 
 def both(name: str) -> str:

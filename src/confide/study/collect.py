@@ -17,6 +17,7 @@ from confide.study.learnt_tables import learnt_risks, learnt_tables
 from confide.study.released import SCHEMA, SIZES
 from confide.study.result import AUDIT, GROUP_UTILITY, Info, StudyResult
 from confide.study.statement.checks import COLUMNS, RISKS
+from confide.study.statement.file_risks import file_risk_columns
 from confide.study.statement.learns import as_learns
 from confide.study.statement.sweep import Candidate, shown
 from confide.study.tradeoff.repeats import interval
@@ -38,7 +39,10 @@ def collected(study: Study, seed: int, done: Sequence[tuple[Piece, Evaluated]], 
     )  # fmt: skip
     return StudyResult(
         frame=study_frame(
-            ((p.candidate, p.repeat, found) for p, found in pieces), [m.name for m in study.measures], study.learnt
+            ((p.candidate, p.repeat, found) for p, found in pieces),
+            [m.name for m in study.measures],
+            study.learnt,
+            list(file_risk_columns(study.on_file)),
         ),
         plans={c.name: c.plan for c in study.candidates},
         intruders=dict(study.intruders),
@@ -60,16 +64,20 @@ def collected(study: Study, seed: int, done: Sequence[tuple[Piece, Evaluated]], 
         released=_released(pieces),
         learns=tuple(as_learns(one) for one in study.learns),
         **learnt_tables(((p.candidate.name, p.repeat, found) for p, found in pieces), random, study.learns),
+        file_risks=study.on_file,
         statements={p.candidate.name: [(i, f, n) for i, f, n in found.quoted] for p, found in pieces if p.repeat == 0},
     )
 
 
 def study_frame(
-    met: Iterable[tuple[Candidate, int, Evaluated]], measures: Sequence[str], learnt: Sequence[str] = ()
+    met: Iterable[tuple[Candidate, int, Evaluated]],
+    measures: Sequence[str],
+    learnt: Sequence[str] = (),
+    file_risks: Sequence[str] = (),
 ) -> pl.DataFrame:
     """The table of a study: one row for each candidate, intruder and repeat, at the level that is booked.
 
-    `learnt`: names of the risks of what must not be learnt.
+    `learnt`: names of the risks of what must not be learnt. `file_risks`: columns of customary risks of the file.
     """
     rows: list[tuple[Any, ...]] = []
     pieces = list(met)
@@ -85,11 +93,15 @@ def study_frame(
                     *place,
                     *(risks[r] for r in RISKS),
                     *(would.get(r) for r in learnt),
+                    *(found.file_risks.get(r) for r in file_risks),
                     *(found.utility[m] for m in measures),
                 )
             )
     kinds = (pl.String, pl.String, pl.String, pl.Float64, pl.String, pl.String, pl.Int64)
-    schema = {**dict(zip(COLUMNS, kinds, strict=False)), **dict.fromkeys((*RISKS, *learnt, *measures), pl.Float64)}
+    schema = {
+        **dict(zip(COLUMNS, kinds, strict=False)),
+        **dict.fromkeys((*RISKS, *learnt, *file_risks, *measures), pl.Float64),
+    }
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
@@ -156,7 +168,8 @@ def _details(pieces: Sequence[tuple[Piece, Evaluated]]) -> pl.DataFrame:
     found: dict[tuple[str, str], tuple[bool, str]] = {}
     for p, made in pieces:
         told = [(m, made.utility[m] is None, text) for m, text in made.details.items()]
-        told += [(f"risk: {who}", True, why) for who, why in made.refused.items()]
+        told += [(f"risk: {who}", True, why) for who, why in (made.refused | made.file_refused).items()]
+        told += [(f"risk: {name}", False, text) for name, text in made.file_notes.items()]
         for name, failed, text in told:
             key = (p.candidate.name, name)
             if key not in found or (failed and not found[key][0]):

@@ -26,7 +26,7 @@ from confide.study.statement.learns import Learns
 from confide.study.statement.rule import Rule
 from confide.study.tradeoff.asked import checked_floors, checked_limits
 from confide.study.tradeoff.question import amount, number
-from confide.study.tradeoff.risk_names import about_learning
+from confide.study.tradeoff.risk_names import about_file, about_learning
 
 SHOWN = ("found", "found_share", "claimed_matches", "over_threshold", "wrong")
 FRAME = {
@@ -39,7 +39,8 @@ FRAME = {
 class Drawn(Result):
     """What was found in one file, and what is lost by it.
 
-    `frame`: measure, kind ("risk" or "utility"), intruder, level (the one that is right most often in this file),
+    `frame`: measure, kind ("risk" or "utility"), intruder (null for utility and for risks of the file),
+    level (the one that is right most often in this file),
     value (of this file), and of the study that the plan was chosen by: mean, low, high (null where there is none).
     `broken`: limits of the study's rule that this very file does not keep, in sentences.
     """
@@ -56,7 +57,8 @@ class Drawn(Result):
         return {"numbers": self.frame.to_dicts(), "broken": list(self.broken)}
 
     def __str__(self) -> str:
-        risks, utility = self.frame.filter(kind="risk"), self.frame.filter(kind="utility")
+        utility = self.frame.filter((pl.col("kind") == "utility") | pl.col("intruder").is_null())
+        risks = self.frame.filter((pl.col("kind") == "risk") & pl.col("intruder").is_not_null())
         lines = [_risk_line(rows.rows(named=True)) for _, rows in risks.group_by("intruder", maintain_order=True)]
         lines += [f"{r['measure']} {_value(r)}" for r in utility.iter_rows(named=True)]
         return "\n".join(["In this very file:", *(f"  {line}" for line in (*lines, *self.broken))])
@@ -103,8 +105,8 @@ def drawn(
     >>> one.frame["measure"].to_list()
     ['found', 'found_share', 'claimed_matches', 'over_threshold', 'wrong', 'hellinger']
     """
-    learns = () if study is None else study.learns
-    found = judge(release, intruders, measures, threshold, threads, ways=every, learns=learns)
+    learns, files = ((), ()) if study is None else (study.learns, study.file_risks)
+    found = judge(release, intruders, measures, threshold, threads, ways=every, learns=learns, file_risks=files)
     means = {} if study is None or plan is None else _means(study, plan)
     levels = booked_levels([("", found)])
     rows: list[tuple[Any, ...]] = []
@@ -114,6 +116,7 @@ def drawn(
         risks = dict.fromkeys(SHOWN) if level is None else ways[level].risks | learnt
         told = [*SHOWN, *(r for one in learns if one.variable not in intruders[who].knows for r in one.risks)]
         rows += [(m, "risk", who, level, risks.get(m), *means.get((m, who), (None,) * 3)) for m in told]
+    rows += [(m, "risk", None, None, v, *means.get((m, None), (None,) * 3)) for m, v in found.file_risks.items()]
     rows += [(m, "utility", None, None, v, *means.get((m, None), (None,) * 3)) for m, v in found.utility.items()]
     frame = pl.DataFrame(rows, schema=FRAME, orient="row")
     rule = None if study is None else study.rule
@@ -135,21 +138,31 @@ def _broken(
     levels = booked_levels([("", found)])
     of = {risk: one.variable for one in learns for risk in one.risks}
     out = []
-    for risk, limit in checked_limits(rule.max_risk, measures, learnt=[*of]).items():
+    for risk, limit in checked_limits(rule.max_risk, measures, learnt=[*of, *found.file_risks]).items():
+        if about_file(risk):
+            out += _over(risk, found.file_risks[risk], limit, "")
+            continue
         for who, ways in found.met.items():
             if of.get(risk) in intruders[who].knows:
                 continue
             level = levels["", who]
             value = None if level is None else _risk(ways[level].risks | learnt_risks(found, who, level), risk)
-            if (rule.intruder in (None, who)) and (value is None or value > limit * (1 + 1e-12)):
-                said = "is not known" if value is None else f"is {amount(risk, value)}, above {amount(risk, limit)}"
-                out.append(f'Beyond the limit: {risk} of this file {said} for "{who}".')
+            if rule.intruder in (None, who):
+                out += _over(risk, value, limit, f' for "{who}"')
     for name, floor in checked_floors(rule.min_utility, measures).items():
         value, higher = found.utility[name], next(m for m in measures if m.name == name).direction == "higher"
         if value is None or (value < floor - 1e-12 if higher else value > floor + 1e-12):
             said = "is not known" if value is None else f"is {value:.4g}"
             out.append(f"Beyond the limit: {name} of this file {said}, where {floor:.4g} is asked.")
     return out
+
+
+def _over(risk: str, value: float | None, limit: float, whose: str) -> list[str]:
+    """That a risk is above its limit, or not known; nothing where it is within."""
+    if value is not None and value <= limit * (1 + 1e-12):
+        return []
+    said = "is not known" if value is None else f"is {amount(risk, value)}, above {amount(risk, limit)}"
+    return [f"Beyond the limit: {risk} of this file {said}{whose}."]
 
 
 def _risk(risks: Mapping[str, float | None], name: str) -> float | None:

@@ -10,6 +10,7 @@ from typing import Any
 from confide.attack.intruder import Intruder
 from confide.attack.results.attack import Attack
 from confide.core.random.seeds import stream
+from confide.measure.risk.file_risks.statement import FileRisk
 from confide.measure.utility.by_group import group_values
 from confide.measure.utility.measure import Found, Measure
 from confide.measure.utility.pair import Wanted
@@ -20,6 +21,7 @@ from confide.protect.plan import Plan
 from confide.protect.rare_statements import quoted
 from confide.protect.release import Release
 from confide.study.distributions import distributions
+from confide.study.file_numbers import file_numbers
 from confide.study.groups import Groups
 from confide.study.learning import Learnt, learn
 from confide.study.levels import Ways, contenders, every, stated
@@ -29,6 +31,9 @@ from confide.study.statement.learns import Learns
 
 ROUNDING = 1e-12
 """Of sums in floating point; two plans that keep a file whole must not differ by less."""
+
+FILE_PARTS = ("file_risks", "file_refused", "file_notes")
+"""Parts of a piece that only a study with risks of the file has."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,9 @@ class Evaluated:
     `traces`: by measure, what few people do to its value, as `Trace` has it; empty where nobody asked. `quoted`: of the
     plan, what it states that few people have. `size`: how many variables and records are released, of how many.
     `parts`: rows of (variable, level, people, measure, value): utility in the groups that were asked for. `learnt`:
-    what would be learnt of the variables that the study names, by intruder and level.
+    what would be learnt of the variables that the study names, by intruder and level. `file_risks`: by column, the
+    customary risks of the released file (None where one cannot be computed, and `file_refused` says why, by risk), and
+    `file_notes`, by risk, what is to be known beside them.
     """
 
     met: dict[str, dict[str, Met]]
@@ -55,17 +62,21 @@ class Evaluated:
     size: dict[str, float] = field(default_factory=dict)
     parts: list[list[Any]] = field(default_factory=list)
     learnt: list[Learnt] = field(default_factory=list)
+    file_risks: dict[str, float | None] = field(default_factory=dict)
+    file_refused: dict[str, str] = field(default_factory=dict)
+    file_notes: dict[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data; of a study that asks for nothing to be learnt as if there were no such thing."""
-        out = asdict(self)
-        return out if self.learnt else {k: v for k, v in out.items() if k != "learnt"}
+        """As plain data; of a study that asks for none of what it need not have as if there were no such thing."""
+        gone = [*(["learnt"] if not self.learnt else []), *(FILE_PARTS if not self.file_risks else [])]
+        return {k: v for k, v in asdict(self).items() if k not in gone}
 
 
 def evaluate(
     data: Any, plan: Plan, intruders: Mapping[str, Intruder], measures: Sequence[Measure], seed: int,
     threshold: float = 0.2, copies: int = 1, threads: int | None = 1, groups: Groups | None = None,
     audit: str = "", items: Wanted | None = None, ways: Ways = stated, learns: Sequence[Learns] = (),
+    file_risks: Sequence[FileRisk] = (),
 ) -> Evaluated:  # fmt: skip
     """Protect a file by a plan with one seed, attack the release by each intruder, and measure its utility.
 
@@ -74,7 +85,8 @@ def evaluate(
     the `Encoded` file that several evaluations share. `audit`: also find what few people do to each measure
     ("thorough", or "quick"), without which nothing of it goes outside. `items`: what measures that name no variables
     compare, the same for all plans of a study. `ways`: the levels at which each intruder attacks. `learns`: what must
-    not be learnt, which is guessed at the levels that may be right most often.
+    not be learnt, which is guessed at the levels that may be right most often. `file_risks`: customary risks of the
+    released file.
 
     >>> import confide as cf
     >>> heads = cf.demo("heads").head(500)
@@ -89,14 +101,14 @@ def evaluate(
     else:
         release = plan.protect(data, seed=seed, draws="shared", copies=copies)
     seconds = {"protect": time.perf_counter() - began}
-    found = judge(release, intruders, measures, threshold, threads, groups, audit, items, ways, learns)
+    found = judge(release, intruders, measures, threshold, threads, groups, audit, items, ways, learns, file_risks)
     return replace(found, seconds=seconds | found.seconds)
 
 
 def judge(
     release: Release | Copies, intruders: Mapping[str, Intruder], measures: Sequence[Measure], threshold: float,
     threads: int | None = 1, groups: Groups | None = None, audit: str = "", items: Wanted | None = None,
-    ways: Ways = stated, learns: Sequence[Learns] = (),
+    ways: Ways = stated, learns: Sequence[Learns] = (), file_risks: Sequence[FileRisk] = (),
 ) -> Evaluated:  # fmt: skip
     """The same for a release that is there already."""
     began = time.perf_counter()
@@ -110,6 +122,7 @@ def judge(
             near = contenders({name: met[name]})[name] if ways is every else list(met[name])
             learnt += learn(name, who, {level: held[level] for level in near}, learns, threshold, groups)
         refused |= {f"{name}, {level}" if met[name] else name: text for level, text in why.items()}
+    on_file = file_numbers(release, file_risks)
     seconds = {"attack": time.perf_counter() - began}
     began = time.perf_counter()
     asked = (release, measures, items)
@@ -120,7 +133,7 @@ def judge(
     first = files[0]
     said = [list(q) for q in quoted(first, public=False)] if audit else []
     shares = [] if groups is None else distributions(first)
-    return Evaluated(met, values, details, refused, shares, seconds, found, said, sizes(files), parts, learnt)
+    return Evaluated(met, values, details, refused, shares, seconds, found, said, sizes(files), parts, learnt, *on_file)
 
 
 def _by_group(

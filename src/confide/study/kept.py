@@ -19,6 +19,7 @@ from confide.protect.plan import Plan
 from confide.study.pieces.sealed import read_sealed, write_sealed
 from confide.study.result import Info, StudyResult
 from confide.study.statement.document import measure_table
+from confide.study.statement.file_risks import as_file_risk, file_risk_table
 from confide.study.statement.learns import Learns
 from confide.study.statement.learns_document import learns_tables, stated_learns
 from confide.study.statement.rule import Rule
@@ -66,7 +67,9 @@ def kept(folder: Path) -> StudyResult:
 
 def _stated(result: StudyResult) -> dict[str, Any]:
     tables = (*TABLES, *LEARNT) if result.learns else TABLES
-    stated = {"learns": learns_tables(result.learns)} if result.learns else {}
+    stated: dict[str, Any] = {"learns": learns_tables(result.learns)} if result.learns else {}
+    if result.file_risks:
+        stated["file_risks"] = {r.name: _or_none(file_risk_table, r) for r in result.file_risks}
     return {
         "info": asdict(result.info),
         "plans": {name: _or_none(Plan.to_dict, plan) for name, plan in result.plans.items()},
@@ -81,7 +84,7 @@ def _stated(result: StudyResult) -> dict[str, Any]:
 
 
 def _check_stated(found: Mapping[str, Any]) -> None:
-    for what in ("plans", "intruders", "measures"):
+    for what in ("plans", "intruders", "measures", "file_risks"):
         for name, stated in found.get(what, {}).items():
             if stated is None:
                 raise InputError(
@@ -99,6 +102,7 @@ def _restored(found: Mapping[str, Any]) -> StudyResult:
         **tables,
         plans={name: Plan.from_dict(p) for name, p in found["plans"].items()},
         intruders={name: Intruder.from_dict(i) for name, i in found["intruders"].items()},
+        file_risks=tuple(as_file_risk(r) for r in found.get("file_risks", {}).values()),
         measures=tuple(as_measure(m) for m in found["measures"].values()),
         info=Info(**found["info"]),
         rule=None if found["rule"] is None else Rule(**found["rule"]),

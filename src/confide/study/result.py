@@ -16,11 +16,13 @@ from confide.core.errors import InputError, did_you_mean
 from confide.core.result import PICTURES, Result
 from confide.core.upward import upward
 from confide.frames.files import FORMATS
+from confide.measure.risk.file_risks.statement import FileRisk
 from confide.measure.utility.measure import Measure
 from confide.protect.plan import Plan
 from confide.study.cautions import cautions
 from confide.study.evaluate import is_random
 from confide.study.statement.checks import EVERYTHING, RISKS
+from confide.study.statement.file_risks import file_risk_columns
 from confide.study.statement.learns import Learns
 from confide.study.statement.rule import Rule
 
@@ -84,6 +86,8 @@ class StudyResult(Result):
     value is missing), gain, mean losses of the best guess by the margin, by published relations, by the release
     without the own record, by the release (loss), the interval of learnt, and the loss in words. `learnt_groups`: the
     same in groups: plan, intruder, learnt_of, variable, level, people, learnt (a number of people), relations, loss.
+    `file_risks`: customary risks of the released file, which add columns to `frame` that are the same for every
+    intruder.
     """
 
     frame: pl.DataFrame
@@ -109,11 +113,17 @@ class StudyResult(Result):
     learns: tuple[Learns, ...] = ()
     learnt: pl.DataFrame = field(default_factory=pl.DataFrame)
     learnt_groups: pl.DataFrame = field(default_factory=pl.DataFrame)
+    file_risks: tuple[FileRisk, ...] = ()
 
     @property
     def risks(self) -> list[str]:
-        """Names of all risks in `frame`: those of every study, and of what this one says must not be learnt."""
-        return [*RISKS, *(risk for one in self.learns for risk in one.risks)]
+        """Names of all risks in `frame`: those of every study, of what must not be learnt, and of the file."""
+        return [*RISKS, *(risk for one in self.learns for risk in one.risks), *self.file_columns]
+
+    @property
+    def file_columns(self) -> dict[str, str]:
+        """Columns of `frame` with customary risks of the file, each with what it says in words."""
+        return file_risk_columns(self.file_risks)
 
     @property
     def random(self) -> dict[str, bool]:
@@ -132,8 +142,8 @@ class StudyResult(Result):
     def summary(self) -> pl.DataFrame:
         """Means over repeats with 95 percent intervals: one row per plan and measure (and intruder, for risks).
 
-        Columns: plan, sweep, value, intruder (null for utility), measure, kind, direction, mean, low, high, sd,
-        repeats.
+        Columns: plan, sweep, value, intruder (null for utility and for risks of the file), measure, kind, direction,
+        mean, low, high, sd, repeats.
         """
         from confide.study.tradeoff.frontier import summarise_repeats
 
@@ -156,9 +166,10 @@ class StudyResult(Result):
 
         `max_risk`: by name of a risk, its largest tolerable mean, for every intruder, or for the one named: a number of
         people, or a share of the targets, as {"found": "2%"} or {"found_share": 0.02}; of what must not be learnt, the
-        share of people, as {"learnt_income": "5%"}. `min_utility`: by measure, the least utility that is asked for
-        (the largest loss, where lower is better). With `cautious` the worse end of every 95 percent interval must be
-        within its limit. Without arguments, the rule that the study stated.
+        share of people, as {"learnt_income": "5%"}; of the file, as {"k_anonymity": 0}.
+        `min_utility`: by measure, the least utility that is asked for (the largest loss, where lower is better). With
+        `cautious` the worse end of every 95 percent interval must be within its limit. Without arguments, the rule
+        that the study stated.
         """
         from confide.study.tradeoff.choice import choose
 

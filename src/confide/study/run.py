@@ -24,6 +24,7 @@ from confide.study.pieces.keys import Piece, fingerprint, pieces_of
 from confide.study.pieces.restored import restored
 from confide.study.pieces.store import Store
 from confide.study.statement.checks import EVERYTHING
+from confide.study.statement.file_risks import file_risk_columns
 
 if TYPE_CHECKING:
     from confide.study.result import StudyResult
@@ -98,7 +99,7 @@ def _worker(
             made = evaluate(
                 study.source, c.plan, study.intruders, study.measures, piece.seed, study.threshold,
                 study.copies_of(c), threads, groups, "quick" if piece.repeat else "thorough", study.items, ways(piece),
-                study.learns,  # type: ignore[arg-type]
+                study.learns, study.on_file,  # type: ignore[arg-type]
             )  # fmt: skip
         except InputError as e:
             raise InputError(f'plan "{c.name}": {e}') from e
@@ -121,6 +122,8 @@ def hopeless(anchor: Evaluated) -> Iterator[str]:
     for found in anchor.learnt:
         if found.numbers["learnt"] is None:
             yield f'learns "{found.variable}", intruder "{found.intruder}": {found.said}'
+    for name, why in anchor.file_refused.items():
+        yield f'file_risks "{name}": {why}'
 
 
 def _worked(
@@ -169,7 +172,10 @@ def _kept(study: Study, store: Store, pieces: Sequence[Piece]) -> dict[str, Eval
     out: dict[str, Evaluated] = {}
     damaged = set()
     for piece in pieces:
-        held = restored(store.get(piece.key), list(study.intruders), [m.name for m in study.measures], study.learnt_by)
+        held = restored(
+            store.get(piece.key), list(study.intruders), [m.name for m in study.measures], study.learnt_by,
+            file_risk_columns(study.on_file),
+        )  # fmt: skip
         if held is not None:
             out[piece.key] = held
         elif store.has(piece.key):

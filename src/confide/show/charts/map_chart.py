@@ -22,7 +22,7 @@ from confide.study.tradeoff.asked import checked_risk
 from confide.study.tradeoff.choice import Choice
 from confide.study.tradeoff.frontier import frontier, frontier_band
 from confide.study.tradeoff.question import number
-from confide.study.tradeoff.risk_names import learning_risks
+from confide.study.tradeoff.risk_names import about_file, own_risks
 
 WIDTH, HEIGHT = 640, 440
 LETTERS = 100
@@ -51,7 +51,7 @@ def map_chart(
     """
     import altair as alt
 
-    learnt = learning_risks(frame.columns)
+    learnt = own_risks(frame.columns)
     risk = checked_risk(risk, [utility], learnt=learnt)
     for what, given in (("scale", scale), ("utility_scale", utility_scale)):
         if given not in SCALES and (what, given) != ("utility_scale", None):
@@ -73,7 +73,7 @@ def map_chart(
         names.append((f"limit {number(limit)}", at, -PAD * 0.6, QUIET, True))
     text, lettered = label_layer(names, lines, WIDTH, HEIGHT, _spots(points, chosen))
     chart = alt.layer(alt.layer(*parts), text).resolve_scale(x="independent", y="independent", color="independent")
-    said = [*_subtitle(found, frame, intruder, axes[0], points.height), *_letters(lettered)]
+    said = [*_subtitle(found, frame, "" if about_file(risk) else intruder, axes[0], points.height), *_letters(lettered)]
     head = chart_title(title or "Risk and utility of candidate releases", said, frame="bounds")
     return styled(chart.properties(width=WIDTH, height=HEIGHT, title=head))
 
@@ -220,7 +220,8 @@ def _letters(names: Sequence[str]) -> list[str]:
 def _subtitle(found: pl.DataFrame, frame: pl.DataFrame, intruder: str | None, axis: RiskAxis, drawn: int) -> list[str]:
     who = frame["intruder"].unique(maintain_order=True).to_list()
     by = f'intruder "{intruder or who[0]}"' if intruder or len(who) == 1 else f"the worst of {len(who)} intruders"
-    said = [f"Risk by {by}. Better: left and up. Bars: 95% intervals over repeats. Line: the frontier."]
+    by = "of the released file, the same for every intruder" if intruder == "" else f"by {by}"
+    said = [f"Risk {by}. Better: left and up. Bars: 95% intervals over repeats. Line: the frontier."]
     if frame["repeat"].n_unique() > 1:
         said.append("Grey: the frontier in 95% of draws of the means. Fill of a point: how often no other beats it.")
     lost = found.filter(pl.col("note").is_not_null())["plan"].to_list()

@@ -82,7 +82,7 @@ def _point(row: Row, inks: Mapping[str, str], across: RiskAxis, up: UtilityAxis)
         "shape": "triangle-right" if beyond else "diamond" if row["plan"] == EVERYTHING else "circle",
         "risk": _said(row, "risk"), "utility": _said(row, "utility"), "beaten by": row["dominated_by"] or "none",
         "on the frontier": "not known" if sure is None else f"{sure:.0%} of draws",
-        "worst intruder": row["worst_intruder"],
+        "worst intruder": row["worst_intruder"] or "the same for all",
     }  # fmt: skip
 
 

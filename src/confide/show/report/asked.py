@@ -11,7 +11,7 @@ from confide.show.names import capital, said
 from confide.study.statement.rule import Rule
 from confide.study.tradeoff.choice import Choice
 from confide.study.tradeoff.question import number
-from confide.study.tradeoff.risk_names import about_learning, counted, is_share, shared
+from confide.study.tradeoff.risk_names import apart, counted, is_share, shared
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def limit_words(risk: str, limit: float, people: float | None) -> str:
 
 
 def _numbers(risk: str, limit: float, people: float | None) -> str:
-    if about_learning(risk):  # of people who have a value, not of all targets
+    if apart(risk):  # of people who have a value or of records, not of all targets
         return _percent(limit) if is_share(risk) else number(limit)
     if is_share(risk):
         return _percent(limit) + (f" ({limit * people:,.0f})" if people else "")

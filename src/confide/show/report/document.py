@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from confide.core.visible import HIDDEN
-from confide.study.statement.document import written
+from confide.study.statement.document import written, written_file_risks
 from confide.study.statement.learns_document import learns_tables
 
 if TYPE_CHECKING:
@@ -24,8 +24,10 @@ def study_document(result: StudyResult) -> tuple[str, list[str]]:
     doc |= {"data": info.label, "seed": info.seed, "repeats": info.repeats, "threshold": info.threshold}
     tables, lost = written(result.plans, _copies(result), result.intruders, result.measures, result.rule)
     doc |= {"learn": learns_tables(result.learns)} if result.learns else {}
+    files, without = written_file_risks(result.file_risks)
+    doc |= {"file_risk": files} if files else {}
     text = json.dumps(doc | tables, indent=2, ensure_ascii=False, default=str)
-    return "\n".join(HIDDEN.sub(_spelt, line) for line in text.split("\n")), list(lost)
+    return "\n".join(HIDDEN.sub(_spelt, line) for line in text.split("\n")), [*lost, *without]
 
 
 def _spelt(hidden: re.Match[str]) -> str:

@@ -10,6 +10,7 @@ import polars as pl
 from confide.show.names import both, capital, said
 from confide.show.report.document import study_document
 from confide.show.report.figures import Table
+from confide.show.report.file_risks import file_risk_terms
 from confide.show.report.learnt import learnt_terms
 from confide.show.report.treatment import FEWEST_INSIDE, WITHHELD
 from confide.show.report.view import View
@@ -100,6 +101,7 @@ def terms(view: View) -> Iterator[tuple[str, str]]:
     }
     yield from ((capital(both(r)), words) for r, words in told.items() if r in view.result.frame)
     yield from learnt_terms(view)
+    yield from file_risk_terms(view)
     yield (
         "Interval over repeats",
         f"Plans with random steps were carried out {view.result.info.repeats} times with other random numbers. A "

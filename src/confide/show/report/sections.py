@@ -11,6 +11,7 @@ from confide.show.report.analysts import before_and_after, kept_table
 from confide.show.report.believed import believed_drawing, believed_table, believed_words
 from confide.show.report.decided import choice_table, rule_words
 from confide.show.report.figures import Drawing, Figure, Table, slug, sweep_figures, unlike, utility_figures
+from confide.show.report.file_risks import file_risk_table, file_risk_words
 from confide.show.report.learnt import learnt_drawings, learnt_table, learnt_words
 from confide.show.report.maps import map_drawings
 from confide.show.report.methods import (
@@ -60,6 +61,7 @@ def page_words(view: View) -> dict[str, Any]:
         "terms": list(terms(view)), "measures": measures_said(view), "table": plans_table(view),
         "table_words": table_words(view), "rule": list(rule_words(view)), "choice_table": choice_table(view),
         "believed": believed_words(view), "believed_table": believed_table(view), **again(view),
+        "file_words": file_risk_words(view), "file_table": file_risk_table(view),
     }  # fmt: skip
 
 

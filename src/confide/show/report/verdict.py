@@ -10,6 +10,7 @@ import polars as pl
 
 from confide.show.names import KEPT, capital, said
 from confide.show.report.believed import caution
+from confide.show.report.file_risks import file_risk_sentences
 from confide.show.report.learnt import learnt_sentences
 from confide.show.report.people_figures import exposed
 from confide.show.report.view import View
@@ -63,6 +64,7 @@ def _why(view: View) -> Iterator[str]:
     yield from _within(view)
     yield from _found(view, str(view.chosen))
     yield from learnt_sentences(view, str(view.chosen))
+    yield from file_risk_sentences(view, str(view.chosen))
     yield from _missing(view, str(view.chosen))
     if view.chosen == EVERYTHING:
         yield "These limits ask for no protection."
@@ -132,6 +134,7 @@ def _lacks(view: View) -> Iterator[str]:
         return
     yield from _found(view, view.focus)
     yield from learnt_sentences(view, view.focus)
+    yield from file_risk_sentences(view, view.focus)
     yield from _missing(view, view.focus)
     after = view.nobody.partition("comes nearest: ")[2].partition(" Leave cautious out")[0]
     if after:
@@ -152,6 +155,7 @@ def _open(view: View) -> Iterator[str]:
         yield f"By {said(m.name)}, {many} {are} beaten by no other in both risk and utility{ends}."
     yield from _found(view, view.focus)
     yield from learnt_sentences(view, view.focus)
+    yield from file_risk_sentences(view, view.focus)
     yield from _missing(view, view.focus)
 
 

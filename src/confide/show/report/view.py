@@ -19,7 +19,7 @@ from confide.study.outside import Published, published
 from confide.study.statement.checks import EVERYTHING
 from confide.study.tradeoff.choice import Choice
 from confide.study.tradeoff.frontier import frontier
-from confide.study.tradeoff.risk_names import about_learning, counted
+from confide.study.tradeoff.risk_names import apart, counted
 
 if TYPE_CHECKING:
     from confide.study.result import StudyResult
@@ -115,7 +115,7 @@ class View:
     @cached_property
     def risk(self) -> str:
         """The risk by which plans are compared."""
-        asked = [counted(r) for r in self.asked.limits if not about_learning(r)]
+        asked = [counted(r) for r in self.asked.limits if not apart(r)]
         frame = self.result.frame
         known = [r for r in (*asked, *LEADING) if r in frame and frame[r].null_count() < frame.height]
         return next(iter(known), "expected_matches")

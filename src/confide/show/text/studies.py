@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from confide.core.visible import visible
+from confide.show.text.file_risks import file_tables, file_words
 from confide.show.text.groups import group_lines
 from confide.show.text.learnt import learnt_rows, learnt_words
 from confide.show.text.people import unchecked
@@ -71,7 +72,9 @@ def study_text(result: StudyResult, risk: str = RISKS[0]) -> str:
     groups = group_lines(result, {plan: row["worst_intruder"] for plan, row in points.items()})
     would = learnt_rows(result)
     learnt = ["", *_aligned(would), *learnt_words(result)] if would else []
-    said_too = [*_kinds(result), *groups, *learnt, *_unchecked(result), *_cautions(result)]
+    files = [line for table in file_tables(result) for line in ("", *_aligned(table))]
+    files += ["", *file_words(result)] if files else []
+    said_too = [*_kinds(result), *groups, *learnt, *files, *_unchecked(result), *_cautions(result)]
     return "\n".join([*first, *more, "", *second, *more, "", *legend, *said_too])
 
 

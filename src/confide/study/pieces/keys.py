@@ -17,6 +17,7 @@ from confide.attack.intruder import Intruder, Unsure
 from confide.core.errors import InputError
 from confide.core.version import __version__
 from confide.frames import Data, schema, to_polars
+from confide.measure.risk.file_risks.statement import FileRisk
 from confide.measure.utility.measure import Measure
 from confide.study.evaluate import is_random, repeat_seed
 from confide.study.statement.sweep import Candidate
@@ -79,6 +80,7 @@ def _common(study: Study, otherwise: str) -> dict[str, Any]:
         "version": __version__,
         **({"groups": list(study.groups)} if study.groups else {}),
         **({"learns": [repr(one) for one in study.learns]} if study.learns else {}),
+        **({"file_risks": [_stated_measure(r, otherwise) for r in study.on_file]} if study.file_risks else {}),
     }
 
 
@@ -99,7 +101,7 @@ def _stated_intruder(who: Intruder, otherwise: str) -> Any:
     return stated if people is None else [stated, _data_digest(to_polars(people, "population"))]
 
 
-def _stated_measure(measure: Measure, otherwise: str) -> Any:
+def _stated_measure(measure: Measure | FileRisk, otherwise: str) -> Any:
     """Its class and its fields; of a class that is no dataclass its own words, if it has any."""
     kind = f"{type(measure).__module__}.{type(measure).__qualname__}"
     if is_dataclass(measure):

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from confide.measure.utility.traces import Trace
-from confide.study.evaluate import Evaluated
+from confide.study.evaluate import FILE_PARTS, Evaluated
 from confide.study.learning import GROUP, NUMBERS, Learnt
 from confide.study.meeting import BINS, CALIBRATION, Met
 from confide.study.released import SIZES
@@ -20,24 +20,31 @@ LISTS = ("shares", "quoted", "parts", "learnt")
 
 def restored(
     held: Mapping[str, Any] | None, intruders: Sequence[str], measures: Sequence[str],
-    learns: Collection[tuple[str, str]] = (),
+    learns: Collection[tuple[str, str]] = (), file_risks: Collection[str] = (),
 ) -> Evaluated | None:  # fmt: skip
     """The piece; None where anything is missing, or is not what `evaluate` makes for these intruders and measures.
 
-    `learns`: which intruders would learn which variables.
+    `learns`: which intruders would learn which variables. `file_risks`: columns of customary risks of the file.
 
     >>> restored({"met": None}, ["neighbour"], ["means"]) is None
     True
     """
-    if held is None or {*held, "learnt"} != set(Evaluated.__dataclass_fields__):
+    if held is None or {*held, "learnt", *FILE_PARTS} != set(Evaluated.__dataclass_fields__):
         return None
-    held = {"learnt": [], **held}
+    held = {"learnt": [], **{part: {} for part in FILE_PARTS}, **held}
     tables = all(isinstance(part, list if name in LISTS else dict) for name, part in held.items())
     if not tables or not all(_met(m) for m in held["met"].values()) or not all(map(_learnt, held["learnt"])):
         return None
     met = {who: {level: Met(**one) for level, one in ways.items()} for who, ways in held["met"].items()}
     found = Evaluated(**{**held, "met": met, "learnt": [Learnt(**one) for one in held["learnt"]]})
-    return found if _fits(found, intruders, measures) and _all_learnt(found, learns) else None
+    fits = _fits(found, intruders, measures) and _all_learnt(found, learns) and _on_file(found, file_risks)
+    return found if fits else None
+
+
+def _on_file(e: Evaluated, columns: Collection[str]) -> bool:
+    """Whether every customary risk of the file that is asked for has its number, or a reason why not."""
+    texts = all(isinstance(text, str) for text in (*e.file_refused.values(), *e.file_notes.values()))
+    return set(e.file_risks) == set(columns) and _numbers(e.file_risks) and texts
 
 
 def _learnt(one: Any) -> bool:

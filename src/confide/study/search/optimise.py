@@ -14,6 +14,7 @@ from confide.core.errors import InputError, raise_all
 from confide.core.random.seeds import checked_seed
 from confide.core.result import Result
 from confide.core.upward import upward
+from confide.measure.risk.file_risks.statement import FileRisk
 from confide.measure.utility.measure import Measure
 from confide.protect.plan import Plan
 from confide.study.evaluate import is_random
@@ -79,6 +80,7 @@ def optimise(
     data: Any, space: Sweep, *, intruders: Mapping[str, Intruder], utility: Any, max_risk: Mapping[str, float],
     by: str | Measure | None = None, repeats: int = 3, rounds: int = 3, seed: int | None = None,
     progress: bool | None = None, threshold: float = 0.2, threads: int | None = None,
+    file_risks: Sequence[FileRisk | Mapping[str, object]] = (),
 ) -> Optimum:  # fmt: skip
     """Of all settings of a sweep's parameters the one with the best utility within `max_risk`, finer in each round.
 
@@ -89,6 +91,7 @@ def optimise(
 
     A search picks what came out well, also by luck. So the best setting is carried out again with fresh seeds; where it
     then breaks a limit the next best is taken, and the reason says so. `threads` never changes a result.
+    `file_risks`: customary risks of the file, which `max_risk` may limit as well.
 
     >>> import confide as cf
     >>> space = cf.Sweep(lambda rate: cf.Plan([cf.Swap("race", rate=rate)], identifiers=["id"]),
@@ -105,8 +108,11 @@ def optimise(
         raise InputError("optimise searches a Sweep: optimise(data, Sweep(lambda rate: Plan([...]), rate=Range(...))).")
     if isinstance(rounds, bool) or not isinstance(rounds, int) or not 0 <= rounds <= 20:
         raise InputError("rounds is how often the search is made finer, a whole number from 0 to 20.")
-    study = Study(data, {SWEEP: space}, intruders, utility, repeats, seed, threshold)
-    limits, measure = checked_limits(max_risk, study.measures), chosen_measure(study.measures, by)
+    study = Study(data, {SWEEP: space}, intruders, utility, repeats, seed, threshold, file_risks=file_risks)
+    limits, measure = (
+        checked_limits(max_risk, study.measures, learnt=study.own_risks),
+        chosen_measure(study.measures, by),
+    )
     raise_all(_name_problems(space.parameters, [*limits, *(m.name for m in study.measures)]))
     search = _Search(study, space, limits, measure, checked_seed(seed), threads, progress)
     search.run(rounds)

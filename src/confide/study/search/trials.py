@@ -14,6 +14,7 @@ from confide.study.collect import study_frame
 from confide.study.evaluate import Evaluated, evaluate, is_random, repeat_seed
 from confide.study.levels import Ways, contenders, every, only
 from confide.study.run import LARGE, hopeless
+from confide.study.statement.file_risks import file_risk_columns
 from confide.study.statement.study import Study
 from confide.study.statement.sweep import Candidate
 
@@ -62,7 +63,8 @@ def tried(
         c, r = piece
         try:
             made = evaluate(study.source, c.plan, study.intruders, study.measures, repeat_seed(seed, r, fresh=fresh),
-                            study.threshold, threads=cores, items=study.items, ways=win.get(c.name, every))  # fmt: skip
+                            study.threshold, threads=cores, items=study.items, ways=win.get(c.name, every),
+                            file_risks=study.on_file)  # fmt: skip
         except InputError as e:
             raise InputError(f'plan "{c.name}": {e}') from e
         if c.name == study.everything.name:
@@ -76,4 +78,4 @@ def tried(
     order = {c.name: k for k, c in enumerate(candidates)}
     met = [(c, first + r, made) for (c, r), made in zip(pieces, found, strict=True)]
     met.sort(key=lambda each: (order[each[0].name], each[1]))
-    return study_frame(met, [m.name for m in study.measures])
+    return study_frame(met, [m.name for m in study.measures], file_risks=list(file_risk_columns(study.on_file)))

@@ -30,7 +30,7 @@ from confide.study.statement.checks import (
     plan_problems,
     utility_problems,
 )
-from confide.study.statement.learns import Learns
+from confide.study.statement.file_risks import file_risk_columns, file_risk_table, read_file_risks
 from confide.study.statement.learns_document import learns_tables, stated_learns
 from confide.study.statement.ranges import swept
 from confide.study.statement.rule import Rule
@@ -39,7 +39,7 @@ from confide.study.statement.sweep import Sweep
 
 KEYS = (
     "title", "data", "repeats", "seed", "threshold", "strongest", "groups", "release", "plan", "intruder", "utility",
-    "choice", "learn",
+    "choice", "learn", "file_risk",
 )  # fmt: skip
 NUMBERS = {"repeats": 5, "seed": None, "threshold": 0.2}
 SHARED = ("identifiers", "weight", "drop", "categorical", "numeric")
@@ -79,11 +79,13 @@ def build_study(reader: Reader, doc: Mapping[str, Any], folder: Path) -> Study |
         reader.problems += [p for name, who in intruders.items() for p in intruder_problems(name, who, data)]
     reader.problems += copies_problems(copies, plans)
     learns = stated_learns(reader, doc.get("learn", ()))
-    rule = _rule(reader, doc, measures, learns)
+    files = read_file_risks(reader, doc.get("file_risk", ()), folder)
+    added = [*(risk for one in learns for risk in one.risks), *file_risk_columns(files)]
+    rule = _rule(reader, doc, measures, added)
     if reader.problems:
         return None
     label = str(doc["data"])
-    stated = (repeats, seed, threshold, copies, rule, title, label, strongest, groups, learns)
+    stated = (repeats, seed, threshold, copies, rule, title, label, strongest, groups, learns, files)
     try:
         return Study(data, plans, intruders, measures, *stated)
     except InputError as e:  # what only all parts together can tell
@@ -91,13 +93,12 @@ def build_study(reader: Reader, doc: Mapping[str, Any], folder: Path) -> Study |
         return None
 
 
-def _rule(reader: Reader, doc: Mapping[str, Any], measures: Sequence[Any], learns: Sequence[Learns]) -> Rule | None:
+def _rule(reader: Reader, doc: Mapping[str, Any], measures: Sequence[Any], added: Sequence[str]) -> Rule | None:
     rule = reader.build(Rule, doc["choice"], "choice") if "choice" in doc else None
     if rule is not None:
         good = [as_measure(m) for m in measures if not utility_problems([m])]
-        risks = [risk for one in learns for risk in one.risks]
         names = [name for name, *_ in _tables(Reader(), doc, "intruder")]
-        reader.problems += rule.problems(good, names, whole=len(good) == len(measures), learnt=risks)
+        reader.problems += rule.problems(good, names, whole=len(good) == len(measures), learnt=added)
     return rule
 
 
@@ -201,6 +202,9 @@ def study_to_dict(study: Study, data: str | None, populations: Mapping[str, str]
     doc |= {"groups": list(study.groups)} if study.groups else {}
     tables, lost = written(study.plans, study.copies, study.intruders, study.measures, study.choice, populations)
     doc |= {"learn": learns_tables(study.learns)} if study.learns else {}
+    files, without = written_file_risks(study.on_file, populations)
+    doc |= {"file_risk": files} if files else {}
+    lost |= without
     raise_all([*wrong, *(f"{what}: {why}" for what, why in lost.items())])
     return doc | tables
 
@@ -229,6 +233,20 @@ def written(
         "utility": tables("measure", {m.name: m for m in measures}, lambda _, m: measure_table(m)),
     }
     return doc | ({} if rule is None else {"choice": rule.to_dict()}), lost
+
+
+def written_file_risks(
+    risks: Sequence[Any], populations: Mapping[str, str] | None = None
+) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """Risks of the file as tables of a document; and those that it cannot hold, each with the reason."""
+    out: list[dict[str, Any]] = []
+    lost: dict[str, str] = {}
+    for risk in risks:
+        try:
+            out.append(file_risk_table(risk, populations))
+        except InputError as e:
+            lost[f'risk of the file "{risk.name}"'] = str(e)
+    return out, lost
 
 
 def _plan_table(plan: Plan | Sweep) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from confide.core.documents.schema import TEXT, JsonSchema, Schemas, closed, eit
 from confide.core.registry import known
 from confide.protect.plan import Plan
 from confide.study.statement.document import SHARED
+from confide.study.statement.file_risks import file_risk_schema
 from confide.study.statement.learns_document import learns_schema
 from confide.study.statement.rule import Rule
 from confide.study.statement.study import Study
@@ -16,7 +17,7 @@ NUMBER: JsonSchema = {"type": "number"}
 
 
 def study_schema() -> JsonSchema:
-    """What a study file may hold: every method, in plans with ranges, every measure, intruders and the rule."""
+    """What a study file may hold: every method, in plans with ranges, measures, risks, intruders, the rule."""
     schemas = Schemas(instead="range")
     schemas.definitions["range"] = _range()
     schemas.definitions["plan"] = _named(schemas.table(Plan, {"name": TEXT, "copies": WHOLE}))
@@ -34,6 +35,7 @@ def study_schema() -> JsonSchema:
         "utility": either(measure, {"type": "array", "items": measure, "minItems": 1}),
         "choice": schemas.table(Rule, {}),
         "learn": learns_schema(schemas),
+        "file_risk": file_risk_schema(schemas),
     }
     return schemas.document("confide study", closed(properties, ["data", "plan", "intruder"]))
 

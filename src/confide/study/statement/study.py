@@ -19,6 +19,7 @@ from confide.core.errors import raise_all
 from confide.frames import attach, schema, to_polars
 from confide.frames.columns import Kind
 from confide.frames.encoded import Encoded
+from confide.measure.risk.file_risks.statement import FileRisk
 from confide.measure.utility.measure import Measure
 from confide.measure.utility.registry import as_measure
 from confide.measure.utility.run import DEFAULT
@@ -34,6 +35,13 @@ from confide.study.statement.checks import (
     plan_problems,
     unwritable,
     utility_problems,
+)
+from confide.study.statement.file_risks import (
+    as_file_risk,
+    file_risk_columns,
+    file_risk_problems,
+    risks_list,
+    stated_file_risks,
 )
 from confide.study.statement.learns import Learns, as_learns
 from confide.study.statement.learns_checks import learns_list, learns_problems, stated_problems
@@ -56,7 +64,9 @@ class Study(Statement):
     `strongest`: whether each intruder also attacks at the levels that could find more, and is booked at the one that is
     right most often. `groups`: variables by whose groups risk and utility are told as well; risk is always told by what
     intruders know. `learns`: what must not be learnt of people, as `Learns` or as names of variables; each adds the
-    risk `learnt_<variable>`, and with costs `harm_<variable>`.
+    risk `learnt_<variable>`, and with costs `harm_<variable>`. `file_risks`: customary risks of each released file,
+    such as `cf.measures.KAnonymity(["sex", "age"], k=3)`, which are the same for every intruder; each adds the columns
+    that its `columns` names, such as `k_anonymity` and `k_anonymity_share`, as risks.
 
     >>> import confide as cf
     >>> study = cf.Study(
@@ -85,6 +95,7 @@ class Study(Statement):
     strongest: bool = True
     groups: Sequence[str] = ()
     learns: Sequence[Learns | str | Mapping[str, object]] = ()
+    file_risks: Sequence[FileRisk | Mapping[str, object]] = ()
 
     _section: ClassVar[str] = "study"
 
@@ -94,13 +105,14 @@ class Study(Statement):
         raise_all(self._problems())
         object.__setattr__(self, "groups", names_of(self.groups, "groups") if self.groups else ())
         object.__setattr__(self, "learns", tuple(as_learns(one) for one in learns_list(self.learns)))
+        object.__setattr__(self, "file_risks", self.on_file)
 
     def to_dict(self, data: str | None = None, populations: Mapping[str, str] | None = None) -> Document:
         """The study as text, numbers, lists and tables, as `load` reads them; `save` takes the same arguments.
 
         A document holds no data. `data` names their file (default: the one that the study was loaded with), and
-        `populations`, by intruder, that of a population. A sweep that is made by a function cannot be written; one that
-        was stated by ranges in a file can.
+        `populations`, by intruder or risk of the file, that of a population. A sweep that is made by a function
+        cannot be written; one that was stated by ranges in a file can.
 
         >>> import confide as cf
         >>> study = cf.Study(
@@ -186,6 +198,16 @@ class Study(Statement):
         return {v: kind.pop() if len(kind) == 1 else None for v, kind in kinds.items()}
 
     @property
+    def on_file(self) -> tuple[FileRisk, ...]:
+        """The customary risks of the file."""
+        return tuple(as_file_risk(one) for one in risks_list(self.file_risks))
+
+    @property
+    def own_risks(self) -> list[str]:
+        """Names of the risks that this study adds: of what must not be learnt, then of the file."""
+        return [*self.learnt, *file_risk_columns(self.on_file)]
+
+    @property
     def learnt(self) -> list[str]:
         """Names of the risks of what must not be learnt."""
         return [risk for one in learns_list(self.learns) for risk in as_learns(one).risks]
@@ -211,6 +233,7 @@ class Study(Statement):
             *([] if isinstance(self.strongest, bool) else ["strongest is true or false."]),
             *group_problems(self.groups, self.data, self.plans),
             *stated_problems(self.learns),
+            *stated_file_risks(self.file_risks),
             *(p for what in ("title", "label") if (p := unwritable(str(getattr(self, what)), what))),
         ]
         if isinstance(self.plans, Mapping):
@@ -225,11 +248,16 @@ class Study(Statement):
                 [as_learns(one) for one in learns_list(self.learns)], self.source, self.data.columns,
                 [c.plan for c in self.candidates], self.intruders, [m.name for m in self.measures],
             )  # fmt: skip
+        if not problems and self.file_risks:
+            problems += file_risk_problems(
+                self.on_file, self.data.columns,
+                [c.plan for c in self.candidates], [*self.learnt, *(m.name for m in self.measures)],
+            )  # fmt: skip
         if not problems and self.choice is not None:
             if not isinstance(self.choice, Rule):
                 problems.append(f"choice is a Rule(max_risk=..., by=...), not {type(self.choice).__name__}.")
             else:
-                problems += self.choice.problems(self.measures, list(self.intruders), learnt=self.learnt)
+                problems += self.choice.problems(self.measures, list(self.intruders), learnt=self.own_risks)
         if not problems:
             count = Counter(c.name for c in self.candidates)
             problems += [f'plans: two candidates are named "{n}".' for n, k in count.items() if k > 1]

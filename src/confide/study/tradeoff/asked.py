@@ -10,7 +10,7 @@ import numpy as np
 from confide.core.errors import InputError, did_you_mean
 from confide.measure.utility.measure import Measure
 from confide.study.statement.checks import RISKS
-from confide.study.tradeoff.risk_names import HARM, LEARNT, SHARE, is_share, shared
+from confide.study.tradeoff.risk_names import HARM, LEARNT, SHARE, about_file, is_share, shared
 
 COUNTS = {"targets": "the records that were attacked", "unevaluated": "the records whose risk is not known"}
 """Of what a study keeps beside its risks, what says how much was attacked, not how much was found."""
@@ -54,7 +54,8 @@ def chosen_measure(measures: Sequence[Measure], name: str | Measure | None, what
 
 
 def checked_risk(name: Any, measures: Sequence[Measure], what: str = "risk", learnt: Sequence[str] = ()) -> str:
-    """The name of a risk that is safer where it is lower; `learnt`: those of what the study says must not be learnt."""
+    """The name of a risk that is safer where it is lower; `learnt`: those that the study adds, of what must not be
+    learnt and of the file."""
     if name in SAFER:
         raise InputError(f"{what}: a higher {name} is safer, so it sets no limit; take one of: {', '.join(USABLE)}.")
     if name in tuple(COUNTS):
@@ -65,6 +66,9 @@ def checked_risk(name: Any, measures: Sequence[Measure], what: str = "risk", lea
         return str(name)
     if isinstance(name, str) and name.startswith((LEARNT, HARM)):
         raise InputError(_not_learnt(name, what, learnt))
+    if isinstance(name, str) and about_file(name):
+        hint = did_you_mean(name, files) if (files := [n for n in learnt if about_file(n)]) else ""
+        raise InputError(f'{what}: the study states no risk of the file "{name}"; state it in file_risks=[...].{hint}')
     if name not in (*USABLE, *(f"{r}{SHARE}" for r in PEOPLE)):
         raise InputError(f'{what}: there is no risk named "{name}".{did_you_mean(str(name), [*USABLE, *learnt])}')
     return str(name)
@@ -96,16 +100,18 @@ def checked_limits(
         raise InputError(f"{what} names no risk; state at least one limit, such as {example}.")
     out = {}
     for name, limit in limits.items():
-        risk, value = _limit(checked_risk(name, measures, what, learnt), limit, what, example)
+        risk, value = _limit(checked_risk(name, measures, what, learnt), limit, what, example, learnt)
         out[risk] = value
     return out
 
 
-def _limit(risk: str, limit: Any, what: str, example: str) -> tuple[str, float]:
+def _limit(risk: str, limit: Any, what: str, example: str, learnt: Sequence[str]) -> tuple[str, float]:
     """One limit as a number of people or a share of targets, whichever was written."""
     if isinstance(limit, str):
         if risk.startswith(HARM):
             raise InputError(f"{what}: {risk} is in the unit of its costs, not a share; give a number.")
+        if about_file(risk) and shared(risk) not in learnt:
+            raise InputError(f"{what}: {risk} is no number of people, so it has no share; give a number.")
         return shared(risk), _percent(limit, f"{what}: the limit of {risk}")
     if isinstance(limit, bool) or not isinstance(limit, (int, float, np.integer, np.floating)) or np.isnan(limit):
         raise InputError(f"{what}: the limit of {risk} is a number from 0 upwards, such as {example}.")
@@ -115,13 +121,19 @@ def _limit(risk: str, limit: Any, what: str, example: str) -> tuple[str, float]:
         raise InputError(f"{what}: the limit of {risk} is infinite, which limits nothing; give a number, or leave "
                          f"{risk} out.")  # fmt: skip
     if is_share(risk) and limit > 1:
-        raise InputError(f'{what}: {risk} is a share of the targets, between 0 and 1; for {limit:g} percent write '
+        raise InputError(f'{what}: {risk} is a share of {_whom(risk)}, between 0 and 1; for {limit:g} percent write '
                          f'{limit / 100:g} or "{limit:g}%".')  # fmt: skip
-    if not is_share(risk) and not risk.startswith(HARM) and 0 < limit < 1:
+    people = f"{risk}{SHARE}" in learnt if about_file(risk) else not risk.startswith(HARM)
+    if not is_share(risk) and people and 0 < limit < 1:
         raise InputError(f'{what}: {risk} counts people, and {limit:g} of a person is meant for nobody. For '
-                         f'{100 * limit:g} percent of the targets write {{"{risk}": "{100 * limit:g}%"}}; for nobody '
+                         f'{100 * limit:g} percent of {_whom(risk)} write {{"{risk}": "{100 * limit:g}%"}}; for nobody '
                          "write 0.")  # fmt: skip
     return risk, float(limit)
+
+
+def _whom(risk: str) -> str:
+    """Of what a share is one."""
+    return "what it counts" if about_file(risk) else "the targets"
 
 
 def _percent(text: str, what: str) -> float:

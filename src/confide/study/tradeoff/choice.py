@@ -15,7 +15,7 @@ from confide.study.tradeoff.asked import checked_floors, checked_limits, chosen_
 from confide.study.tradeoff.question import Question
 from confide.study.tradeoff.reason import asked_words, nobody, reason_of, why_not
 from confide.study.tradeoff.repeats import Repeats
-from confide.study.tradeoff.risk_names import learning_risks
+from confide.study.tradeoff.risk_names import own_risks
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,7 +78,7 @@ def choose(
     """
     if not isinstance(cautious, bool):
         raise InputError("cautious is true (the worse ends of intervals are held against the limits) or false.")
-    learnt = learning_risks(frame.columns)
+    learnt = own_risks(frame.columns)
     limits, measure = checked_limits(max_risk, measures, learnt=learnt), chosen_measure(measures, by)
     least = checked_floors(min_utility or {}, measures)
     floors = {m: least[m.name] for m in measures if m.name in least}

@@ -12,7 +12,7 @@ from confide.frames.columns import F64, Bools
 from confide.measure.utility.measure import Measure
 from confide.study.tradeoff.asked import SAFER, checked_risk, chosen_intruders
 from confide.study.tradeoff.repeats import Interval, Repeats, interval, same, worst_of
-from confide.study.tradeoff.risk_names import learning_risks
+from confide.study.tradeoff.risk_names import about_file, own_risks
 
 SUMMARY = {
     "plan": pl.String, "sweep": pl.String, "value": pl.Float64, "intruder": pl.String, "measure": pl.String,
@@ -29,7 +29,8 @@ POINTS = {
 def summarise_repeats(
     frame: pl.DataFrame, measures: Sequence[Measure], risks: Sequence[str], random: Mapping[str, bool] | None = None
 ) -> pl.DataFrame:
-    """One row per plan, intruder and risk, and one per plan and measure of utility (its intruder is null).
+    """One row per plan, intruder and risk, and one per plan and measure of utility or risk of the file (the intruder is
+    null).
 
     `random` says which plans have random steps. `low` and `high` are Student's 95% interval of the mean over repeats:
     the mean itself for a plan without random steps, null for a random plan with one repeat. A repeat without a number
@@ -42,9 +43,10 @@ def summarise_repeats(
     """
     every = Repeats.of(frame, random)
     about = {p: (s, v) for p, s, v in frame.select("plan", "sweep", "value").iter_rows()}
-    of_risk = [
-        (who, name, every.risk(name, who), every.risk_ends(name, who)) for who in every.intruders for name in risks
-    ]
+    theirs, of_file = ([r for r in risks if about_file(r) is file] for file in (False, True))
+    asked: list[tuple[str | None, str, str]] = [(who, who, name) for who in every.intruders for name in theirs]
+    asked += [(None, every.intruders[0], name) for name in of_file]
+    of_risk = [(who, name, every.risk(name, by), every.risk_ends(name, by)) for who, by, name in asked]
     of_utility = [(m, every.utility(m.name)) for m in measures]
     rows: list[tuple[Any, ...]] = []
     for k, plan in enumerate(every.plans):
@@ -85,7 +87,7 @@ def frontier(
     >>> frontier(frame, "expected_matches", cf.Hellinger()).select("plan", "on_frontier", "dominated_by").rows()
     [('a', True, None), ('b', True, None), ('c', False, 'b')]
     """
-    risk = checked_risk(risk, [utility], learnt=learning_risks(frame.columns))
+    risk = checked_risk(risk, [utility], learnt=own_risks(frame.columns))
     every = Repeats.of(frame, random)
     who = chosen_intruders(every.intruders, intruder)
     worst = worst_of(every, risk, who)
@@ -102,6 +104,7 @@ def frontier(
         unsure = bool(every.random[k]) and every.there[k].sum() == 1
         by = None if on or not known else every.plans[_first_of_frontier(beaten, k)]
         name, numbers = worst[k] or (None, None)
+        name = None if about_file(risk) else name
         rows.append((
             plan, *_numbers(numbers)[:3], *_numbers(found[k])[:3], on, None if unsure or not known else float(p[k]),
             by, name, _note(worst[k] is None, found[k] is None, risk, utility.name),

@@ -10,7 +10,7 @@ from confide.frames.columns import F64
 from confide.measure.utility.measure import Measure
 from confide.study.tradeoff.asked import chosen_intruders
 from confide.study.tradeoff.repeats import Interval, Repeats, worst_of
-from confide.study.tradeoff.risk_names import about_learning, is_share
+from confide.study.tradeoff.risk_names import apart, is_share
 
 Worst = tuple[str, Interval] | None
 """An intruder and the interval of a risk; None where a risk is not known."""
@@ -143,7 +143,7 @@ def amount(risk: str, x: float) -> str:
 
 def aside(risk: str, x: float, targets: float | None) -> str:
     """The same as a share of so many targets, or as a number of them, whichever the risk is not."""
-    if not targets or about_learning(risk):  # of people who have a value, not of all targets
+    if not targets or apart(risk):  # of people who have a value or of records, not of all targets
         return ""
     return f"{x * targets:,.0f} of {targets:,.0f}" if is_share(risk) else f"{100 * x / targets:.3g}% of {targets:,.0f}"
 

@@ -9,7 +9,7 @@ from confide.measure.utility.measure import Measure
 from confide.study.statement.checks import EVERYTHING
 from confide.study.tradeoff.question import Question, amount, aside, number, ratio_of, shown
 from confide.study.tradeoff.repeats import same
-from confide.study.tradeoff.risk_names import about_learning, is_share
+from confide.study.tradeoff.risk_names import about_file, apart, is_share
 
 
 def asked_words(asked: Question) -> str:
@@ -17,15 +17,16 @@ def asked_words(asked: Question) -> str:
     limits = " and ".join(_limit_words(asked, risk, limit) for risk, limit in asked.limits.items())
     many = len(asked.every.intruders)
     who = "the intruder" if many == 1 else f'the intruder "{asked.who[0]}"' if asked.single else "the worst intruder"
+    who = "" if all(map(about_file, asked.limits)) else f" by {who}"
     floors = "".join(f"; {_floor_words(m, floor)}" for m, floor in asked.floors.items())
     ends = ", worse ends of intervals" if asked.cautious else ""
-    return f"{limits} by {who}{ends}{floors}; then the best {asked.measure.name}"
+    return f"{limits}{who}{ends}{floors}; then the best {asked.measure.name}"
 
 
 def _limit_words(asked: Question, risk: str, limit: float) -> str:
     """A limit as it was stated; beside it the same as a share or a number, where all plans have as many targets."""
     said, span = f"{risk} at most {amount(risk, limit)}", asked.every.span(asked.who)
-    if span is None or about_learning(risk):
+    if span is None or apart(risk):
         return said
     if span[0] == span[1]:
         return f"{said} ({aside(risk, limit, span[0])})"
@@ -67,7 +68,7 @@ def _broken(asked: Question, plan: int, risk: str, limit: float) -> str:
     if ratio_of(tried, limit) <= 1 + 1e-12:
         return ""
     upper = "the upper end of " if asked.cautious else ""
-    by = "" if asked.single else f' for "{found[0]}"'
+    by = "" if asked.single or about_file(risk) else f' for "{found[0]}"'
     return f"{upper}{risk} is {amount(risk, tried)}{by}, above {amount(risk, limit)}"
 
 
@@ -132,7 +133,7 @@ def _held(asked: Question, order: Sequence[int]) -> str:
 def _risk_words(asked: Question, plan: int, risk: str) -> str:
     found = asked.risks[plan][risk]
     assert found is not None  # a plan whose risk is not known meets no limit
-    by = "" if asked.single else f' for the worst intruder, "{found[0]}"'
+    by = "" if asked.single or about_file(risk) else f' for the worst intruder, "{found[0]}"'
     top, high = asked.upper[plan][risk], asked.tried(plan, risk)
     if asked.cautious and top is not None and top[0] != found[0] and high is not None:
         by += f' (the upper end is largest for "{top[0]}": {amount(risk, high)})'

@@ -14,7 +14,7 @@ from scipy.special import chdtri, stdtrit
 from confide.core.errors import InputError
 from confide.frames.columns import F64, Bools
 from confide.study.statement.checks import EVERYTHING
-from confide.study.tradeoff.risk_names import HARM, SHARE, about_learning, is_share
+from confide.study.tradeoff.risk_names import HARM, SHARE, about_file, about_learning, is_share
 
 LEVEL = 0.95
 SEED = 20030101
@@ -109,7 +109,10 @@ class Repeats:
         return np.asarray(count / np.maximum(self._array(rows, "targets"), 1.0))
 
     def learners(self, name: str, intruders: Sequence[str]) -> tuple[str, ...]:
-        """Of some intruders those with a risk: one who knows a variable cannot learn it, for any plan."""
+        """Of some intruders those with a risk: one who knows a variable cannot learn it, for any plan; a risk of the
+        file is the same for all, so one of them stands for it."""
+        if about_file(name):
+            return tuple(intruders)[:1]
         if not about_learning(name):
             return tuple(intruders)
         found = tuple(who for who in intruders if not np.isnan(self.risk(name, who)).all())
@@ -125,7 +128,7 @@ class Repeats:
         """The least and the largest value possible of a risk, for each plan."""
         if is_share(name) or name.endswith("_rate"):
             return [(0.0, 1.0)] * len(self.plans)
-        if name.startswith(HARM):
+        if name.startswith(HARM) or about_file(name):
             return [(0.0, math.inf)] * len(self.plans)
         return [(0.0, math.inf if known is None else known) for known in self.targets(intruder)]
 

@@ -1,8 +1,10 @@
-"""Names of risks: which count people, which are shares of them, and which are about what would be learnt."""
+"""Names of risks: which count people, which are shares of them, which are about what would be learnt, or the file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+
+from confide.core.registry import known
 
 SHARE = "_share"
 LEARNT, HARM = "learnt_", "harm_"
@@ -16,6 +18,21 @@ def about_learning(risk: str) -> bool:
     (True, True, False)
     """
     return risk.startswith((LEARNT, HARM))
+
+
+def about_file(risk: str) -> bool:
+    """Whether a risk is one of the released file itself, the same for every intruder: its name begins as a customary
+    risk is called.
+
+    >>> about_file("k_anonymity"), about_file("k_anonymity_small_share"), about_file("found")
+    (True, True, False)
+    """
+    return any(risk == name or risk.startswith(f"{name}_") for name in known("risk"))
+
+
+def apart(risk: str) -> bool:
+    """Whether a risk is no number or share of the targets of an intruder: what would be learnt, or of the file."""
+    return about_learning(risk) or about_file(risk)
 
 
 def is_share(risk: str) -> bool:
@@ -33,7 +50,7 @@ def counted(risk: str) -> str:
     >>> counted("found_share"), counted("learnt_fair_share")
     ('found', 'learnt_fair_share')
     """
-    return risk if about_learning(risk) else risk.removesuffix(SHARE)
+    return risk if apart(risk) else risk.removesuffix(SHARE)
 
 
 def shared(risk: str) -> str:
@@ -41,6 +58,6 @@ def shared(risk: str) -> str:
     return risk if is_share(risk) or about_learning(risk) else f"{risk}{SHARE}"
 
 
-def learning_risks(names: Iterable[str]) -> list[str]:
-    """Those of some names that are about what would be learnt."""
-    return [n for n in names if about_learning(n)]
+def own_risks(names: Iterable[str]) -> list[str]:
+    """Those of some names that a study adds to its risks: what would be learnt, and customary risks of the file."""
+    return [n for n in names if apart(n)]

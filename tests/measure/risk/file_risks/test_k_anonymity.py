@@ -136,6 +136,26 @@ def test_bad_input(made: Any, said: str) -> None:
         made().of(heads)
 
 
+def test_numbers_that_make_everybody_unique_are_told() -> None:
+    heads = cf.demo("heads").head(300)
+    assert "more than half as many values as there are records: hh_income" in " ".join(
+        repr(KAnonymity(["sex", "hh_income"]).of(heads)).split()
+    )
+    assert "more than half" not in repr(KAnonymity(["sex", "age"]).of(heads))
+
+
+def test_copies_and_recoded_files_by_other_tools_are_told_what_to_do() -> None:
+    heads = cf.demo("heads").head(300)
+    plan = cf.Plan([cf.Swap("race", rate=0.5)], identifiers=["id"])
+    with pytest.raises(cf.InputError, match="data holds 2 copies; compute it for each"):
+        KAnonymity("sex").of(plan.protect(heads, seed=1, copies=2))
+    decades = heads.with_columns(age=(pl.col("age") // 10).cast(pl.String) + "0s")
+    release = cf.Release.adopt(heads, decades, link=range(300))
+    with pytest.raises(cf.InputError, match='no true value of "age" is a released one'):
+        KAnonymity(["sex", "age"], missing="person").of(release)
+    assert KAnonymity(["sex", "age"]).of(release).value == KAnonymity(["sex", "age"]).of(decades).value
+
+
 def test_a_file_without_rows() -> None:
     with pytest.raises(cf.InputError, match="the file has no rows"):
         KAnonymity("a").of(pl.DataFrame({"a": []}))

@@ -62,14 +62,18 @@ def test_one_combination_is_hidden_by_coarsening() -> None:
     assert banded.value < raw.value  # type: ignore[operator]
     assert raw.table.height == 14
     assert raw.table["size"].max() == 3
-    assert raw.numbers["combinations"] == raw.frame["minimal"].sum()
+    assert raw.numbers["minimal"] == raw.frame["minimal"].sum()
     assert raw.bars["what"].to_list() == keys
+
+
+def test_no_more_keys_are_combined_than_there_are() -> None:
+    assert UnsafeCombinations(["sex", "race"], dimension=10**9).below == (3, 3)
 
 
 @pytest.mark.parametrize(
     ("made", "said"),
     [
-        (lambda: UnsafeCombinations(["sex", "race"], dimension=3), "a whole number from 1 to the number of keys, 2"),
+        (lambda: UnsafeCombinations(["sex", "race"], dimension=0), "a whole number from 1"),
         (lambda: UnsafeCombinations(["sex", "race"], dimension=2, below=1), "below is a number of records"),
         (
             lambda: UnsafeCombinations(["sex", "race"], dimension=2, below=[3]),

@@ -12,6 +12,7 @@ from confide.core.errors import InputError, did_you_mean, raise_all
 from confide.frames.columns import I64, Column, codes_in, codes_of_numbers
 from confide.frames.distinct import dense
 from confide.frames.encoded import Encoded
+from confide.protect.copies import Copies
 from confide.protect.release import Release
 
 
@@ -34,6 +35,8 @@ class File:
             return data
         if isinstance(data, Release):
             return cls(data.after, where, data)
+        if isinstance(data, Copies):
+            raise InputError(f"{where}: data holds {len(data)} copies; compute it for each, as for copy in copies.")
         made = cls(Encoded.of(data), where)
         if not made.n:
             raise InputError(f"{where}: the file has no rows.")

@@ -53,6 +53,7 @@ class HouseholdRisk(FileRisk):
     unit: str
 
     risk: ClassVar[str] = "household_risk"
+    in_words: ClassVar[str] = "households expected to be found"
 
     def __post_init__(self) -> None:
         super().__post_init__()

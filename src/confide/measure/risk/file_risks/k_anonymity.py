@@ -18,7 +18,7 @@ from confide.measure.risk.file_risks.file import File
 from confide.measure.risk.file_risks.result import FileRiskResult, bars
 from confide.measure.risk.file_risks.sensitive import Classes
 from confide.measure.risk.file_risks.statement import SHARE, FileRisk, counted
-from confide.measure.risk.file_risks.words import class_size, kept_back_words, missing_words, truth_words
+from confide.measure.risk.file_risks.words import class_size, fine_words, kept_back_words, missing_words, truth_words
 
 
 @registered
@@ -48,6 +48,7 @@ class KAnonymity(FileRisk):
     missing: str = field(default=OWN, metadata={"choices": tuple(RULES)})
 
     risk: ClassVar[str] = "k_anonymity"
+    in_words: ClassVar[str] = "records below k (k-anonymity)"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -58,7 +59,8 @@ class KAnonymity(FileRisk):
     @property
     def parts(self) -> dict[str, str]:
         """Records in violation, and their share."""
-        said = f"records in classes of fewer than {self.k:,}"
+        rule = "" if self.missing == OWN else f" (missing: {self.missing})"
+        said = f"records in classes of fewer than {self.k:,}{rule}"
         return {"": said, SHARE: f"share of {said}"}
 
     @property
@@ -81,6 +83,7 @@ class KAnonymity(FileRisk):
         notes = (
             f"Smallest class: {int(size.min()):,}. Unique records: {int((size == 1).sum()):,}.",
             *missing_words(file, keys, self.missing), *kept_back_words(file, self.variables), *truth_words(file, keys),
+            *fine_words(file, keys),
         )  # fmt: skip
         return FileRiskResult(
             title, frame, counted(int(below.sum()), file.n), self.parts, notes, bars(class_size(size)),
@@ -116,6 +119,12 @@ def _truth(file: File, keys: Sequence[str]) -> list[np.ndarray]:
             'KAnonymity: missing="person" counts by the true values of people, so it takes a release whose link is '
             'known: cf.Release.adopt(original, released, link=...). For a file by itself take missing="own".'
         )
+    for v, t in zip(keys, found, strict=True):
+        if t is not None and (t < 0).all():  # a key whose values are all missing is refused before
+            raise InputError(
+                f'KAnonymity: no true value of "{v}" is a released one: it was recoded. missing="person" compares '
+                "both, so say how, with Release.adopt(original, released, plan, link=...)."
+            )
     return [t for t in found if t is not None]
 
 

@@ -13,6 +13,7 @@ import polars as pl
 from confide.core.checks import names_of
 from confide.core.errors import InputError, did_you_mean, raise_all
 from confide.core.registry import registered
+from confide.frames import attach, schema, to_polars
 from confide.frames.columns import F64, I64
 from confide.frames.encoded import Encoded
 from confide.measure.risk.file_risks.classes import OWN, RULES, WILDCARD, compatible
@@ -50,6 +51,7 @@ class KMap(FileRisk):
     missing: str = field(default=WILDCARD, metadata={"choices": (WILDCARD, OWN)})
 
     risk: ClassVar[str] = "k_map"
+    in_words: ClassVar[str] = "records below k in the population (k-map)"
     data_fields: ClassVar[tuple[str, ...]] = ("population",)
 
     def __post_init__(self) -> None:
@@ -59,6 +61,11 @@ class KMap(FileRisk):
         checked_rule(self.missing, {rule: RULES[rule] for rule in (WILDCARD, OWN)}, "KMap")
         if self.count is not None and not isinstance(self.count, str):
             raise InputError("KMap: count is the name of the column that says how many people a row stands for.")
+
+        if not isinstance(self.population, str) and self.population is not None:
+            held = schema(self.population)
+            made = attach(to_polars(self.population, "KMap: population").clone(), held)
+            object.__setattr__(self, "population", made)
 
     @property
     def parts(self) -> dict[str, str]:

@@ -55,6 +55,7 @@ class LDiversity(FileRisk):
     c: float | None = None
 
     risk: ClassVar[str] = "l_diversity"
+    in_words: ClassVar[str] = "records in classes that are not diverse (l-diversity)"
 
     def __post_init__(self) -> None:
         super().__post_init__()

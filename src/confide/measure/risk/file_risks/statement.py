@@ -24,7 +24,8 @@ class FileRisk:
     its columns, and `parts`: by the end of each column's name what the number says, in words. The part "" comes first:
     its column has no end, and counts people (or what its words say). The part "share" is a share from 0 to 1. More of
     any part is more risk. `found` computes a result from a `File`. `label`: the end of the name where one risk is asked
-    for twice. `data_fields`: fields that hold a file, which a document names.
+    for twice. `in_words`: what it counts, in a few words for
+    axes and tables. `data_fields`: fields that hold a file, which a document names.
 
     >>> import confide as cf
     >>> cf.measures.KAnonymity(["sex", "age"], k=3, label="small").columns
@@ -35,6 +36,7 @@ class FileRisk:
     label: str | None = None
 
     risk: ClassVar[str]
+    in_words: ClassVar[str] = ""
     data_fields: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
@@ -71,8 +73,11 @@ class FileRisk:
 
     def numbers(self, data: Any) -> dict[str, float | None]:
         """The numbers of a file by the names of their columns in a study; None for what cannot be computed."""
-        found = self.of(data).numbers
-        return {self._column(part): found[part] for part in self.parts}
+        return self.named(self.of(data))
+
+    def named(self, found: FileRiskResult) -> dict[str, float | None]:
+        """The numbers of a result by the names of their columns in a study."""
+        return {self._column(part): found.numbers[part] for part in self.parts}
 
     def found(self, file: File) -> FileRiskResult:
         """The risk of a file that is encoded."""

@@ -60,6 +60,7 @@ class TCloseness(FileRisk):
     hierarchy: Mapping[str, str | Sequence[str]] | None = None
 
     risk: ClassVar[str] = "t_closeness"
+    in_words: ClassVar[str] = "records in classes far from the file (t-closeness)"
 
     def __post_init__(self) -> None:
         super().__post_init__()

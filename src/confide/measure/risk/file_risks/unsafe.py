@@ -24,7 +24,7 @@ from confide.measure.risk.file_risks.words import kept_back_words, truth_words
 
 MOST = 100_000
 """Sets of keys that are counted at most."""
-CELLS = "combinations"
+MINIMAL = "minimal"
 
 
 @registered
@@ -37,8 +37,9 @@ class UnsafeCombinations(FileRisk):
 
     .. math:: f_S(i) < \mathrm{below}_{|S|}
 
-    `below`: the threshold, or one per number of keys, such as below=[100, 20, 5]. A combination is minimal if no
-    smaller one inside is unsafe: who hides one of its values is safe from it, and from all that contain it.
+    `dimension` is at most the number of keys. `below`: the threshold, or one per number of keys, such as
+    below=[100, 20, 5]. A combination is minimal if no smaller one inside is unsafe: who hides one of its values is
+    safe from it, and from all that contain it.
     A combination with a missing value is none, as in mu-ARGUS: nobody can be searched by it.
 
     >>> import confide as cf
@@ -53,16 +54,17 @@ class UnsafeCombinations(FileRisk):
     below: int | Sequence[int] = 3
 
     risk: ClassVar[str] = "unsafe_combinations"
+    in_words: ClassVar[str] = "records with an unsafe combination of keys"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "keys", names_of(self.keys, "UnsafeCombinations: keys"))
         wrong = isinstance(self.dimension, bool) or not isinstance(self.dimension, (int, np.integer))
-        if wrong or not 1 <= self.dimension <= len(self.keys):
+        if wrong or self.dimension < 1:
             raise InputError(
-                "UnsafeCombinations: dimension is how many keys are combined at most, a whole number from 1 to the "
-                f"number of keys, {len(self.keys)}."
+                "UnsafeCombinations: dimension is how many keys are combined at most, a whole number from 1."
             )
+        object.__setattr__(self, "dimension", min(int(self.dimension), len(self.keys)))
         sets = sum(comb(len(self.keys), s) for s in range(1, self.dimension + 1))
         if sets > MOST:
             raise InputError(
@@ -75,7 +77,7 @@ class UnsafeCombinations(FileRisk):
     def parts(self) -> dict[str, str]:
         """Records with an unsafe combination, their share, and how many unsafe combinations there are."""
         said = f"records with an unsafe combination of up to {self.dimension} keys"
-        return {"": said, SHARE: f"share of {said}", CELLS: "minimal unsafe combinations, over all records"}
+        return {"": said, SHARE: f"share of {said}", MINIMAL: "minimal unsafe combinations, over all records"}
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -94,7 +96,10 @@ class UnsafeCombinations(FileRisk):
         frame = pl.DataFrame({"row": np.arange(file.n), "unsafe": unsafe, "minimal": minimal, "below": unsafe > 0})
         shown = [(", ".join(names), len(names), bad, least) for names, bad, least in rows]
         table = pl.DataFrame(shown, schema=["keys", "size", "unsafe", "minimal"], orient="row")
-        numbers: Mapping[str, float | None] = {**counted(int((unsafe > 0).sum()), file.n), CELLS: float(minimal.sum())}
+        numbers: Mapping[str, float | None] = {
+            **counted(int((unsafe > 0).sum()), file.n),
+            MINIMAL: float(minimal.sum()),
+        }
         title = f"Unsafe combinations of {file.n:,} records: up to {self.dimension} of {', '.join(self.keys)}"
         return FileRiskResult(
             title, frame, numbers, self.parts, tuple(self._words(file, keys)), bars(_by_key(rows, keys)),

@@ -12,6 +12,8 @@ from confide.measure.risk.file_risks.file import File
 
 SIZES = (1, 2, 3, 5, 10, 20, 50, 100)
 """Where the bars of class sizes begin."""
+FINE = 20
+"""Records from which on many values of a number are remarkable."""
 
 
 def class_size(size: F64) -> dict[str, float]:
@@ -50,6 +52,17 @@ def kept_back_words(file: File, names: Sequence[str]) -> list[str]:
     """Which variables are not released."""
     gone = file.kept_back(names)
     return [f"Not released, so nobody is told apart by it: {', '.join(gone)}."] if gone else []
+
+
+def fine_words(file: File, keys: Sequence[str]) -> list[str]:
+    """Which keys are numbers with nearly as many values as there are records, so that hardly anybody is alike."""
+    many = [v for v in keys if file.column(v).kind == "numeric" and 2 * len(np.unique(file.codes(v))) > file.n]
+    if file.n < FINE or not many:
+        return []
+    return [
+        f"Numbers with more than half as many values as there are records: {', '.join(many)}. Compared for equality, "
+        "they make nearly everybody unique; cut them into groups first."
+    ]
 
 
 def truth_words(file: File, names: Sequence[str]) -> list[str]:

@@ -34,9 +34,9 @@ Until = FileRisk | Mapping[str, float | str] | Sequence[FileRisk]
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """`data`: the file as it was given. `ladders`: by variable, its levels met with the file. `criteria`: all must hold.
-    `limits`: on risks of `intruders`, as stated. `uncertain`: why risks do not follow from classes alone; empty where
-    they do."""
+    """`data`: the file as it was given. `ladders`: by variable, its levels met with the file. `criteria`: all must
+    hold. `limits`: on risks of `intruders`, as stated. `uncertain`: why risks do not follow from classes alone; empty
+    where they do."""
 
     data: Any
     file: Encoded
