@@ -107,8 +107,9 @@ def test_as_good_as_every_node_looked_at(
     """Hypothesis: best loss, all ties' losses, minimal nodes and every judgement as the exhaustive lattice has them."""
     (file, hierarchies), (limit, share) = case, asked
     hierarchies = {v: h for v, h in hierarchies.items() if v in limit.keys}
-    if any(len(file[v].drop_nulls().unique()) < 2 for v in hierarchies) or getattr(limit, "k", 2) > file.height:
-        return  # a variable with one value has no entropy to lose, and measures leave it out
+    useless = any(file[v].null_count() == file.height or file[v].n_unique() == file.height for v in hierarchies)
+    if useless or getattr(limit, "k", 2) > file.height:
+        return  # keys that the measures refuse, and a k that nobody can have
     most = int(share * file.height + 1e-9)
     goal = cf.Entropy(list(hierarchies), scale="own")
     truth = every_node(file, hierarchies, lambda made: _violations(limit, made) <= most, goal)
@@ -183,6 +184,21 @@ def test_weights_of_the_plan_weigh_entropy() -> None:
     assert heavy.best == {"x": "left out"}
 
 
+def test_a_weight_that_is_none_is_refused() -> None:
+    file = pl.DataFrame({"x": ["a", "b"], "w": [1.0, None]})
+    with pytest.raises(cf.InputError, match='weight: "w" has missing or negative values'):
+        cf.generalise(file, hierarchies={"x": cf.Hierarchy()}, until={"k": 2}, plan=cf.Plan(weight="w"))
+
+
+def test_steps_that_draw_other_variables_change_no_class() -> None:
+    file = HEADS.head(400)
+    plan = cf.Plan([cf.Noise("hh_income", sd=1000)], identifiers="id")
+    asked = {"hierarchies": {"age": LEVELS["age"]}, "until": {"k": 3}, "plan": plan, "seed": 1}
+    found = cf.generalise(file, **asked, goal=cf.Hellinger(["age", "hh_income"]), repeats=2)  # type: ignore[arg-type]
+    assert found.best == cf.generalise(file, **asked).best  # type: ignore[arg-type]
+    assert found.plan.steps[-1] == plan.steps[0]
+
+
 def test_keys_without_a_hierarchy_count_as_the_plan_releases_them() -> None:
     file = HEADS.head(2000)
     plan = cf.Plan([cf.Topcode("hh_income", at=0), cf.Bottomcode("hh_income", at=0)], identifiers="id")
@@ -230,6 +246,7 @@ def test_names_alone_take_proposed_hierarchies() -> None:
         ({"until": {"k": 5}, "plan": cf.Plan([cf.Sample(0.5)])}, "leaves out records at random"),
         ({"until": {"k": 5}, "goal": "helinger"}, 'Did you mean "hellinger"'),
         ({"until": {"k": 5}, "tries": 0}, "tries is how many nodes"),
+        ({"until": {"k": 5}, "repeats": 0}, "repeats is how many seeds"),
         ({"until": L(KEYS[:3], "age", l=2)}, '"age" is not among the keys'),
     ],
 )

@@ -30,8 +30,7 @@ def attacked(
     progress: bool | None,
 ) -> Generalised:  # fmt: skip
     """The best node of those that were attacked."""
-    weight = None if problem.plan.weight is None else problem.file.column(problem.plan.weight, "numeric").values
-    ranking = additive(goal_of(None, list(problem.ladders)), problem.ladders, weight)
+    ranking = additive(goal_of(None, list(problem.ladders)), problem.ladders, problem.weight)
     assert ranking is not None
     lattice = Lattice(problem.shape, problem.holds, monotone=False)
     sure = best_first(lattice, ranking)[0][:1] if problem.holds(lattice.top) else []

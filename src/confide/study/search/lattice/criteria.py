@@ -77,7 +77,8 @@ class Counted:
     @property
     def words(self) -> str:
         """The limit in words."""
-        return f'{self.risk} of "{self.intruder}" at most {self.limit:g}'
+        known = ", ".join(self.keys) or "nothing"
+        return f'{self.risk} of "{self.intruder}", who knows {known}, at most {self.limit:g}'
 
     def value(self, classes: Classes) -> float:
         """The risk."""

@@ -60,8 +60,8 @@ class Customary:
     @property
     def words(self) -> str:
         """The limit in words."""
-        many = f"no {self.statement.parts['']}"
-        return many if self.limit < 1 else f"at most {self.limit:,.0f} {self.statement.parts['']}"
+        many = "no" if self.limit < 1 else f"at most {self.limit:,.0f}"
+        return f"{many} {self.statement.parts['']}, by {', '.join(self.keys)}"
 
     def value(self, classes: Classes) -> float:
         """Records in violation."""

@@ -14,7 +14,7 @@ from confide.protect.plan import Plan
 from confide.study.search.lattice.attacked import attacked
 from confide.study.search.lattice.cells import Node
 from confide.study.search.lattice.goals import Losses, additive, goal_of
-from confide.study.search.lattice.problem import Problem, Until, problem_of
+from confide.study.search.lattice.problem import Until, problem_of
 from confide.study.search.lattice.result import Generalised
 from confide.study.search.lattice.told import Found, nobody, told
 from confide.study.search.lattice.walk import TOLERANCE, Lattice, best_first, loss_of
@@ -64,14 +64,12 @@ def generalise(
     >>> found.best, round(found.loss, 4), found.nodes
     ({'sex': 'as it is', 'age': 'in steps of 5'}, 0.1891, 10)
     """
-    if isinstance(tries, bool) or not isinstance(tries, int) or not 1 <= tries <= 1000:
-        raise InputError("tries is how many nodes are attacked, a whole number from 1 to 1,000.")
+    _check_numbers(tries, repeats)
     problem = problem_of(data, hierarchies, until, share, plan, intruders, threshold)
     measure = goal_of(goal, list(problem.ladders))
     if problem.uncertain:
         return attacked(problem, measure, threshold, tries, repeats, checked_seed(seed), threads, progress)
-    weight = _weight(problem)
-    losses = additive(measure, problem.ladders, weight)
+    losses = additive(measure, problem.ladders, problem.weight)
     lattice = Lattice(problem.shape, problem.holds, problem.monotone)
     if problem.monotone and not problem.holds(lattice.top):
         raise InputError(nobody(problem, [lattice.top]))
@@ -81,7 +79,9 @@ def generalise(
         values: dict[Node, float | None] = {node: loss_of(node, losses) for node in lattice.visited}
     else:
         complete = _settle(lattice, must=True)
-        made = Losses(measure, problem.plan, problem.ladders, problem.file, checked_seed(seed), threads, progress)
+        made = Losses(
+            measure, problem.plan, problem.ladders, problem.file, repeats, checked_seed(seed), threads, progress
+        )
         values = made.of(lattice.meeting())
         best, before = _least(made, values), len(lattice.visited)
     if not best:
@@ -89,9 +89,13 @@ def generalise(
     return told(problem, lattice, measure, Found(best, values, before, complete))
 
 
-def _weight(problem: Problem) -> Any:
-    name = problem.plan.weight
-    return None if name is None else problem.file.column(name, "numeric").values
+def _check_numbers(tries: int, repeats: int) -> None:
+    for name, number, what in (
+        ("tries", tries, "nodes are attacked"),
+        ("repeats", repeats, "seeds a plan is drawn by"),
+    ):
+        if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= 1000:
+            raise InputError(f"{name} is how many {what}, a whole number from 1 to 1,000.")
 
 
 def _settle(lattice: Lattice, must: bool = False) -> bool:

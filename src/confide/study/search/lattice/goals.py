@@ -56,12 +56,13 @@ def _gone(ladder: Ladder, level: int) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Losses:
-    """Losses of nodes by releases that are made at them."""
+    """Losses of nodes by releases that are made at them: means over `repeats` draws, where the plan draws."""
 
     measure: Measure
     plan: Plan
     ladders: Mapping[str, Ladder]
     file: Encoded
+    repeats: int
     seed: int
     threads: int | None
     progress: bool | None
@@ -81,8 +82,13 @@ class Losses:
     def _one(self, node: Node) -> float | None:
         hierarchies = {v: ladder.hierarchy for v, ladder in self.ladders.items()}
         plan = plan_at(self.plan, hierarchies, dict(zip(self.ladders, node, strict=True)))
-        assert not is_random(plan)
-        release = plan.protect(self.file, seed=repeat_seed(self.seed, 0), draws="shared")
+        many = self.repeats if is_random(plan) else 1
+        found = [self._once(plan, repeat_seed(self.seed, r)) for r in range(many)]
+        known = [x for x in found if x is not None]
+        return sum(known) / many if len(known) == many else None
+
+    def _once(self, plan: Plan, seed: int) -> float | None:
+        release = plan.protect(self.file, seed=seed, draws="shared")
         return measured(release, [self.measure])[0][self.measure.name]
 
     def worse(self, value: float | None) -> float:

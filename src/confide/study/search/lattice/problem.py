@@ -12,7 +12,7 @@ import numpy as np
 from confide.attack.intruder import Intruder
 from confide.core.checks import fraction, names_of
 from confide.core.errors import InputError, did_you_mean, raise_all
-from confide.frames.columns import I64, Column
+from confide.frames.columns import F64, I64, Column
 from confide.frames.encoded import Encoded
 from confide.frames.hierarchies.hierarchy import Hierarchy
 from confide.measure.risk.file_risks.file import File
@@ -57,6 +57,17 @@ class Problem:
     def monotone(self) -> bool:
         """Whether a coarser node meets all that a finer one meets."""
         return all(c.monotone for c in self.criteria)
+
+    @cached_property
+    def weight(self) -> F64 | None:
+        """The survey weight of the plan."""
+        name = self.plan.weight
+        if name is None:
+            return None
+        found: F64 = self.file.column(name, "numeric").values
+        if not (found >= 0).all() or not found.sum() > 0:
+            raise InputError(f'weight: "{name}" has missing or negative values, or none above 0; weights count people.')
+        return found
 
     @cached_property
     def _rollups(self) -> dict[tuple[Any, ...], Rollup]:

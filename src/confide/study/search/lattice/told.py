@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import polars as pl
 
 from confide.core.shares import percent
 from confide.measure.utility.measure import Measure
 from confide.study.search.lattice.cells import Node
+from confide.study.search.lattice.customary import Customary
 from confide.study.search.lattice.plans import plan_at
 from confide.study.search.lattice.problem import Problem
 from confide.study.search.lattice.result import Generalised
@@ -131,15 +131,10 @@ def released_words(problem: Problem) -> list[str]:
 def _failing(problem: Problem, node: Node) -> list[str]:
     """What a share of rows that may fail leaves in the release."""
     n, values = problem.file.frame.height, problem.value(node)
-    found = {c.name: values[c.name] for c in problem.criteria if c.name not in problem.limits}
-    many = max((x for name, x in found.items() if not _is_risk(problem, name)), default=0.0)
-    if not np.isfinite(many) or many < 1:
+    many = max((values[c.name] for c in problem.criteria if isinstance(c, Customary)), default=0.0)
+    if many < 1:
         return []
     return [
         f"{many:,.0f} rows ({percent(many, n)}) fail, and are released as they are: hide their values, or leave them "
         "out."
     ]
-
-
-def _is_risk(problem: Problem, name: str) -> bool:
-    return any(name.startswith(risk) for risk in problem.limits)
