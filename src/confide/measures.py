@@ -7,11 +7,16 @@ from confide.measure.risk.customary import CustomaryRisks as CustomaryRisks
 from confide.measure.risk.customary import customary_risks as customary_risks
 from confide.measure.risk.exposure import Exposure as Exposure
 from confide.measure.risk.file_risks.household import HouseholdRisk as HouseholdRisk
+from confide.measure.risk.file_risks.individual_risk import IndividualRisk as IndividualRisk
 from confide.measure.risk.file_risks.k_anonymity import KAnonymity as KAnonymity
 from confide.measure.risk.file_risks.k_map import KMap as KMap
 from confide.measure.risk.file_risks.l_diversity import LDiversity as LDiversity
+from confide.measure.risk.file_risks.population_uniques import PopulationUniques as PopulationUniques
+from confide.measure.risk.file_risks.population_uniques import UniquesResult as UniquesResult
 from confide.measure.risk.file_risks.result import FileRiskResult as FileRiskResult
 from confide.measure.risk.file_risks.statement import FileRisk as FileRisk
+from confide.measure.risk.file_risks.suda import SpecialUniques as SpecialUniques
+from confide.measure.risk.file_risks.suda import Suda as Suda
 from confide.measure.risk.file_risks.t_closeness import TCloseness as TCloseness
 from confide.measure.risk.file_risks.unsafe import UnsafeCombinations as UnsafeCombinations
 from confide.measure.risk.identification import Summary as Summary

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import polars as pl
+
 import confide as cf
 from confide.core.run.compile import FOLDER
 from confide.core.run.threads import progress_bar
@@ -47,18 +49,27 @@ def without_plan(release: cf.Release) -> None:
     cf.Linkability(["age"], known).attack(release)
 
 
+def risks_of_a_file(data: pl.DataFrame) -> None:
+    """Customary risks whose loops are compiled."""
+    keys = ["sex", "race", "age"]
+    for risk in (cf.measures.IndividualRisk(keys, fraction=0.1), cf.measures.Suda(keys)):
+        risk.of(data)
+
+
 def main() -> None:
     """Run them all, with a bar on a terminal."""
     if FOLDER is None:
         return
     heads, jobs = cf.demo("heads").head(ROWS), list(attacks())
-    with progress_bar("compiling, once", len(jobs) + 2, None) as done:
+    with progress_bar("compiling, once", len(jobs) + 3, None) as done:
         for plan, intruder in jobs:
             found = intruder.attack(plan.protect(heads, seed=1, draws="shared"), progress=False)
             if "race" not in intruder.knows:
                 found.guess("race")
             done(1)
         without_plan(cf.Release.adopt(heads, heads, link=range(ROWS)))
+        done(1)
+        risks_of_a_file(heads)
         done(1)
         cf.sap(cf.Table.of(heads, by=["sex", "race"]).publish(cf.RoundCells(5), margins="all"), known=range(4))
         done(1)

@@ -56,6 +56,32 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+FILE_RISKS = """
+[[file_risk]]
+risk = "k_anonymity"
+keys = ["sex", "race", "age"]
+[[file_risk]]
+risk = "k_map"
+keys = ["sex", "race", "age"]
+population = "people.csv"
+[choice]
+max_risk = {k_anonymity = "20%"}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("here")
+def test_customary_risks_of_the_file_from_a_file_to_the_report(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("risks.toml").write_text(STUDY + FILE_RISKS)
+    assert run("study risks.toml --out out --json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["choice"]["plan"] == "recode"
+    assert {r["risk"] for r in told["file_risks"]} == {"k_anonymity", "k_anonymity_share", "k_map", "k_map_share"}
+    assert "Customary risks of the file" in Path("out/report.html").read_text()
+    assert "Customary risks of the file" not in Path("out/outside/report.html").read_text()
+    assert {"k_anonymity", "k_map_share"} <= set(pl.read_parquet("out/frame.parquet").columns)
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("here")
 def test_a_study_leaves_tables_charts_and_two_reports(capsys: pytest.CaptureFixture[str]) -> None:

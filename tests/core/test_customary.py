@@ -45,7 +45,8 @@ def test_no_name_is_explained_twice() -> None:
     names = [n.strip() for table in (*HERE.values(), RISKS, NONE_YET) for k, v in table.items()
              for n in (v if table in HERE.values() else k).split(",")]  # fmt: skip
     assert len(names) == len(set(names))
-    assert not {n for word in HERE for n in known(word)} & set(names) - {"round"}
+    own = {n for word in HERE if word != "risk" for n in known(word)}  # "suda" is no method, and worth a word there
+    assert not own & set(names) - {"round"}
 
 
 def test_lists_are_whole() -> None:

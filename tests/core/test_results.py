@@ -105,11 +105,13 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "PublishedTables": lambda: AREAS.publish(cf.RoundCells(3)),
     "Release": lambda: PLAN.protect(HEADS),
     "SchemeComparison": lambda: cf.compare_schemes(TABLE, {"as it is": cf.Exact(), "base 5": cf.RoundCells(5)}),
+    "SpecialUniques": lambda: cf.measures.Suda(["sex", "race", "age"], fraction=0.1).of(HEADS),
     "StudyResult": study,
     "Summary": lambda: attack().summary(),
     "TableAttack": lambda: TABLE.publish().attack(known=range(4)),
     "TablesAttack": lambda: AREAS.publish(cf.RoundCells(3)).attack(known=range(3)),
     "Tried": lambda: attack().stronger(),
+    "UniquesResult": lambda: cf.measures.PopulationUniques(["sex", "race", "age"], total=3_000).of(HEADS),
     "UniquesNoise": lambda: smallest_noise_for_uniques(HEADS["hh_income"].to_numpy(), limit=0.2, seed=1),
     "UtilityByGroup": lambda: cf.utility_by_group(attack().release, "sex", [cf.Hellinger("race")]),
 }  # fmt: skip

@@ -193,6 +193,7 @@ def _others() -> dict[str, Call]:
         "demo": Call(cf.demo, {"name": "elites"}),
         "codebook": Call(cf.codebook, {"name": "heads"}),
         **_levels(),
+        **_in_population(),
         **_learnt(),
         **_without_plan(),
         **_file_risks(),
@@ -243,6 +244,31 @@ def _met(statement: Any, rng: random.Random) -> Any:
 
 def _guessed(loss: Any, rng: random.Random) -> Any:
     return repr(attack().guess(rng.choice(["spent", "sex"]), loss))
+
+
+def _counted(risk: Any, rng: random.Random) -> Any:
+    """A risk of some file or other, or of a release."""
+    found = risk.of(rng.choice([people(), release(), frame(rng)[1]]))
+    repr(found)
+    found._repr_html_()
+    return found.summary()
+
+
+def _in_population() -> dict[str, Call]:
+    measures, keys = cf.measures, ["region", "sex", "age"]
+    uniques = {"keys": keys, "fraction": 0.1, "estimators": ["poisson", "dis", "pitman", "snb"]}
+    risk = measures.IndividualRisk(keys, weight="weight")
+    return {
+        "IndividualRisk": Call(measures.IndividualRisk, {"keys": keys, "total": 900, "threshold": 0.2}, _counted),
+        "PopulationUniques": Call(measures.PopulationUniques, uniques, _counted),
+        "PopulationUniques by weights": Call(
+            measures.PopulationUniques, {"keys": keys, "weight": "weight", "estimators": "poisson_pairs"}, _counted
+        ),
+        "Suda": Call(measures.Suda, {"keys": keys, "scale": "ihsn", "missing": "never", "largest": 2}, _counted),
+        "Suda with DIS": Call(measures.Suda, {"keys": keys, "fraction": 0.1}, _counted),
+        "IndividualRisk.of": Call(risk.of, {"data": people()}),
+        "Suda.numbers": Call(measures.Suda(keys).numbers, {"data": people()}),
+    }
 
 
 def _learnt() -> dict[str, Call]:

@@ -54,12 +54,18 @@ HERE = {
 """By kind and short name: what else it is called."""
 
 RISKS = {
-    "individual risk, re-identification risk, identification risk": "p_true of attack.units, for each person",
-    "hitting rate, hit rate, correct matches, expected re-identifications, global risk":
+    "re-identification risk, identification risk": "p_true of attack.units, for each person",
+    "individual risk, benedetti franconi, global risk, mu-argus risk, indivrisk":
+        "that of cf.measures.IndividualRisk(keys, weight=...), by weights alone; p_true of attack.units is what an "
+        "intruder knows who sees the release",
+    "population uniques, population uniqueness, dis, data intrusion simulation, pitman, ewens, zayatz, snb, "
+    "log linear model, modrisk, poisson model":
+        "a line of cf.measures.PopulationUniques(keys, total=...), beside the others",
+    "hitting rate, hit rate, correct matches, expected re-identifications":
         "found and expected_matches of attack.summary()",
     "sample uniques, uniques, uniqueness": "unique_matches of attack.summary(), for an intruder who knows the keys",
     "suda, suda2, special uniques, minimal sample uniques":
-        "attack.explain(target).alone, for one person; scores are not computed yet",
+        "that of cf.measures.Suda(keys), with scores and contributions; attack.explain(target).alone for one person",
     "record linkage, distance based record linkage, dbrl":
         "an attack by cf.Nearest(...), or by Intruder.at(\"naive\", ...), who take released values as true",
     "interval disclosure, rounding tolerance": "an attack by cf.Radius(...): every record within a share of the value",

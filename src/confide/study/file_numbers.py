@@ -11,10 +11,12 @@ from confide.core.errors import InputError
 from confide.measure.risk.file_risks.statement import FileRisk
 from confide.protect.copies import Copies
 from confide.protect.release import Release
+from confide.study.tradeoff.question import amount
 
 if TYPE_CHECKING:
     from confide.study.result import StudyResult
 
+LITTLE = 1e-6
 FILE = {
     "plan": pl.String, "risk": pl.String, "mean": pl.Float64, "low": pl.Float64, "high": pl.Float64,
     "said": pl.String,
@@ -47,6 +49,15 @@ def file_numbers(
             each = [risk.named(one) for one in found]
             numbers |= {column: _mean([one[column] for one in each]) for column in risk.columns}
     return numbers, refused, notes
+
+
+def in_figures(column: str, x: float) -> str:
+    """A number of the file as text: a count, a share in percent, or a figure; next to nothing is said to be that.
+
+    >>> in_figures("suda", 1250.0), in_figures("k_anonymity_share", 0.0222), in_figures("population_uniques", 3e-12)
+    ('1,250', '2.22%', 'below 1e-06')
+    """
+    return f"below {LITTLE:g}" if 0 < x < LITTLE else amount(column, x)
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

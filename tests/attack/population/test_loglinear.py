@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import confide as cf
-from confide.attack.population.loglinear import Pair, dense, expected
+from confide.attack.population.loglinear import Pair, _scale, dense, expected, margin
 from confide.attack.population.people import model_people
 from confide.attack.population.search import bias, choose, chosen_pairs
 from confide.frames.columns import F64, I64
@@ -71,6 +71,20 @@ def test_the_order_of_levels_changes_nothing() -> None:
     mixed = [rng.permutation(int(c.max()) + 1)[c] for c in columns]
     one, two = (choose(*counted(c), len(c[0]) / POPULATION) for c in (columns, mixed))
     np.testing.assert_allclose(one, two, rtol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(3,), (3, 4), (2, 3, 4), (2, 1, 3, 5), (1, 1, 3), (4, 2, 3, 2, 5)])
+def test_margins_and_scaling_are_those_of_numpy(shape: tuple[int, ...]) -> None:
+    rng, axes = np.random.default_rng(1), range(len(shape))
+    table = rng.random(shape)
+    for keep in (k for size in range(4) for k in combinations(axes, size)):
+        wanted = table.sum(axis=tuple(i for i in axes if i not in keep), keepdims=True)
+        np.testing.assert_allclose(margin(table, keep), wanted, rtol=1e-13)
+        np.testing.assert_allclose(margin(np.asfortranarray(table), keep), wanted, rtol=1e-13)
+        aim, scaled = rng.random(wanted.shape), table.copy()
+        gap = _scale(scaled, wanted, aim)
+        np.testing.assert_allclose(scaled, table * (aim / wanted), rtol=1e-13)
+        assert gap == np.abs(wanted - aim).max()
 
 
 def small(seed: int, n: int = 160) -> tuple[list[I64], people_twin.Table]:

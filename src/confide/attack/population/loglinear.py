@@ -6,10 +6,13 @@ one per chosen pair of variables. Iterative proportional fitting gives the maxim
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
+from confide.core.run.compile import compiled, summing
 from confide.frames.columns import F64, I64
 
 SWEEPS = 200
@@ -84,16 +87,78 @@ def with_pair(mu: F64, table: F64, pair: Pair) -> F64:
 
 def margin(table: F64, keep: Sequence[int]) -> F64:
     """Sums over all axes but some, which stay in place."""
-    return np.asarray(table.sum(axis=tuple(i for i in range(table.ndim) if i not in keep), keepdims=True))
+    if len(keep) > 2:
+        return np.asarray(table.sum(axis=tuple(i for i in range(table.ndim) if i not in keep), keepdims=True))
+    out = np.zeros([size if i in keep else 1 for i, size in enumerate(table.shape)])
+    folded = _folded(np.ascontiguousarray(table), keep)
+    _sum(folded, out.reshape(folded.shape[1], folded.shape[3]))
+    return out
 
 
 def _scale(mu: F64, now: F64, aim: F64) -> float:
     """Multiply `mu`, in place, so that a margin becomes `aim`; the largest difference before."""
-    mu *= np.divide(aim, now, out=np.zeros_like(aim), where=now > 0)
+    factor = np.divide(aim, now, out=np.zeros_like(aim), where=now > 0)
+    keep = [i for i, size in enumerate(now.shape) if size > 1]
+    if len(keep) > 2 or not mu.flags.c_contiguous:
+        mu *= factor
+    else:
+        folded = _folded(mu, keep)
+        _multiply(folded, factor.reshape(folded.shape[1], folded.shape[3]))
     return float(np.abs(now - aim).max(initial=0.0))
+
+
+def _folded(table: F64, keep: Sequence[int]) -> F64:
+    """A table with the axes before, between and after the one or two that are kept as one each: five axes."""
+    a, *rest = keep or (0,)
+    b = rest[0] if rest else table.ndim
+    sizes, at = table.shape, [0, a, a + 1, b, b + 1, table.ndim]
+    if not keep:
+        return table.reshape(table.size, 1, 1, 1, 1)
+    return table.reshape([math.prod(sizes[i:j]) for i, j in pairwise(at)])
 
 
 def _terms(variables: int, pairs: Sequence[Pair]) -> list[tuple[int, ...]]:
     """The margins that a model fits: its pairs, and the variables that are in none."""
     paired = {v for pair in pairs for v in pair}
     return [*((v,) for v in range(variables) if v not in paired), *pairs]
+
+
+@compiled
+def _sum(table, out):  # type: ignore[no-untyped-def]
+    for p in range(table.shape[0]):
+        for i in range(table.shape[1]):
+            for q in range(table.shape[2]):
+                if table.shape[4] == 1:
+                    _add(table[p, i, q, :, 0], out[i])
+                else:
+                    for j in range(table.shape[3]):
+                        out[i, j] += _total(table[p, i, q, j])
+
+
+@compiled(inner=True)
+def _add(values, out):  # type: ignore[no-untyped-def]
+    for j in range(len(values)):
+        out[j] += values[j]
+
+
+@summing
+def _total(values):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for r in range(len(values)):
+        total += values[r]
+    return total
+
+
+@compiled
+def _multiply(table, factor):  # type: ignore[no-untyped-def]
+    for p in range(table.shape[0]):
+        for i in range(table.shape[1]):
+            for q in range(table.shape[2]):
+                if table.shape[4] == 1:
+                    for j in range(table.shape[3]):
+                        table[p, i, q, j, 0] *= factor[i, j]
+                else:
+                    for j in range(table.shape[3]):
+                        by = factor[i, j]
+                        for r in range(table.shape[4]):
+                            table[p, i, q, j, r] *= by

@@ -71,7 +71,13 @@ def _next(
 
 
 def bias(mu: F64, occupied: I64, count: F64, fraction: float) -> tuple[float, float]:
-    """z1 and z2 of a fit; 0 where nothing can be wrong (the sample is the population).
+    """z1 and z2 of a fit; 0 where nothing can be wrong (the sample is the population)."""
+    (b1, sd1), (b2, sd2) = estimated_bias(mu, occupied, count, fraction)
+    return b1 / sd1 if sd1 > 0 else 0.0, b2 / sd2 if sd2 > 0 else 0.0
+
+
+def estimated_bias(mu: F64, occupied: I64, count: F64, fraction: float) -> list[tuple[float, float]]:
+    """B and its standard deviation under the model, for both sums.
 
     Terms of empty cells depend on mu alone: cells whose mu agrees to 1 percent are summed at their mean.
     """
@@ -79,13 +85,13 @@ def bias(mu: F64, occupied: I64, count: F64, fraction: float) -> tuple[float, fl
     cells, mean = _alike(mu)
     own = np.maximum(mu.ravel()[occupied], 1e-300)
     every, mine = _coefficients(mean, per), _coefficients(own, per)
-    z = []
+    found = []
     for (a1, a2), (b1, b2) in zip(every, mine, strict=True):
         estimate = float((cells * mean * (a2 * mean - a1)).sum())
         estimate += float((count * (b1 + b2 * (count - 1 - 2 * own))).sum())
         variance = float((cells * mean * (a1 * a1 + 2 * a2 * a2 * mean)).sum())
-        z.append(estimate / np.sqrt(variance) if variance > 0 else 0.0)
-    return z[0], z[1]
+        found.append((estimate, float(np.sqrt(variance))))
+    return found
 
 
 def _alike(mu: F64) -> tuple[F64, F64]:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from confide.attack.results.tried import Tried
     from confide.measure.combining import Combined
     from confide.measure.risk.customary import CustomaryRisks
+    from confide.measure.risk.file_risks.population_uniques import UniquesResult
     from confide.measure.risk.file_risks.result import FileRiskResult
     from confide.measure.risk.identification import Summary
     from confide.protect.release import Release
@@ -100,6 +101,15 @@ def _customary(result: CustomaryRisks) -> Any:
 
 def _file_risk(result: FileRiskResult) -> Any:
     rows = [_plain(r["what"], r["value"], ",.6g") for r in result.bars.iter_rows(named=True)]
+    return _rows(rows, result.axis, result.title)
+
+
+def _uniques(result: UniquesResult) -> Any:
+    rows: list[Row] = [
+        (r["estimator"], r["tau1"], r["tau1_low"], r["tau1_high"], f"{r['tau1']:,.1f}")
+        for r in result.table.iter_rows(named=True)
+        if r["tau1"] is not None
+    ]
     return _rows(rows, result.axis, result.title)
 
 
@@ -286,11 +296,13 @@ PICTURES: dict[str, Callable[[Any], Any]] = {
     "PublishedTables": _published,
     "Release": lambda release: _release([release]),
     "SchemeComparison": lambda result: scheme_map(result.frame),
+    "SpecialUniques": _file_risk,
     "StudyResult": lambda result: result.map(),
     "Summary": _summary,
     "TableAttack": lambda result: sap_chart(result.frame),
     "TablesAttack": lambda result: bands_chart(result.bands()),
     "Tried": _tried,
+    "UniquesResult": _uniques,
     "UniquesNoise": lambda result: uniques_chart(result.tried, result),
     "UtilityByGroup": utility_by_group_chart,
 }

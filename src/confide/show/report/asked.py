@@ -11,7 +11,7 @@ from confide.show.names import capital, said
 from confide.study.statement.rule import Rule
 from confide.study.tradeoff.choice import Choice
 from confide.study.tradeoff.question import number
-from confide.study.tradeoff.risk_names import apart, counted, is_share, shared
+from confide.study.tradeoff.risk_names import about_file, apart, counted, is_share, shared
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Asked:
         return out
 
     def _whose(self) -> str:
-        if not self.beforehand:
+        if not self.beforehand or all(map(about_file, self.limits)):
             return ""
         who = f"the intruder {self.intruder}" if self.intruder else "the worst intruder"
         return f", for {who}" + (", by the upper end of the 95% interval" if self.cautious else "")

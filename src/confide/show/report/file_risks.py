@@ -8,7 +8,8 @@ from confide.show.names import capital
 from confide.show.report.figures import Table
 from confide.show.report.treatment import UNKNOWN
 from confide.show.report.view import View
-from confide.study.tradeoff.question import amount
+from confide.study.file_numbers import in_figures
+from confide.study.tradeoff.risk_names import SHARE
 
 WORDS = (
     "Customary measures of the released file itself, the same for every intruder. They count records that look alike, "
@@ -23,12 +24,13 @@ def file_risk_words(view: View) -> list[str]:
 
 
 def file_risk_table(view: View) -> Table | None:
-    """Every plan's numbers, means over repeats with their intervals."""
-    columns = _shown(view)
+    """Every plan's numbers, means over repeats with shares and intervals beside them."""
+    every = _shown(view)
+    columns = [c for c in every if not (c.endswith(SHARE) and c.removesuffix(SHARE) in every)]
     if not columns:
         return None
     rows = [[plan, *(_cell(view, plan, c) for c in columns)] for plan in view.listed]
-    return Table(["plan", *(f"{words} ({c})" for c, words in columns.items())], rows)
+    return Table(["plan", *(f"{every[c]} ({c})" for c in columns)], rows)
 
 
 def file_risk_sentences(view: View, plan: str) -> Iterator[str]:
@@ -36,7 +38,7 @@ def file_risk_sentences(view: View, plan: str) -> Iterator[str]:
     for column, words in _shown(view).items():
         limit = view.asked.limits.get(column)
         if limit is not None:
-            yield f"{capital(words)}: {_cell(view, plan, column)} (limit {amount(column, limit)})."
+            yield f"{capital(words)}: {_cell(view, plan, column)} (limit {in_figures(column, limit)})."
 
 
 def file_risk_terms(view: View) -> Iterator[tuple[str, str]]:
@@ -54,5 +56,8 @@ def _cell(view: View, plan: str, column: str) -> str:
     mean, low, high = found["mean"], found["low"], found["high"]
     if mean is None:
         return UNKNOWN
-    ends = "" if low is None or high is None or low == high else f" ({amount(column, low)} to {amount(column, high)})"
-    return f"{amount(column, mean)}{ends}"
+    share = view.number(plan, f"{column}{SHARE}")["mean"]
+    beside = [] if share is None else [in_figures(SHARE, share)]
+    if low is not None and high is not None and low != high:
+        beside.append(f"{in_figures(column, low)} to {in_figures(column, high)}")
+    return f"{in_figures(column, mean)} ({'; '.join(beside)})" if beside else in_figures(column, mean)

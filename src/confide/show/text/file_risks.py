@@ -6,9 +6,8 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from confide.core.visible import visible
-from confide.study.file_numbers import file_table
+from confide.study.file_numbers import file_table, in_figures
 from confide.study.statement.checks import EVERYTHING
-from confide.study.tradeoff.question import amount
 from confide.study.tradeoff.risk_names import SHARE
 
 if TYPE_CHECKING:
@@ -35,9 +34,10 @@ def _cell(cells: dict[tuple[str, str], dict[str, float | None]], plan: str, colu
     mean, low, high = row["mean"], row["low"], row["high"]
     if mean is None:
         return "unknown"
-    beside = "" if share is None or share["mean"] is None else f" ({100 * share['mean']:.3g}%)"
-    spread = "" if low is None or high is None or low == high else f" [{amount(column, low)} to {amount(column, high)}]"
-    return f"{amount(column, mean)}{beside}{spread}"
+    beside = "" if share is None or share["mean"] is None else f" ({in_figures(SHARE, share['mean'])})"
+    if low is None or high is None or low == high:
+        return f"{in_figures(column, mean)}{beside}"
+    return f"{in_figures(column, mean)}{beside} [{in_figures(column, low)} to {in_figures(column, high)}]"
 
 
 def file_words(result: StudyResult) -> list[str]:

@@ -159,3 +159,15 @@ def test_copies_and_recoded_files_by_other_tools_are_told_what_to_do() -> None:
 def test_a_file_without_rows() -> None:
     with pytest.raises(cf.InputError, match="the file has no rows"):
         KAnonymity("a").of(pl.DataFrame({"a": []}))
+
+
+def test_classes_bound_the_attack_of_whoever_knows_the_keys() -> None:
+    """Where a plan only coarsens, the probability of the own record is 1 over the size of its class, missing included."""
+    heads = cf.demo("heads").head(800)
+    heads = heads.with_columns(race=pl.when(pl.col("age") % 7 == 0).then(None).otherwise("race"))
+    release = cf.Plan([cf.Recode("age", width=20)], identifiers=["id"]).protect(heads, seed=1)
+    keys = ["sex", "race", "age"]
+    attack = cf.Intruder(knows=keys).attack(release)
+    sizes = KAnonymity(keys).of(release).frame["alike"]
+    assert sorted(attack.units["p_true"]) == pytest.approx(sorted(1 / sizes))
+    assert attack.units["p_max"].max() <= 1 / sizes.min() + 1e-12  # type: ignore[operator]

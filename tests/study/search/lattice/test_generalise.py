@@ -212,6 +212,19 @@ def test_keys_without_a_hierarchy_count_as_the_plan_releases_them() -> None:
     assert hidden.best == found.best
 
 
+def test_distances_by_a_hierarchy() -> None:
+    """Li et al.'s tree: the sensitive variable has a hierarchy too, stated as for recoding."""
+    tree = cf.Hierarchy(table={
+        "owned with mortgage": ["owned"], "owned free and clear": ["owned"], "rented": ["other"], "no rent paid": ["other"],
+    })  # fmt: skip
+    limit = T(["sex", "age"], "tenure", t=0.2, kind="hierarchical", hierarchy=tree)
+    assert limit == T(["sex", "age"], "tenure", t=0.2, kind="hierarchical", hierarchy=tree.table)  # type: ignore[arg-type]
+    found = cf.generalise(HEADS, hierarchies={"sex": cf.Hierarchy(), "age": LEVELS["age"]}, until=limit)
+    assert limit.of(found.plan.protect(HEADS, seed=1)).value == 0
+    with pytest.raises(cf.InputError, match="not by a rule"):
+        T("sex", "tenure", kind="hierarchical", hierarchy=cf.Hierarchy(prefix=[1]))
+
+
 def test_names_alone_take_proposed_hierarchies() -> None:
     found = cf.generalise(HEADS.head(3000), hierarchies=["sex", "age"], until={"k": 5})
     assert found.levels["variable"].to_list() == ["sex", "age"]

@@ -73,4 +73,4 @@ def _number(part: str, value: float | None) -> str:
         return "not known"
     if part.endswith("share"):
         return f"{100 * value:.3g}%"
-    return f"{value:,.0f}" if value == round(value) else f"{value:,.4g}"
+    return f"{value:,.0f}" if value == round(value) or abs(value) >= 1_000 else f"{value:,.4g}"

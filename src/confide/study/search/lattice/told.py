@@ -135,6 +135,6 @@ def _failing(problem: Problem, node: Node) -> list[str]:
     if many < 1:
         return []
     return [
-        f"{many:,.0f} rows ({percent(many, n)}) fail, and are released as they are: hide their values, or leave them "
-        "out."
+        f"{many:,.0f} rows ({percent(many, n)}) fail, and are released as they are: hide some of their values, or "
+        "leave them out."
     ]

@@ -1,0 +1,1 @@
+"""How many records of a sample are unique in the population: what can be said from the sample and its weights."""
