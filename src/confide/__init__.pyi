@@ -38,6 +38,7 @@ from confide.frames import attach as attach
 from confide.frames import read as read
 from confide.frames import schema as schema
 from confide.frames import write as write
+from confide.frames.hierarchies.hierarchy import Hierarchy as Hierarchy
 from confide.frames.roles.result import Roles as Roles
 from confide.frames.roles.result import roles as roles
 from confide.measure.combining import Combined as Combined
@@ -97,6 +98,8 @@ from confide.study.look.result import Look as Look
 from confide.study.result import StudyResult as StudyResult
 from confide.study.search.few import Few as Few
 from confide.study.search.few import protect_few as protect_few
+from confide.study.search.lattice.generalise import generalise as generalise
+from confide.study.search.lattice.result import Generalised as Generalised
 from confide.study.search.optimise import Optimum as Optimum
 from confide.study.search.optimise import optimise as optimise
 from confide.study.statement.learns import Learns as Learns

@@ -206,7 +206,7 @@ def test_a_measure_of_ones_own_in_a_study(monkeypatch: pytest.MonkeyPatch, capsy
     }
 
 
-@pytest.mark.parametrize("kind", ["plan", "intruder", "rule", "study"])
+@pytest.mark.parametrize("kind", ["plan", "intruder", "rule", "study", "hierarchy"])
 def test_schemas_are_printed(capsys: pytest.CaptureFixture[str], kind: str) -> None:
     assert run(f"schema {kind}") == 0
     schema = json.loads(capsys.readouterr().out)

@@ -88,6 +88,7 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "Exposure": lambda: cf.exposure(HEADS, PLAN, ["sex", "race"], shares=[1.0, 0.5], seed=1),
     "Few": lambda: cf.protect_few(HEADS, PLAN, intruders={"a": WHO}, utility=["hellinger"], seed=1, repeats=2),
     "FileRiskResult": lambda: cf.measures.KAnonymity(["sex", "age"], k=3).of(HEADS),
+    "Generalised": lambda: cf.generalise(HEADS, hierarchies=["sex", "age"], until={"k": 5}),
     "Grid": lambda: cf.Intruder.at("naive", knows=["sex", "race"]).attack(attack().release).grid(),
     "Guess": lambda: guess(),
     "Guesses": lambda: attack().guess(["tenure", "hh_income"]),

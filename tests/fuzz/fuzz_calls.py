@@ -91,6 +91,10 @@ STEPS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Recode by width": (cf.Recode, {"variables": "age", "width": 10}),
     "Recode by breaks": (cf.Recode, {"variables": "age", "breaks": [30, 50], "labels": ["a", "b", "c"]}),
     "Recode by mapping": (cf.Recode, {"variables": "region", "mapping": {REGIONS[0]: REGIONS[1]}}),
+    "Recode by level": (
+        cf.Recode,
+        {"variables": "region", "hierarchy": cf.Hierarchy(table={r: [r[:1]] for r in REGIONS}), "level": 1},
+    ),
     "Topcode": (cf.Topcode, {"variables": "income", "at": 80_000}),
     "Bottomcode": (cf.Bottomcode, {"variables": "income", "at": 50_000}),
     "Round": (cf.Round, {"variables": "income", "base": 100}),
@@ -195,12 +199,42 @@ def _others() -> dict[str, Call]:
             {"data": people(), "keys": "region", "sensitive": "sex", "population": people(90), "guess": False},
             lambda k, r: (repr(k), k.save("look.html", overwrite=True), cf.look(frame(r)[1], keys=["region", "age"])),
         ),
+        **_levels(),
         **_in_population(),
         **_learnt(),
         **_without_plan(),
         **_file_risks(),
         **_tables(),
         **_studies(),
+    }
+
+
+def _levelled(hierarchy: cf.Hierarchy, rng: random.Random) -> Any:
+    """A hierarchy met with some column of some file, and searched."""
+    file, variable = frame(rng)[1], rng.choice(["region", "age", "income"])
+    return cf.generalise(file, hierarchies={variable: hierarchy, "sex": cf.Hierarchy()}, until={"k": 2}, share=0.2)
+
+
+def _levels() -> dict[str, Call]:
+    table = {r: [r[:1]] for r in REGIONS}
+    asked = {
+        "data": people(), "hierarchies": {"region": cf.Hierarchy(table=table), "age": cf.Hierarchy(widths=[10])},
+        "until": {"k": 2}, "share": 0.3, "goal": None,
+    }  # fmt: skip
+    risky = asked | {"until": {"found": 3}, "intruders": cf.Intruder(knows=["region", "age"]), "share": 0.0}
+    return {
+        "Hierarchy by widths": Call(cf.Hierarchy, {"widths": [5, 10], "start": 0, "names": ["a", "b"]}, _levelled),
+        "Hierarchy by breaks": Call(cf.Hierarchy, {"breaks": [[30, 50], [50]], "labels": None}, _levelled),
+        "Hierarchy by prefix": Call(cf.Hierarchy, {"prefix": [2, 1], "hide": True}, _levelled),
+        "Hierarchy by dates": Call(cf.Hierarchy, {"dates": ["month", "year"]}, _levelled),
+        "Hierarchy by table": Call(cf.Hierarchy, {"table": table}, _levelled),
+        "Hierarchy.ordered": Call(cf.Hierarchy.ordered, {"values": list(REGIONS), "sizes": [2]}, _levelled),
+        "Hierarchy.nested": Call(cf.Hierarchy.nested, {"data": people(), "columns": ["id", "sex"]}, _levelled),
+        "Hierarchy.propose": Call(cf.Hierarchy.propose, {"data": people(), "variable": "income"}, _levelled),
+        "Hierarchy.tree": Call(cf.Hierarchy(widths=[5]).tree, {"values": [1, 2, 30], "name": "age"}),
+        "Hierarchy.level": Call(cf.Hierarchy(widths=[5]).level, {"level": 1}),
+        "generalise": Call(cf.generalise, asked),
+        "generalise by risk": Call(cf.generalise, risky),
     }
 
 

@@ -17,8 +17,9 @@ from tests.helpers.places import ROOT
 GOOD = {"a result", "a sentence", "Python's own"}
 RESULTS = {
     "Attack", "AttackRates", "Averaged", "ByGroup", "Calibration", "Certificate", "Choice", "Clearing", "Combined",
-    "Contributions", "CustomaryRisks", "Exposure", "Few", "Guess", "Guesses", "InputError", "Look", "Matches", "Measure",
-    "NaiveGuess", "OneToOne", "Optimum", "Published", "PublishedTables", "Release", "Roles", "SchemeComparison", "StudyResult",
+    "Contributions", "CustomaryRisks", "Exposure", "Few", "Generalised", "Guess", "Guesses", "InputError", "Look",
+    "Matches", "Measure", "NaiveGuess", "OneToOne", "Optimum", "Published", "PublishedTables", "Release", "Roles",
+    "SchemeComparison", "StudyResult",
     "TableAttack", "UtilityByGroup", "__version__", "beliefs", "charts", "extend", "measures", "schemes", "theory",
 }  # fmt: skip
 """What calls give, rooms of names, and what nobody constructs."""

@@ -22,6 +22,14 @@ HEADS = cf.demo("heads").head(150)
 
 PLANS = {
     "recode": cf.Plan([cf.Recode("age", width=5), cf.Recode("race", mapping={"Asian or Pacific": "other"})]),
+    "recode by levels": cf.Plan(
+        [
+            cf.Recode("age", hierarchy=cf.Hierarchy(widths=[5, 10.0]), level=2),
+            cf.Recode(
+                "sex", hierarchy=cf.Hierarchy(table={"male": ["a"], "female": ["b"]}, names=["letter"]), level="letter"
+            ),
+        ]
+    ),
     "topcode": cf.Plan([cf.Topcode("hh_income", at=90_000), cf.Bottomcode("age", at=20)]),
     "round": cf.Plan([cf.Round("hh_income", base=100)], identifiers="id", weight="weight", drop=["state"]),
     "swap": cf.Plan([cf.Swap(["race", "educ"], rate=0.3, within="sex"), cf.Swap("marital", rate=0.2, force=[1, 5])]),

@@ -1,4 +1,4 @@
-"""`confide schema`: the JSON Schema of plan, intruder, rule and study files, for editors and forms."""
+"""`confide schema`: the JSON Schema of plan, intruder, rule, study and hierarchy files, for editors and forms."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from confide.cli.common import Told, add_use, command
 if TYPE_CHECKING:
     from confide.cli.common import Commands
 
-KINDS = {"plan": "Plan", "intruder": "Intruder", "rule": "Rule", "study": "Study"}
+KINDS = {"plan": "Plan", "intruder": "Intruder", "rule": "Rule", "study": "Study", "hierarchy": "Hierarchy"}
 
 
 def add(commands: Commands) -> None:
     """Its options."""
     about = "print the JSON Schema of a kind of document, for editors and forms"
     p = command(commands, "schema", about, "  confide schema plan > plan.schema.json")
-    p.add_argument("kind", choices=KINDS, help="plan, intruder, rule or study file")
+    p.add_argument("kind", choices=KINDS, help="plan, intruder, rule, study or hierarchy file")
     add_use(p)
 
 

@@ -74,6 +74,8 @@ RISKS = {
 """Measures of risk, which an attack reports."""
 
 NONE_YET = {
+    "incognito, ola, flash, mondrian, full domain generalisation, full domain generalization, lattice":
+        "searches levels of recoding hierarchies by cf.generalise(data, hierarchies=..., until=...)",
     "local suppression, suppression, local recoding, cell deletion, blanking": "has no local suppression yet; nearest "
         "are Recode with a mapping into broader categories, and Plan(drop=[...]) for a whole variable",
     "key variables, quasi-identifiers, key variable selection":

@@ -46,8 +46,7 @@ def ladder(release: Release, variable: str, own: Column) -> list[Coarser]:
     last = Coarser(variable, f"{variable} left out")
     if z.kind == "numeric":
         return [*_widths(z), *_ranges(z), last]
-    wide = _recoded_by_width(release, variable)
-    rungs = _wider(variable, wide, original[variable]) if wide is not None and release.link is not None else ()
+    rungs = _stated(release, variable, original[variable])
     form = own if release.compiled is None else release.compiled.released_form(own)
     return [*(rungs or _merged(z, form)), last]
 
@@ -61,9 +60,7 @@ def file_ladder(release: Release, variable: str) -> list[Coarser]:
     z, last = released[variable], Coarser(variable, f"{variable} left out")
     if z.kind == "numeric":
         return [*_widths(z), *_ranges(z), last]
-    wide = _recoded_by_width(release, variable)
-    rungs = _wider(variable, wide, original[variable]) if wide is not None and release.link is not None else ()
-    return [*(rungs or _joined(z)), last]
+    return [*(_stated(release, variable, original[variable]) or _joined(z)), last]
 
 
 def _joined(z: Column) -> Iterator[Coarser]:
@@ -115,11 +112,22 @@ def _ranges(z: Column) -> Iterator[Coarser]:
             yield Coarser(z.name, words, Recode(z.name, breaks=tuple(rounded)))
 
 
-def _recoded_by_width(release: Release, variable: str) -> Recode | None:
-    """The step that put a variable into intervals of one width, where nothing else was done to it."""
+def _stated(release: Release, variable: str, original: Column) -> list[Coarser]:
+    """Coarser forms that the plan's own recoding suggests, where nothing else was done to a variable: larger widths, or
+    the next levels of its hierarchy."""
     steps = [s for s in (() if release.plan is None else release.plan.steps) if variable in s.variables]
     only = steps[0] if len(steps) == 1 else None
-    return only if isinstance(only, Recode) and only.width is not None else None
+    if not isinstance(only, Recode) or release.link is None:
+        return []
+    return _wider(variable, only, original) if only.width is not None else _higher(variable, only)
+
+
+def _higher(variable: str, step: Recode) -> list[Coarser]:
+    if step.hierarchy is None or step.level is None:
+        return []
+    names = step.hierarchy.levels
+    levels = range(step.hierarchy.level(step.level) + 1, len(names) - step.hierarchy.leaves_out)
+    return [Coarser(variable, f"{variable} at {names[k]}", replace(step, level=k), step) for k in levels]
 
 
 def _wider(variable: str, step: Recode, original: Column) -> list[Coarser]:

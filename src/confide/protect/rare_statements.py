@@ -16,6 +16,7 @@ import numpy as np
 from confide.core.documents.plain import LEFT_OUT
 from confide.core.documents.settings import SUBJECT
 from confide.frames.columns import F64, Bools
+from confide.frames.hierarchies.hierarchy import Hierarchy
 from confide.protect.seam.mechanism import Mechanism
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ class Holders:
         whether numbers may be codes, which those of a matrix are not."""
         if isinstance(value, np.ndarray):
             return self.fewest(value.tolist(), flat)
+        if isinstance(value, Hierarchy):
+            return self.fewest(value.stated, flat)
         if isinstance(value, Mapping):
             inner = (self.fewest(x, flat=False) for x in value.values())
             return _min((*(self.fewest([k]) for k in value), *inner))

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
+from confide.core.errors import InputError
 from confide.core.registry import registered
 from confide.frames.columns import F64
 from confide.measure.utility.distances import check_bins, edges, shares, within
 from confide.measure.utility.items import items_of
 from confide.measure.utility.measure import Found, Stated, named
 from confide.measure.utility.pair import Pair
+
+SCALES = ("largest", "own")
 
 
 @registered
@@ -29,6 +32,9 @@ class Entropy(Stated):
     value given the released one (Willenborg and de Waal 2001). Missing is a value. Lower is better, between 0 (best)
     and 1, which a lost variable counts. Over copies it is averaged. No link is needed.
 
+    ``scale="own"`` divides by the variable's own entropy H in the original in place of log K: the share of what it
+    told that the release no longer tells.
+
     >>> import confide as cf
     >>> heads = cf.demo("heads").head(2000)
     >>> fives, tens = (cf.Plan([cf.Recode("age", width=w)]).protect(heads, seed=1).data for w in (5, 10))
@@ -38,6 +44,7 @@ class Entropy(Stated):
 
     variables: str | Sequence[str] | None = None
     bins: int = 20
+    scale: str = field(default="largest", metadata={"choices": SCALES})
 
     key: ClassVar[str] = "entropy"
 
@@ -45,6 +52,11 @@ class Entropy(Stated):
         super().__post_init__()
         object.__setattr__(self, "variables", named(self.variables, "Entropy"))
         check_bins(self.bins, "Entropy")
+        if self.scale not in SCALES:
+            raise InputError(
+                'Entropy: scale is "largest" (a share of the largest entropy possible) or "own" (of the variable\'s '
+                "own)."
+            )
 
     @property
     def range(self) -> tuple[float, float]:
@@ -57,9 +69,13 @@ class Entropy(Stated):
         return items.averaged(losses, self.worst)
 
     def _loss(self, pair: Pair, variable: str) -> float:
-        p, q = self._shares(pair, variable)
-        most = max((p > 0).sum(), (q > 0).sum(), 2)
-        return float(min(1.0, abs(_entropy(q) - _entropy(p)) / np.log(most)))
+        return self.lost(*self._shares(pair, variable))
+
+    def lost(self, p: F64, q: F64) -> float:
+        """The loss of a variable whose values have shares p in the original and q in the release."""
+        before, after = entropy(p), entropy(q)
+        whole = before if self.scale == "own" else np.log(max((p > 0).sum(), (q > 0).sum(), 2))
+        return float(min(1.0, abs(after - before) / whole)) if whole > 0 else 0.0
 
     def _shares(self, pair: Pair, variable: str) -> tuple[F64, F64]:
         number = pair.kind(variable) == "numeric" and pair.is_number(variable) and variable not in pair.coarse
@@ -79,6 +95,7 @@ def _shares(pair: Pair, variable: str, file: int, ends: F64 | None) -> F64:
     return pair.remembered(file, ("shares", variable, None if ends is None else ends.tobytes()), found)
 
 
-def _entropy(p: F64) -> float:
+def entropy(p: F64) -> float:
+    """-sum of p log p."""
     there = p[p > 0]
     return float(-(there * np.log(there)).sum())

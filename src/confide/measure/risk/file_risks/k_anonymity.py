@@ -12,10 +12,11 @@ import polars as pl
 from confide.core.checks import names_of
 from confide.core.errors import InputError
 from confide.core.registry import registered
-from confide.frames.columns import F64
+from confide.frames.columns import F64, Bools
 from confide.measure.risk.file_risks.classes import OWN, PERSON, RULES, WILDCARD, alike, compatible
 from confide.measure.risk.file_risks.file import File
 from confide.measure.risk.file_risks.result import FileRiskResult, bars
+from confide.measure.risk.file_risks.sensitive import Classes
 from confide.measure.risk.file_risks.statement import SHARE, FileRisk, counted
 from confide.measure.risk.file_risks.words import class_size, fine_words, kept_back_words, missing_words, truth_words
 
@@ -88,6 +89,15 @@ class KAnonymity(FileRisk):
             title, frame, counted(int(below.sum()), file.n), self.parts, notes, bars(class_size(size)),
             "Records, by how many are alike",
         )  # fmt: skip
+
+    def violated(self, classes: Classes, file: File) -> Bools:  # noqa: ARG002 - as others
+        """Which classes of records that are alike are too small, shape (d,)."""
+        return np.asarray(classes.size < self.k)
+
+    @property
+    def share_is_monotone(self) -> bool:
+        """Putting classes together never raises the records in violation."""
+        return True
 
 
 def _sizes(file: File, keys: Sequence[str], rule: str) -> F64:

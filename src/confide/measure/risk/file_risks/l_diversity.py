@@ -116,6 +116,15 @@ class LDiversity(FileRisk):
             f"Records, by the diversity of their class: {self.kind}",
         )  # fmt: skip
 
+    def violated(self, classes: Classes, file: File) -> Bools:  # noqa: ARG002 - as others
+        """Which classes are not diverse, shape (d,)."""
+        return self._judged(classes)[1]
+
+    @property
+    def share_is_monotone(self) -> bool:
+        """Whether putting classes together never raises the records in violation: entropies and ratios may fall."""
+        return self.kind == DISTINCT
+
     def _judged(self, classes: Classes) -> tuple[F64, Bools]:
         """The diversity of each class, and whether it is too little; infinite where nothing of it is released."""
         if classes.hidden:

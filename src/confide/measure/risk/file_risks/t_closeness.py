@@ -13,7 +13,8 @@ import polars as pl
 from confide.core.checks import fraction, names_of
 from confide.core.errors import InputError
 from confide.core.registry import registered
-from confide.frames.columns import F64
+from confide.frames.columns import F64, Bools
+from confide.frames.hierarchies.hierarchy import Hierarchy
 from confide.measure.risk.file_risks.distances import equal_distance, hierarchical_distance, ordered_distance
 from confide.measure.risk.file_risks.file import File
 from confide.measure.risk.file_risks.result import FileRiskResult, bars
@@ -43,8 +44,9 @@ class TCloseness(FileRisk):
 
     for the `kind` "ordered" (m values in their order), "equal" and "hierarchical" (over inner nodes N of a tree of
     height H, with h(N) their heights and what its children have too much and too little). `hierarchy`: by value, the
-    groups that it belongs to, the narrowest first, as {"flu": ["lungs"], "ulcer": ["stomach"]}; one root is over all.
-    `t`: the largest distance allowed, between 0 and 1. Missing is no value; a class without any is in violation.
+    groups that it belongs to, the narrowest first, as {"flu": ["lungs"], "ulcer": ["stomach"]}, or a `cf.Hierarchy`
+    with a table; one root is over all. `t`: the largest distance allowed, between 0 and 1. Missing is no value; a class
+    without any is in violation.
 
     >>> import confide as cf
     >>> file = {"area": [*"aaabbbccc"], "salary": [3, 4, 5, 6, 8, 11, 7, 9, 10]}
@@ -57,7 +59,7 @@ class TCloseness(FileRisk):
     sensitive: str
     t: float = 0.2
     kind: str = field(default=ORDERED, metadata={"choices": tuple(KINDS)})
-    hierarchy: Mapping[str, str | Sequence[str]] | None = None
+    hierarchy: Mapping[str, str | Sequence[str]] | Hierarchy | None = None
 
     risk: ClassVar[str] = "t_closeness"
     in_words: ClassVar[str] = "records in classes far from the file (t-closeness)"
@@ -110,6 +112,17 @@ class TCloseness(FileRisk):
             f"Records, by the distance of their class: {self.kind}",
         )  # fmt: skip
 
+    def violated(self, classes: Classes, file: File) -> Bools:
+        """Which classes are too far from the file, shape (d,)."""
+        far: Bools = self._distances(file, classes) > self.t + 1e-12
+        return np.asarray(far | ((classes.valued == 0) & (not classes.hidden)))
+
+    @property
+    def share_is_monotone(self) -> bool:
+        """Whether putting classes together never raises the records in violation: a merged class may be far as a whole
+        where one of its parts was near."""
+        return False
+
     def _distances(self, file: File, classes: Classes) -> F64:
         """The distance of each class; 0 where all have one value, or where none is released."""
         if classes.levels < 2:
@@ -118,7 +131,7 @@ class TCloseness(FileRisk):
             return ordered_distance(classes)
         if self.kind == EQUAL:
             return equal_distance(classes)
-        assert self.hierarchy is not None
+        assert isinstance(self.hierarchy, Mapping)  # as it was checked
         return hierarchical_distance(classes, ValueTree.of(self.hierarchy, file.column(self.sensitive)))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from confide.core.errors import InputError
 from confide.frames.columns import I64, Column
+from confide.frames.hierarchies.hierarchy import Hierarchy
 
 MOST = 1000
 """Values that a tree is for; more are numbers, which have an order."""
@@ -54,7 +55,18 @@ def _links(paths: Sequence[Sequence[str]], k: int) -> I64:
 
 
 def checked_tree(given: object) -> dict[str, tuple[str, ...]]:
-    """Groups by value, all of one length, and nested: what is in one group stays together further up."""
+    """Groups by value, all of one length, and nested: what is in one group stays together further up.
+
+    Of a `Hierarchy` its table; a last group that holds everything is the root, which is there anyway.
+
+    >>> checked_tree(Hierarchy(table={"flu": ["lungs", "all"], "ulcer": ["stomach", "all"]}))
+    {'flu': ('lungs',), 'ulcer': ('stomach',)}
+    """
+    if isinstance(given, Hierarchy):
+        if given.table is None:
+            raise InputError("TCloseness: hierarchy is stated as a table of values and their groups, not by a rule.")
+        inner = len(given.levels) - 1 - given.leaves_out
+        given = {str(v): tuple(str(g) for g in groups[:inner]) for v, groups in given.table.items()}
     if not isinstance(given, Mapping) or not given:
         raise InputError('TCloseness: hierarchy is a table by value, such as {"flu": ["lungs"], "ulcer": ["stomach"]}.')
     if len(given) > MOST:

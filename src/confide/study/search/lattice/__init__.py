@@ -1,0 +1,1 @@
+"""Full-domain generalisation: one level of a hierarchy for each variable, searched over all combinations."""

@@ -1,0 +1,60 @@
+"""Where classes do not tell the risk, the best few nodes are attacked."""
+
+from __future__ import annotations
+
+import pytest
+
+import confide as cf
+
+HEADS = cf.demo("heads").head(600)
+LEVELS = {"race": cf.Hierarchy(), "age": cf.Hierarchy(widths=[10, 20])}
+WHO = cf.Intruder(knows=["sex", "race", "age"])
+
+
+def test_random_steps_are_attacked_with_seeds() -> None:
+    plan = cf.Plan([cf.Swap("race", rate=0.6)], identifiers="id")
+    found = cf.generalise(
+        HEADS, hierarchies=LEVELS, until={"expected_matches": 30}, intruders=WHO, plan=plan, seed=1, repeats=2
+    )
+    assert found.optimum is not None
+    assert found.optimum.risks["expected_matches"].mean <= 30
+    assert found.frame["attacked_meets"].drop_nulls().any()
+    assert "Attacks were needed, since the plan has steps that are not coarsenings." in found.reason
+    tried = found.frame.filter(found.frame["attacked_meets"])
+    assert found.loss == pytest.approx(tried["attacked_entropy_lost"].min())
+    assert found.chart().to_dict()
+    assert not found.complete
+    race = [s for s in found.plan.steps if isinstance(s, cf.Swap)]
+    assert bool(race) == (found.best["race"] == "as it is")
+
+
+def test_few_tries_are_told() -> None:
+    plan = cf.Plan([cf.Swap("race", rate=0.1)], identifiers="id")
+    found = cf.generalise(
+        HEADS, hierarchies=LEVELS, until={"found_share": 0.01}, intruders={"near": WHO}, plan=plan, seed=1, repeats=2,
+        tries=1,
+    )  # fmt: skip
+    assert "2 of them attacked" in found.reason
+    assert "that may lose less were not" in found.reason
+
+
+def test_an_unsure_intruder_is_attacked() -> None:
+    who = cf.Intruder(knows=["sex", "age"], membership=cf.Unsure(total=12_000))
+    found = cf.generalise(
+        HEADS, hierarchies={"age": LEVELS["age"]}, until={"found": 5}, intruders=who, seed=1, repeats=1
+    )
+    assert "does not know for certain who is in the file" in found.reason
+    levels = {0: [], 1: [cf.Recode("age", width=10)], 2: [cf.Recode("age", width=20)]}
+    risks = {k: who.attack(cf.Plan(steps).protect(HEADS, seed=1)).summary().found for k, steps in levels.items()}
+    best = min(k for k, risk in risks.items() if risk is not None and risk <= 5)
+    assert best < 2  # by coarsening alone nothing but leaving age out would do
+    assert found.levels["number"].to_list() == [best]
+
+
+def test_limits_that_no_attack_meets() -> None:
+    plan = cf.Plan([cf.Swap("race", rate=0.1)], identifiers="id")
+    with pytest.raises(cf.InputError, match="expected_matches"):
+        cf.generalise(
+            HEADS, hierarchies={"age": cf.Hierarchy(widths=[5], hide=False)}, until={"expected_matches": 1},
+            intruders=WHO, plan=plan, seed=1, repeats=1, tries=2,
+        )  # fmt: skip
