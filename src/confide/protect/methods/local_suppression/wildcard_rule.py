@@ -1,0 +1,136 @@
+r"""Hiding until every row agrees with k - 1 others in all that both show: the rule of sdcMicro and mu-ARGUS.
+
+It needs few cells, since one hidden value makes a row the equal of many. It does not protect a person whose keys are
+known: no other row need be able to be theirs. Greedy, one row at a time, those with the fewest equals first: the
+cheapest set of variables that gives the row k equals; of equally cheap ones that which helps most rows below k.
+
+Notation as in `merging`; M : variables on which two rows differ, both showing a value, as bits; f : a row's equals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from confide.core.errors import InputError
+from confide.core.run.compile import unfused
+from confide.frames.columns import F64, I64
+from confide.protect.methods.local_suppression.pieces import Pieces
+
+MOST = 14
+"""Variables at most: all sets of them are looked at."""
+
+
+@unfused(inner=True)
+def _differing(x, a, b):  # type: ignore[no-untyped-def]
+    """M of two classes."""
+    found = 0
+    for v in range(x.shape[1]):
+        if x[a, v] != x[b, v] and x[a, v] >= 0 and x[b, v] >= 0:
+            found |= 1 << v
+    return found
+
+
+@unfused(inner=True)
+def _best_set(x, a, alive, n, f, c, k, rows, helped):  # type: ignore[no-untyped-def]
+    """The cheapest set of variables with k equals once it is hidden; `rows`, `helped`: scratch of 2^V."""
+    many = 1 << x.shape[1]
+    rows[:many], helped[:many] = 0, 0
+    for b in range(alive):
+        m = _differing(x, a, b)
+        rows[m] += n[b]
+        if f[b] < k:
+            helped[m] += n[b]
+    for v in range(x.shape[1]):  # sums over subsets
+        for s in range(many):
+            if s >> v & 1:
+                rows[s] += rows[s ^ (1 << v)]
+                helped[s] += helped[s ^ (1 << v)]
+    best, least, most = -1, np.inf, -1
+    for s in range(many):
+        if rows[s] < k:
+            continue
+        cost = 0.0
+        for v in range(x.shape[1]):
+            if s >> v & 1:
+                cost += c[v] if x[a, v] >= 0 else np.inf  # hiding what is not there changes nothing
+        if cost < least or (cost == least and helped[s] > most):
+            best, least, most = s, cost, helped[s]
+    return best
+
+
+@unfused(inner=True)
+def _fewest(alive, n, f, asked, w, k):  # type: ignore[no-untyped-def]
+    """The class below k with the fewest equals; of those with as many the lightest."""
+    found = -1
+    for g in range(alive):
+        if n[g] > 0 and asked[g] and f[g] < k:
+            if found < 0 or f[g] < f[found] or (f[g] == f[found] and w[g] < w[found]):
+                found = g
+    return found
+
+
+@unfused
+def hide_rows(x, n, w, asked, of, alive, c, k, hidden):  # type: ignore[no-untyped-def]
+    """Hide row by row; changes its arguments, returns the number of classes. Arrays have room for one more per row.
+
+    `w`: weight of one person; `of`: the piece each class comes from; `hidden`: bits of what this loop hid.
+    """
+    many = 1 << x.shape[1]
+    rows, helped = np.zeros(many, dtype=np.int64), np.zeros(many, dtype=np.int64)
+    f = np.zeros(len(n), dtype=np.int64)
+    for a in range(alive):
+        for b in range(alive):
+            if _differing(x, a, b) == 0:
+                f[a] += n[b]
+    while True:
+        a = _fewest(alive, n, f, asked, w, k)
+        if a < 0:
+            return alive
+        s = _best_set(x, a, alive, n, f, c, k, rows, helped)
+        if s < 0:
+            return -1
+        new = alive  # one person leaves the class
+        alive += 1
+        n[a] -= 1
+        n[new], w[new], asked[new], of[new], hidden[new] = 1, w[a], asked[a], of[a], hidden[a] | s
+        for v in range(x.shape[1]):
+            x[new, v] = -1 if s >> v & 1 else x[a, v]
+        f[new] = 0
+        for b in range(alive):
+            if n[b] > 0 and _differing(x, new, b) == 0:
+                f[new] += n[b]
+                if b != new and _differing(x, a, b) != 0:
+                    f[b] += 1
+
+
+def hide_wildcard(pieces: Pieces, k: int, importance: F64, within: Sequence[int]) -> Pieces:
+    """More hidden, in the variables `within` only, until everybody who is to be protected has k equals there."""
+    at = list(within)
+    if len(at) > MOST:
+        raise InputError(
+            f'{len(at)} variables are too many for rule="wildcard", which looks at all sets of them: {MOST} at most. '
+            'Take rule="own", which also protects, or fewer variables.'
+        )
+    room = int(pieces.count[pieces.asked].sum())
+
+    def longer(values: I64) -> I64:
+        return np.concatenate([values, np.zeros((room, *values.shape[1:]), dtype=values.dtype)])
+
+    start = len(pieces.count)
+    x, n, w = longer(pieces.shown[:, at]), longer(pieces.count), longer(pieces.weight)
+    asked, of = longer(pieces.asked), longer(np.arange(start, dtype=np.int64))
+    hidden = np.zeros(start + room, dtype=np.int64)
+    many = hide_rows(x, n, w, asked, of, start, importance[at].astype(float), k, hidden)
+    assert many >= 0, "a file has at least k records"
+    p, bits = of[:many], np.zeros(many, dtype=np.int64)
+    for v, own in enumerate(at):
+        bits |= (hidden[:many] >> v & 1) << own
+    keep = n[:many] > 0
+    p, bits, n = p[keep], bits[keep], n[:many][keep]
+    return replace(
+        pieces, codes=pieces.codes[p], hidden=pieces.hidden[p] | bits, count=n, weight=pieces.weight[p],
+        asked=pieces.asked[p], unit=pieces.unit[p],
+    ).merged()  # fmt: skip
