@@ -251,8 +251,8 @@ def _own_reading(
         if v in limits or v in case.intruder.errors:
             what = "between" if v in limits else "errors"
             raise InputError(
-                f'{what}: "{v}" is synthetic, and this intruder compares it with the target\'s own value; give that '
-                'value, or ask at level "exact".'
+                f'{what}: this intruder reads "{v}" as its method does, beside the target\'s own value; '
+                'give that value, or ask at level "exact".'
             )
     others = None
     if a != "ignore":

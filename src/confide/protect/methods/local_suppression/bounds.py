@@ -125,4 +125,3 @@ def fitting(a: I64, b: I64, n: F64 | I64, first: bool, second: bool) -> F64:
 def below(pieces: Pieces, rule: str, k: int, within: Sequence[int]) -> int:
     """People to be protected who have fewer than k equals."""
     return int((pieces.count * pieces.asked)[alike(pieces, rule, within) < k].sum())
-

@@ -49,7 +49,7 @@ def stated_importance(given: Any, keys: Sequence[str], where: str) -> dict[str, 
     if given is None:
         return None
     if not isinstance(given, Mapping):
-        raise InputError(f"{where}: importance is a table of variables and numbers, as {{\"{keys[0]}\": 2}}.")
+        raise InputError(f'{where}: importance is a table of variables and numbers, as {{"{keys[0]}": 2}}.')
     lost = [str(v) for v in given if v not in keys]
     problems = [f'{where}: importance names "{v}", which is no key of this step.' for v in lost]
     for v, c in given.items():
@@ -59,6 +59,17 @@ def stated_importance(given: Any, keys: Sequence[str], where: str) -> dict[str, 
             problems += error.problems
     raise_all(problems)
     return {str(v): float(c) for v, c in given.items()}
+
+
+def stated_risk(given: Any, where: str) -> tuple[float, ...]:
+    """One number per record."""
+    try:
+        found = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        found = np.zeros((0, 0))
+    if found.ndim != 1:
+        raise InputError(f"{where}: risk is a column, or one number per record.")
+    return tuple(found.tolist())
 
 
 def unusable_keys(keys: Records, k: int, where: str) -> list[str]:

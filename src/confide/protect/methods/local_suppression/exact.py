@@ -39,7 +39,7 @@ class Proved:
 
 @dataclass(frozen=True, eq=False)
 class _Groups:
-    """`members`: of each group the kinds and how many of each; `mask`: the variables that it hides; `cost`: (groups,)"""
+    """`members`: the kinds of each group and how many; `mask`: the variables that it hides; `cost`: (groups,)"""
 
     members: list[dict[int, int]]
     mask: I64
@@ -81,7 +81,8 @@ def _filled(pieces: Pieces, groups: _Groups, times: I64) -> Pieces:
 
 def _groups(pieces: Pieces, k: int, importance: F64, where: str) -> _Groups:
     """All groups that an optimum may need."""
-    members, masks, costs = [], [], []
+    members: list[dict[int, int]] = []
+    masks, costs = [], []
     price = importance * (pieces.codes >= 0) * pieces.weight[:, None]
     for group in _candidates(pieces, k):
         if len(members) == MOST:

@@ -1,9 +1,9 @@
 r"""Whose values a release hides, where another tool made it: as the counts of the file and of the release allow.
 
 Of the :math:`n_y` people with values y so many as are seen are shown whole. The others are among the rows with hidden
-values that fit them; :math:`n_{yz}` of y are taken to be among the :math:`n_z` rows that show z so that sums over z give
-the people left of y, sums over y the rows of z, and nothing else is assumed (iterative proportional fitting from equal
-chances for all people that a row fits).
+values that fit them; :math:`n_{yz}` of y are taken to be among the :math:`n_z` rows that show z so that sums over z
+give the people left of y, sums over y the rows of z, and nothing else is assumed (iterative proportional fitting from
+equal chances for all people that a row fits).
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ def allotted(y: I64, n_y: F64, z: I64, n_z: F64) -> tuple[I64, I64, F64]:
     """
     place = {row: i for i, row in enumerate(map(tuple, y.tolist()))}
     same = np.array([place.get(row, -1) for row in map(tuple, z.tolist())], dtype=np.int64)
+    same = np.where((z >= 0).all(axis=1), same, -1)  # what lacks a value may be hidden, or missing in the file
     seen = np.zeros(len(y))
     seen[same[same >= 0]] = np.minimum(n_z[same >= 0], n_y[same[same >= 0]])
     left, room = n_y - seen, np.zeros((0, 2), dtype=np.int64)

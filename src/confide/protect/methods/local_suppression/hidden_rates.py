@@ -39,6 +39,8 @@ class FlowRates(Likelihood):
     log_rate: F64
 
     scale: ClassVar[None] = None
+    makes_missing: ClassVar[bool] = True
+    jointly: ClassVar[bool] = True
 
     @property
     def record(self) -> Columns:
@@ -70,6 +72,8 @@ class PatternRates(Likelihood):
     safe: Lookup | None = None
 
     scale: ClassVar[None] = None
+    makes_missing: ClassVar[bool] = True
+    jointly: ClassVar[bool] = True
 
     @property
     def record(self) -> Columns:

@@ -10,11 +10,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from confide.core.checks import fraction
-from confide.core.errors import InputError, Problems, raise_all
+from confide.core.errors import Problems, raise_all
 from confide.core.random.draws import Draws
 from confide.frames.columns import I64, Column, Records
 from confide.protect.methods.local_suppression.checks import (
-    stated_importance, stated_subsets, unusable_keys, unusable_people, wrong_size,
+    stated_importance,
+    stated_risk,
+    stated_subsets,
+    unusable_keys,
+    unusable_people,
+    wrong_size,
 )  # fmt: skip
 from confide.protect.methods.local_suppression.pieces import Pieces, key_codes, pieces_of
 from confide.protect.methods.local_suppression.reading import Reading
@@ -44,9 +49,9 @@ class LocalSuppression(Mechanism):
     .. math:: \sum_i w_i \sum_v c_v\, h_{iv},
 
     counts each hidden value :math:`h_{iv}` by the variable's `importance` :math:`c_v` (1 where none is stated) and the
-    record's weight :math:`w_i` (the column `weight`, else 1). ``how="greedy"`` merges the smallest class with those rows
-    that cost least, then gives back what need not be hidden; it states a lower bound of the cost. ``how="exact"`` proves
-    the least cost by HiGHS, for small files and the rule "own".
+    record's weight :math:`w_i` (the column `weight`, else 1). ``how="greedy"`` merges the smallest class with those
+    rows that cost least, then gives back what need not be hidden; it states a lower bound of the cost. ``how="exact"``
+    proves the least cost by HiGHS, for small files and the rule "own". `release.details` has the figures, privately.
 
     `subsets` asks for k in every set of so many keys, in place of all of them together: ``{3: 5, 2: 10}``. With `risk`,
     a column or one number per record, only records with a risk above `above` are protected, whoever helps them. Missing
@@ -88,7 +93,8 @@ class LocalSuppression(Mechanism):
             with problems:
                 fraction(self.above, f"{where}: above")
         if self.risk is not None and not isinstance(self.risk, str):
-            object.__setattr__(self, "risk", tuple(float(x) for x in self.risk))
+            with problems:
+                object.__setattr__(self, "risk", stated_risk(self.risk, where))
         with problems:
             raise_all(self._misfits())
         problems.tell()

@@ -59,8 +59,8 @@ class Pieces:
     """People who are alike in all that counts, and what is hidden of them.
 
     `codes`: (P, V) true values, `MISSING` where the file has none; `hidden`: (P,) one bit per variable; `count`: (P,)
-    people; `weight`: (P,) what one of them weighs; `asked`: (P,) whether they are to be protected; `unit`: (P,) which of
-    the file's kinds of people they are (a kind may lie in several pieces).
+    people; `weight`: (P,) what one of them weighs; `asked`: (P,) whether they are to be protected; `unit`: (P,) which
+    of the file's kinds of people they are (a kind may lie in several pieces).
     """
 
     codes: I64

@@ -1,7 +1,13 @@
-"""How released rows are read: which likelihood an intruder has at each level, from counts of the file and the release.
+r"""How released rows are read: which likelihood an intruder has at each level, from counts of the file and the release.
 
-Joint values are averaged over by the engine as long as they are few; beyond, the step brings its own part A: the share
-of all rows that show a combination, which needs no belief.
+Who knows how often each joint value was hidden needs no belief. With :math:`n_{yz}` of the :math:`n_y` people of known
+values y shown as z by :math:`n_z` of n rows, the weight of such a row is
+
+.. math:: \frac{L(z \mid y)}{m_z} = \frac{n_{yz} / n_y}{n_z / n}
+
+whatever of the keys is not known: the step's own reading of a pair. At level "exact", where what else a record shows
+counts too, and where rates are constant, the likelihood alone is given, and the engine's belief averages over joint
+values; where these are too many for that, the step reads what is known by itself again.
 """
 
 from __future__ import annotations
@@ -36,15 +42,17 @@ class Reading:
     def evidence(self, view: View, about: tuple[str, ...], how: str) -> Evidence:
         """`how`: "rates" of each cell, "constant" ones, or "bound": constant where fewer than k rows show the cell."""
         index = [i for i, c in enumerate(self.columns) if c.name in about]
-        many = len(Distinct.rows(list(self.pieces.codes[:, index].T), len(self.pieces.count)))
-        if many <= CLASSES:
-            return Evidence(about, likelihood=self._likelihood(view, index, index, how))
         known = [i for i in index if self.columns[i].name in view.known]
-        if not known:
-            return Evidence(about)
+        many = self._many(index) > CLASSES  # nobody can average over so many
+        if not known or not (many or (how == "rates" and view.level != "exact")):
+            return Evidence(about, likelihood=None if many else self._likelihood(view, index, index, how))
         seen = index if how == "rates" else known
         like = self._likelihood(view, known, seen, how)
         return Evidence(about, likelihood=like, sense="pair", log_others=-self._log_shares(view, seen, like))
+
+    def _many(self, index: Sequence[int]) -> int:
+        """How many joint values the file has."""
+        return len(Distinct.rows(list(self.pieces.codes[:, index].T), len(self.pieces.count)))
 
     def _released(self, view: View, index: Sequence[int]) -> tuple[I64, I64, F64]:
         """Codes of released rows, and the distinct ones of the whole release with their counts."""
@@ -103,14 +111,14 @@ class Reading:
         rows, z, count = self._released(view, seen)
         found = Distinct.rows(list(rows.T), len(rows))
         combos = rows[found.first]
+        share = count[Lookup.fit(z, self._sizes(seen)).of(combos)] / count.sum()
         if isinstance(like, PatternRates):
-            y = self.pieces.shown[:, seen]
-            people = Distinct.rows(list(y.T), len(y), self.pieces.count.astype(float))
-            share = like.shares(y[people.first], people.count, combos, found.first)
-        else:
-            share = count[Lookup.fit(z, self._sizes(seen)).of(combos)] / count.sum()
-        with np.errstate(divide="ignore"):
-            return np.log(share)[found.of]
+            y, n = self.pieces.shown[:, seen], self.pieces.count.astype(float)
+            n = np.where((y >= 0).all(axis=1), n, 0.0) if (y >= 0).all(axis=1).any() else n  # rows shown whole
+            people = Distinct.rows(list(y.T), len(y), n)
+            known = like.shares(y[people.first], people.count, combos, found.first)
+            return np.asarray(np.log(np.maximum(share, known))[found.of])  # a row is at least somebody's
+        return np.asarray(np.log(share)[found.of])
 
 
 def code_count(column: Column) -> int:

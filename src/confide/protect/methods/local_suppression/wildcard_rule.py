@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from confide.core.errors import InputError
 from confide.core.run.compile import unfused
-from confide.frames.columns import F64, I64
+from confide.frames.columns import F64
 from confide.protect.methods.local_suppression.pieces import Pieces
 
 MOST = 14
@@ -66,9 +68,10 @@ def _fewest(alive, n, f, asked, w, k):  # type: ignore[no-untyped-def]
     """The class below k with the fewest equals; of those with as many the lightest."""
     found = -1
     for g in range(alive):
-        if n[g] > 0 and asked[g] and f[g] < k:
-            if found < 0 or f[g] < f[found] or (f[g] == f[found] and w[g] < w[found]):
-                found = g
+        if n[g] == 0 or not asked[g] or f[g] >= k:
+            continue
+        if found < 0 or f[g] < f[found] or (f[g] == f[found] and w[g] < w[found]):
+            found = g
     return found
 
 
@@ -116,7 +119,7 @@ def hide_wildcard(pieces: Pieces, k: int, importance: F64, within: Sequence[int]
         )
     room = int(pieces.count[pieces.asked].sum())
 
-    def longer(values: I64) -> I64:
+    def longer(values: NDArray[Any]) -> NDArray[Any]:
         return np.concatenate([values, np.zeros((room, *values.shape[1:]), dtype=values.dtype)])
 
     start = len(pieces.count)
