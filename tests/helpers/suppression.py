@@ -30,9 +30,7 @@ def distance_bound(rows: Sequence[Row], k: int, c: Sequence[float]) -> float:
     total = 0.0
     for i, y in enumerate(rows):
         far = sorted(
-            sum(w for w, a, b in zip(c, y, x, strict=True) if a != b and a >= 0)
-            for j, x in enumerate(rows)
-            if j != i
+            sum(w for w, a, b in zip(c, y, x, strict=True) if a != b and a >= 0) for j, x in enumerate(rows) if j != i
         )
         total += far[k - 2]
     return total
@@ -87,7 +85,7 @@ GUIDE = pl.DataFrame(
     [
         line.split()
         for line in (
-            "U F si e;U F si e;U F pi n;U M sc e;R F sc u;U M sc e;U F pc n;U M ps u;U F si n;U F si n".split(";")
+            ["U F si e", "U F si e", "U F pi n", "U M sc e", "R F sc u", "U M sc e", "U F pc n", "U M ps u", "U F si n", "U F si n"]
         )
     ],
     orient="row", schema=["residence", "gender", "education", "labour"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -207,7 +207,7 @@ class Release(Public):
         return tuple(doubts(self))
 
     @cached_property
-    def details(self) -> tuple[dict[str, Any], ...]:
+    def details(self) -> tuple[Mapping[str, object], ...]:
         """What each step tells of what it did to this file, private; one dictionary per step that tells anything.
 
         >>> import confide as cf

@@ -137,7 +137,7 @@ class _Case:
         if evidence.sense == "pair":  # a reading of its own; what the likelihood is, it says at level "exact"
             plain = replace(self, view=replace(self.view, level="exact"))
             found = self.fitted.evidence(plain.view, self.variables)
-            if found.sense == "z|y" and found.likelihood is not None and not isinstance(found.likelihood, Silent):
+            if found.sense == "z|y" and found.likelihood is not None and found.likelihood.jointly:
                 yield from plain.rows(draws, seed)
                 return
         yield self._labels(evidence)

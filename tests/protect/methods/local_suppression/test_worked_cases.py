@@ -8,9 +8,9 @@ import pytest
 
 import confide as cf
 from confide.attack.intruder import Intruder
+from confide.frames.columns import Records, encode_column
 from confide.protect.methods.local_suppression.exact import hide_exactly
 from confide.protect.methods.local_suppression.pieces import key_codes, pieces_of
-from confide.frames.columns import Records, encode_column
 from tests.helpers.suppression import GUIDE, TEN, WIDOW, posterior
 
 HEADS = cf.demo("heads").select("sex", "race", "marital", (pl.col("age") // 10).cast(pl.String))

@@ -29,7 +29,7 @@ Codes = Callable[[Records], I64]
 class FlowRates(Likelihood):
     """`column`: (r,) the released combination of each row, -1 for one that the step did not make. `codes`: true values
     as codes; `cells`: which of the file's joint values they are. `pair`, `log_rate`: by cell * `many` + combination, in
-    rising order, the log of the rate; any other pair has none."""
+    rising order, the log of the rate; any other pair has none. `log_share`: of all people who show a combination."""
 
     column: I64
     codes: Codes
@@ -37,6 +37,7 @@ class FlowRates(Likelihood):
     many: int
     pair: I64
     log_rate: F64
+    log_share: F64
 
     scale: ClassVar[None] = None
     makes_missing: ClassVar[bool] = True

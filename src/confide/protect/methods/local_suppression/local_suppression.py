@@ -12,7 +12,7 @@ import numpy as np
 from confide.core.checks import fraction
 from confide.core.errors import Problems, raise_all
 from confide.core.random.draws import Draws
-from confide.frames.columns import I64, Column, Records
+from confide.frames.columns import I64, Column, Kind, Records
 from confide.protect.methods.local_suppression.checks import (
     stated_importance,
     stated_risk,
@@ -24,6 +24,7 @@ from confide.protect.methods.local_suppression.checks import (
 from confide.protect.methods.local_suppression.pieces import Pieces, key_codes, pieces_of
 from confide.protect.methods.local_suppression.reading import Reading
 from confide.protect.methods.local_suppression.solution import HOW, RULES, Solution, least_candidates, left_below, solve
+from confide.protect.methods.local_suppression.wildcard_rule import MOST
 from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.evidence import Evidence
 from confide.protect.seam.fitted import Applied, Fitted, View
@@ -102,12 +103,16 @@ class LocalSuppression(Mechanism):
     def _misfits(self) -> list[str]:
         """Arguments that do not go together."""
         read = {v for v in (self.weight, self.risk) if isinstance(v, str)} & set(self.variables)
+        largest = max(self.subsets or {len(self.variables): 0})
         asked = {
             "risk goes with above, the risk from which records are protected.":
                 (self.risk is None) != (self.above is None),
             'how="exact" is worked out for rule="own".': self.how == "exact" and self.rule == "wildcard",
             'how="exact" is worked out for all keys together, not for subsets.':
                 self.how == "exact" and self.subsets is not None,
+            f'{largest} variables are too many for rule="wildcard", which looks at all sets of them: {MOST} at most. '
+            'Take rule="own", which also protects, or fewer variables.':
+                self.rule == "wildcard" and largest > MOST,
             "weight takes the name of a column.": not (self.weight is None or isinstance(self.weight, str)),
             f"{', '.join(sorted(read))} cannot be hidden and read at once.": read,
         }  # fmt: skip
@@ -116,6 +121,9 @@ class LocalSuppression(Mechanism):
     @property
     def needs(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(v for v in (self.weight, self.risk) if isinstance(v, str)))
+
+    def kinds(self) -> Mapping[str, Kind]:
+        return dict.fromkeys(self.needs, "numeric")
 
     @property
     def secret(self) -> tuple[str, ...]:

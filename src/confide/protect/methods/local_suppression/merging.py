@@ -4,7 +4,7 @@ Notation
 --------
 G classes of people who are alike in what is released, V variables.
 x : (G, V) released codes, -1 where there is none
-n : (G,) people; w : (G,) the sum of their weights; asked : (G,) how many of them are to be protected
+n : (G,) people; w : (G,) the sum of their weights; light : (G,) the least of these; asked : (G,) how many of them are to be protected
 c : (V,) importance
 """
 
@@ -47,7 +47,7 @@ def _smallest(n, asked, alive, k):  # type: ignore[no-untyped-def]
 
 
 @unfused
-def merge_small(x, n, w, asked, c, k, credit, shared, moves):  # type: ignore[no-untyped-def]
+def merge_small(x, n, w, light, asked, c, k, credit, shared, moves):  # type: ignore[no-untyped-def]
     """Merge until no class with people to be protected is below k; changes its arguments, returns how many moves.
 
     A move (a, b, rows): so many rows of class b join class a, which from then on shows only what both show. `credit`:
@@ -66,7 +66,7 @@ def merge_small(x, n, w, asked, c, k, credit, shared, moves):  # type: ignore[no
                 continue
             take = _needed(n[a], n[b], asked[b], k)
             helped = n[a] + (n[b] if asked[b] > 0 and n[b] < k else 0) if shared else 1
-            cost = _dearer(x, a, b, c, w[a], w[b] * take / n[b], best * helped + credit[b])
+            cost = _dearer(x, a, b, c, w[a], w[b] if take == n[b] else light[b] * take, best * helped + credit[b])
             cost = (cost - credit[b]) / helped
             if cost < best:
                 best, partner, rows = cost, b, take
@@ -77,7 +77,7 @@ def merge_small(x, n, w, asked, c, k, credit, shared, moves):  # type: ignore[no
         for v in range(x.shape[1]):
             if x[a, v] != x[partner, v]:
                 x[a, v] = -1
-        moved = w[partner] * rows / n[partner]
+        moved = w[partner] if rows == n[partner] else light[partner] * rows
         w[a] += moved
         w[partner] -= moved
         n[a] += rows

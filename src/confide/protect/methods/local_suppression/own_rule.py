@@ -26,9 +26,15 @@ Rows = tuple[int, int]
 def hide_own(pieces: Pieces, k: int, importance: F64, within: Sequence[int]) -> Pieces:
     """More hidden, in the variables `within` only, until nobody who is to be protected is in a class below k there.
 
-    Two orders of merging are tried, and the cheaper one is taken.
+    Two orders of merging are tried, where people weigh differently also as if they did not, and the cheapest is taken.
     """
-    tried = [_hidden(pieces, k, importance, np.asarray(within), *how) for how in ((0.5, False), (0.0, True))]
+    ways, at = [(0.5, False), (0.0, True)], np.asarray(within)
+    tried = [_hidden(pieces, k, importance, at, *how) for how in ways]
+    if np.ptp(pieces.weight) > 0:
+        weight = dict(zip(pieces.unit.tolist(), pieces.weight.tolist(), strict=True))
+        equal = replace(pieces, weight=np.ones(len(pieces.weight)))
+        for made in (_hidden(equal, k, importance, at, *how) for how in ways):
+            tried.append(replace(made, weight=np.array([weight[u] for u in made.unit.tolist()])))
     return min(tried, key=lambda made: made.cost(importance))
 
 
@@ -38,11 +44,13 @@ def _hidden(pieces: Pieces, k: int, importance: F64, within: I64, credit: float,
     x = np.ascontiguousarray(shown[found.first])
     n = np.bincount(found.of, weights=pieces.count, minlength=len(found)).astype(np.int64)
     w = np.bincount(found.of, weights=pieces.count * pieces.weight, minlength=len(found))
+    light = np.full(len(found), np.inf)
+    np.minimum.at(light, found.of, pieces.weight)
     asked = np.bincount(found.of, weights=pieces.count * pieces.asked, minlength=len(found)).astype(np.int64)
     moves = np.zeros((len(found) + 1, 3), dtype=np.int64)
     c = importance[within].astype(float)
     inevitable = credit * w * least_distances(x, n, asked, c, k)
-    many = merge_small(x, n, w, asked, c, k, inevitable, shared, moves)
+    many = merge_small(x, n, w, light, asked, c, k, inevitable, shared, moves)
     assert many >= 0, "a file has at least k records"
     groups = _replayed(pieces, found.of, len(found), moves[:many])
     touched = set(moves[:many, 0].tolist())

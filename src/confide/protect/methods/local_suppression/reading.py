@@ -90,9 +90,10 @@ class Reading:
         column = Lookup.fit(combos, self._sizes(seen)).of(rows)
         with np.errstate(divide="ignore"):
             log_rate = np.log(pair.count) - np.log(total[at])
+            log_share = np.log(np.bincount(made.of, weights=n, minlength=len(made)) / n.sum())
         key = at * len(made) + made.of[pair.first]
         lookup = Lookup.fit(cells, self._sizes(known))
-        return FlowRates(column, codes, lookup, len(made), key, log_rate)  # type: ignore[arg-type]
+        return FlowRates(column, codes, lookup, len(made), key, log_rate, log_share)  # type: ignore[arg-type]
 
     def _flows(self, z: I64, count: F64, seen: list[int]) -> tuple[I64, I64, F64]:
         """True values, what is shown of them, and how many people: the step's own, or, of a release that the step did
@@ -108,17 +109,18 @@ class Reading:
 
     def _log_shares(self, view: View, seen: list[int], like: Likelihood) -> F64:
         """log of the share of all people who would show what each row shows, shape (r,): m of part A."""
+        if isinstance(like, FlowRates):
+            return np.where(like.column >= 0, like.log_share[like.column], 0.0)
+        assert isinstance(like, PatternRates)
         rows, z, count = self._released(view, seen)
         found = Distinct.rows(list(rows.T), len(rows))
-        combos = rows[found.first]
-        share = count[Lookup.fit(z, self._sizes(seen)).of(combos)] / count.sum()
-        if isinstance(like, PatternRates):
-            y, n = self.pieces.shown[:, seen], self.pieces.count.astype(float)
-            n = np.where((y >= 0).all(axis=1), n, 0.0) if (y >= 0).all(axis=1).any() else n  # rows shown whole
-            people = Distinct.rows(list(y.T), len(y), n)
-            known = like.shares(y[people.first], people.count, combos, found.first)
-            return np.asarray(np.log(np.maximum(share, known))[found.of])  # a row is at least somebody's
-        return np.asarray(np.log(share)[found.of])
+        combos, n = rows[found.first], self.pieces.count.astype(float)
+        y = self.pieces.shown[:, seen]
+        whole = (y >= 0).all(axis=1)
+        people = Distinct.rows(list(y.T), len(y), np.where(whole, n, 0.0) if whole.any() else n)
+        known = like.shares(y[people.first], people.count, combos, found.first)
+        least = count[Lookup.fit(z, self._sizes(seen)).of(combos)] / count.sum()  # a row is at least somebody's
+        return np.asarray(np.log(np.maximum(least, known))[found.of])
 
 
 def code_count(column: Column) -> int:

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.core.errors import InputError
 from confide.core.run.compile import unfused
 from confide.frames.columns import F64
 from confide.protect.methods.local_suppression.pieces import Pieces
@@ -112,11 +111,6 @@ def hide_rows(x, n, w, asked, of, alive, c, k, hidden):  # type: ignore[no-untyp
 def hide_wildcard(pieces: Pieces, k: int, importance: F64, within: Sequence[int]) -> Pieces:
     """More hidden, in the variables `within` only, until everybody who is to be protected has k equals there."""
     at = list(within)
-    if len(at) > MOST:
-        raise InputError(
-            f'{len(at)} variables are too many for rule="wildcard", which looks at all sets of them: {MOST} at most. '
-            'Take rule="own", which also protects, or fewer variables.'
-        )
     room = int(pieces.count[pieces.asked].sum())
 
     def longer(values: NDArray[Any]) -> NDArray[Any]:
