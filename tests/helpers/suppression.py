@@ -92,3 +92,67 @@ GUIDE = pl.DataFrame(
 )  # fmt: skip
 TEN = pl.DataFrame({"v": list("aaaaaabbbc")})
 WIDOW = pl.DataFrame({"area": ["A"] * 5, "marital": ["single", "married", "married", "single", "widow"]})
+
+
+def plain_merging(rows: Sequence[Row], k: int, c: Sequence[float], credit: float, shared: bool) -> list[list[int]]:
+    """The greedy merging of the rule "own", row by row: who is in each class, before anything is given back."""
+    order = sorted(set(rows))
+    classes = [[i for i, y in enumerate(rows) if y == value] for value in order]
+    shown = list(order)
+    worth = []
+    for a, value in enumerate(order):
+        far = sorted(
+            sum(w for w, p, q in zip(c, value, x, strict=True) if p != q and p >= 0)
+            for j, x in enumerate(rows)
+            if j not in classes[a]
+        )
+        few = len(classes[a]) < k
+        worth.append(credit * len(classes[a]) * far[k - len(classes[a]) - 1] if few else 0.0)
+    while True:
+        small = [g for g, each in enumerate(classes) if 0 < len(each) < k]
+        if not small:
+            return classes
+        a = min(small, key=lambda g: len(classes[g]))
+        best, partner, take = float("inf"), -1, 0
+        for b, others in enumerate(classes):
+            if b == a or not others:
+                continue
+            need = k - len(classes[a])
+            rows_taken = need if len(others) > need and len(others) - need >= k else len(others)
+            cost = sum(
+                w * (len(classes[a]) * (p >= 0) + rows_taken * (q >= 0))
+                for w, p, q in zip(c, shown[a], shown[b], strict=True)
+                if p != q
+            )
+            helped = len(classes[a]) + (len(others) if len(others) < k else 0) if shared else 1
+            if (cost - worth[b]) / helped < best:
+                best, partner, take = (cost - worth[b]) / helped, b, rows_taken
+        shown[a] = tuple(p if p == q else -1 for p, q in zip(shown[a], shown[partner], strict=True))
+        classes[a] += classes[partner][:take]
+        classes[partner] = classes[partner][take:]
+        worth[a] = 0.0
+
+
+def plain_wildcard(rows: Sequence[Row], k: int, c: Sequence[float]) -> list[Row]:
+    """The greedy hiding of the rule "wildcard", row by row; what each row shows."""
+    shown, many = list(rows), len(rows[0])
+
+    def agree(a: Row, b: Row) -> bool:
+        return all(p == q or p < 0 or q < 0 for p, q in zip(a, b, strict=True))
+
+    while True:
+        f = [sum(agree(a, b) for b in shown) for a in shown]
+        few = [i for i in range(len(rows)) if f[i] < k]
+        if not few:
+            return shown
+        i = min(few, key=lambda i: f[i])
+        best, least, most = shown[i], float("inf"), -1
+        for s in range(1 << many):
+            hidden = [v for v in range(many) if s >> v & 1]
+            tried = tuple(-1 if v in hidden else p for v, p in enumerate(shown[i]))
+            fits = [j for j, b in enumerate(shown) if agree(tried, b)]
+            cost = sum(c[v] for v in hidden) if all(shown[i][v] >= 0 for v in hidden) else float("inf")
+            helped = sum(f[j] < k for j in fits)
+            if len(fits) >= k and (cost < least or (cost == least and helped > most)):
+                best, least, most = tried, cost, helped
+        shown[i] = best

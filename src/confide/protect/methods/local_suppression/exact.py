@@ -13,7 +13,7 @@ certificate is the solver's own lower bound, which equals the cost; the bound of
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -72,11 +72,7 @@ def _filled(pieces: Pieces, groups: _Groups, times: I64) -> Pieces:
         for g in np.flatnonzero(times)
         for y, m in groups.members[int(g)].items()
     ]
-    y, hidden, count = (np.array(part, dtype=np.int64) for part in zip(*out, strict=True))
-    return replace(
-        pieces, codes=pieces.codes[y], hidden=hidden, count=count, weight=pieces.weight[y], asked=pieces.asked[y],
-        unit=pieces.unit[y],
-    ).merged()  # fmt: skip
+    return pieces.divided(out)
 
 
 def _groups(pieces: Pieces, k: int, importance: F64, where: str) -> _Groups:

@@ -4,7 +4,8 @@ Notation
 --------
 G classes of people who are alike in what is released, V variables.
 x : (G, V) released codes, -1 where there is none
-n : (G,) people; w : (G,) the sum of their weights; light : (G,) the least of these; asked : (G,) how many of them are to be protected
+n : (G,) people; w : (G,) the sum of their weights; light : (G,) the least of these
+asked : (G,) how many of them are to be protected
 c : (V,) importance
 """
 

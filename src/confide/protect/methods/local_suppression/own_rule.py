@@ -17,10 +17,7 @@ from confide.frames.columns import F64, I64
 from confide.frames.distinct import Distinct
 from confide.protect.methods.local_suppression.bounds import least_distances
 from confide.protect.methods.local_suppression.merging import merge_small
-from confide.protect.methods.local_suppression.pieces import Pieces
-
-Rows = tuple[int, int]
-"""A piece, and how many of its people."""
+from confide.protect.methods.local_suppression.pieces import Pieces, Rows, taken
 
 
 def hide_own(pieces: Pieces, k: int, importance: F64, within: Sequence[int]) -> Pieces:
@@ -69,19 +66,6 @@ def _replayed(pieces: Pieces, of: I64, many: int, moves: I64) -> list[list[Rows]
     return groups
 
 
-def taken(group: list[Rows], rows: int) -> tuple[list[Rows], list[Rows]]:
-    """The first so many people of a class, and the others."""
-    moved, left = [], []
-    for p, count in group:
-        now = min(count, rows)
-        rows -= now
-        if now:
-            moved.append((p, now))
-        if count > now:
-            left.append((p, count - now))
-    return moved, left
-
-
 @dataclass
 class _Mended:
     """Classes in which something was hidden. `codes`: true values of pieces; what was hidden before stays."""
@@ -110,11 +94,7 @@ class _Mended:
         for g, rows in enumerate(groups):
             if g not in touched:
                 out += [(p, int(pieces.hidden[p]), c) for p, c in rows]
-        p, hidden, count = (np.array(each, dtype=np.int64) for each in zip(*out, strict=True))
-        return replace(
-            pieces, codes=pieces.codes[p], hidden=hidden, count=count, weight=pieces.weight[p], asked=pieces.asked[p],
-            unit=pieces.unit[p],
-        ).merged()  # fmt: skip
+        return pieces.divided(out)
 
     def _spared(self, rows: list[Rows], home: dict[tuple[int, ...], int]) -> tuple[list[Rows], list[Rows]]:
         """Those that stay, and those that return to a class of k or more in which nothing was hidden."""

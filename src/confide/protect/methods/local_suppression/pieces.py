@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -54,6 +54,23 @@ class Lookup:
         return np.where(hit, self.number[at], -1).astype(np.int64)
 
 
+Rows = tuple[int, int]
+"""A piece, and how many of its people."""
+
+
+def taken(group: list[Rows], rows: int) -> tuple[list[Rows], list[Rows]]:
+    """The first so many people of a class, and the others."""
+    moved, left = [], []
+    for p, count in group:
+        now = min(count, rows)
+        rows -= now
+        if now:
+            moved.append((p, now))
+        if count > now:
+            left.append((p, count - now))
+    return moved, left
+
+
 @dataclass(frozen=True, eq=False)
 class Pieces:
     """People who are alike in all that counts, and what is hidden of them.
@@ -88,14 +105,15 @@ class Pieces:
         gone = ((self.hidden[:, None] >> bits) & 1 == 1) & (self.codes >= 0)
         return float(((gone * importance).sum(axis=1) * self.count * self.weight).sum())
 
-    def merged(self) -> Pieces:
-        """The same with pieces of one kind and one pattern counted together."""
-        keys = Distinct.rows([self.unit, self.hidden], len(self.unit))
-        count = np.bincount(keys.of, weights=self.count, minlength=len(keys)).astype(np.int64)
-        at = keys.first
-        return replace(
-            self, codes=self.codes[at], hidden=self.hidden[at], count=count, weight=self.weight[at],
-            asked=self.asked[at], unit=self.unit[at],
+    def divided(self, parts: Sequence[tuple[int, int, int]]) -> Pieces:
+        """People in other pieces: each part has the piece it is of, what is hidden, and how many people. Those of one
+        kind and one pattern are counted together."""
+        at, hidden, people = (np.array(each, dtype=np.int64) for each in zip(*parts, strict=True))
+        keys = Distinct.rows([self.unit[at], hidden], len(at), people.astype(float))
+        at = at[keys.first]
+        return Pieces(
+            self.codes[at], hidden[keys.first], keys.count.astype(np.int64), self.weight[at], self.asked[at],
+            self.unit[at],
         )  # fmt: skip
 
 

@@ -10,7 +10,6 @@ Notation as in `merging`; M : variables on which two rows differ, both showing a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,8 @@ from numpy.typing import NDArray
 
 from confide.core.run.compile import unfused
 from confide.frames.columns import F64
-from confide.protect.methods.local_suppression.pieces import Pieces
+from confide.frames.distinct import Distinct
+from confide.protect.methods.local_suppression.pieces import Pieces, Rows, taken
 
 MOST = 14
 """Variables at most: all sets of them are looked at."""
@@ -109,25 +109,32 @@ def hide_rows(x, n, w, asked, of, alive, c, k, hidden):  # type: ignore[no-untyp
 
 
 def hide_wildcard(pieces: Pieces, k: int, importance: F64, within: Sequence[int]) -> Pieces:
-    """More hidden, in the variables `within` only, until everybody who is to be protected has k equals there."""
-    at = list(within)
-    room = int(pieces.count[pieces.asked].sum())
+    """More hidden, in the variables `within` only, until everybody who is to be protected has k equals there.
+
+    Of people who are alike those of least weight come first.
+    """
+    at, by_weight = list(within), np.argsort(pieces.weight, kind="stable")
+    alike = Distinct.rows([*pieces.codes.T, pieces.hidden, pieces.asked.astype(np.int64)], len(pieces.count))
+    members: list[list[Rows]] = [[] for _ in range(len(alike))]
+    for p in by_weight.tolist():
+        members[int(alike.of[p])].append((p, int(pieces.count[p])))
+    count = np.bincount(alike.of, weights=pieces.count, minlength=len(alike)).astype(np.int64)
+    start, room = len(alike), int(count[pieces.asked[alike.first]].sum())
 
     def longer(values: NDArray[Any]) -> NDArray[Any]:
         return np.concatenate([values, np.zeros((room, *values.shape[1:]), dtype=values.dtype)])
 
-    start = len(pieces.count)
-    x, n, w = longer(pieces.shown[:, at]), longer(pieces.count), longer(pieces.weight)
-    asked, of = longer(pieces.asked), longer(np.arange(start, dtype=np.int64))
+    light = np.array([pieces.weight[each[0][0]] for each in members])
+    x, n, w = longer(pieces.shown[alike.first][:, at]), longer(count), longer(light)
+    asked, of = longer(pieces.asked[alike.first]), longer(np.arange(start, dtype=np.int64))
     hidden = np.zeros(start + room, dtype=np.int64)
     many = hide_rows(x, n, w, asked, of, start, importance[at].astype(float), k, hidden)
     assert many >= 0, "a file has at least k records"
-    p, bits = of[:many], np.zeros(many, dtype=np.int64)
+    bits = np.zeros(many, dtype=np.int64)
     for v, own in enumerate(at):
         bits |= (hidden[:many] >> v & 1) << own
-    keep = n[:many] > 0
-    p, bits, n = p[keep], bits[keep], n[:many][keep]
-    return replace(
-        pieces, codes=pieces.codes[p], hidden=pieces.hidden[p] | bits, count=n, weight=pieces.weight[p],
-        asked=pieces.asked[p], unit=pieces.unit[p],
-    ).merged()  # fmt: skip
+    out: list[tuple[int, int, int]] = []
+    for g in [*range(start, many), *range(start)]:  # those who left, then those who stayed
+        moved, members[of[g]] = taken(members[of[g]], int(n[g]))
+        out += [(p, int(pieces.hidden[p] | bits[g]), c) for p, c in moved]
+    return pieces.divided(out)
