@@ -51,11 +51,9 @@ def test_lists_are_whole() -> None:
 def test_where_names_are_asked_for() -> None:
     with pytest.raises(cf.InputError, match='is the measure "propensity" here'):
         as_measure("pmse")
-    with pytest.raises(
-        cf.InputError, match=r"confide has no local suppression yet.*There are: bottomcode, .*, topcode"
-    ):
-        cf.Plan.from_dict({"steps": [{"method": "local_suppression", "variable": "age"}]})
-    with pytest.raises(AttributeError, match=r"no attribute 'KAnonymity'. confide has no step that forces"):
+    with pytest.raises(cf.InputError, match=r"confide has no local recoding.*There are: bottomcode, .*, topcode"):
+        cf.Plan.from_dict({"steps": [{"method": "local_recoding", "variable": "age"}]})
+    with pytest.raises(AttributeError, match=r"no attribute 'KAnonymity'. confide forces k-anonymity by the step"):
         cf.KAnonymity  # noqa: B018
     with pytest.raises(AttributeError, match=r"no attribute 'Nonsense'$"):
         cf.Nonsense  # noqa: B018

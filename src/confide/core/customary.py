@@ -14,6 +14,7 @@ HERE = {
         "bottomcode": "bottom coding",
         "cart_synthesis": "cart, synthpop, syn, synthesis, synthetic data, sequential synthesis",
         "hot_deck": "hotdeck, statistical matching, donor imputation",
+        "local_suppression": "suppression, cell deletion, blanking, local suppress, kanon",
         "lognormal_noise": "multiplicative noise, noise multiplication",
         "matrix_mask": "matrix masking, masking",
         "microaggregate": "microaggregation, mdav, aggregation",
@@ -63,10 +64,10 @@ RISKS = {
 """Measures of risk, which an attack reports."""
 
 NONE_YET = {
-    "k-anonymity, kanon, k anonymous": "has no step that forces k-anonymity; Recode and Topcode make people alike, "
-        "`candidates` of attack.units counts them, and attack.explain(target).remedies says which step would do",
-    "local suppression, suppression, local recoding, cell deletion, blanking": "has no local suppression yet; nearest "
-        "are Recode with a mapping into broader categories, and Plan(drop=[...]) for a whole variable",
+    "k-anonymity, k anonymous": "forces k-anonymity by the step LocalSuppression, which hides single values; "
+        "Recode and Topcode make people alike, and `candidates` of attack.units counts them",
+    "local recoding": "has no local recoding; nearest are Recode, for a whole variable, and LocalSuppression, which hides "
+        "single values",
     "l-diversity, t-closeness": "has no l-diversity or t-closeness; nearest is attack.guess(variable), which says what "
         "an intruder learns of a variable that it does not know",
     "attribute disclosure, attribute risk, inference":

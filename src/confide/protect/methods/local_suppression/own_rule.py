@@ -38,14 +38,15 @@ def hide_own(pieces: Pieces, k: int, importance: F64, within: Sequence[int]) -> 
 def _hidden(pieces: Pieces, k: int, importance: F64, within: I64, credit: float, shared: bool) -> Pieces:
     shown = pieces.shown[:, within]
     found = Distinct.rows(list(shown.T), len(shown))
-    x = np.ascontiguousarray(shown[found.first])
+    telling = np.argsort([-len(np.unique(v)) for v in shown.T], kind="stable")  # what differs most is looked at first
+    x = np.ascontiguousarray(shown[found.first][:, telling])
     n = np.bincount(found.of, weights=pieces.count, minlength=len(found)).astype(np.int64)
     w = np.bincount(found.of, weights=pieces.count * pieces.weight, minlength=len(found))
     light = np.full(len(found), np.inf)
     np.minimum.at(light, found.of, pieces.weight)
     asked = np.bincount(found.of, weights=pieces.count * pieces.asked, minlength=len(found)).astype(np.int64)
     moves = np.zeros((len(found) + 1, 3), dtype=np.int64)
-    c = importance[within].astype(float)
+    c = importance[within][telling].astype(float)
     inevitable = credit * w * least_distances(x, n, asked, c, k)
     many = merge_small(x, n, w, light, asked, c, k, inevitable, shared, moves)
     assert many >= 0, "a file has at least k records"
