@@ -66,8 +66,8 @@ RISKS = {
 NONE_YET = {
     "k-anonymity, k anonymous": "forces k-anonymity by the step LocalSuppression, which hides single values; "
         "Recode and Topcode make people alike, and `candidates` of attack.units counts them",
-    "local recoding": "has no local recoding; nearest are Recode, for a whole variable, and LocalSuppression, which hides "
-        "single values",
+    "local recoding": "has no local recoding; nearest are Recode, for a whole variable, and LocalSuppression, which "
+        "hides single values",
     "l-diversity, t-closeness": "has no l-diversity or t-closeness; nearest is attack.guess(variable), which says what "
         "an intruder learns of a variable that it does not know",
     "attribute disclosure, attribute risk, inference":

@@ -185,6 +185,9 @@ def _random_step(
         evidence = step_evidence(case, i, c if any(v in known for v in in_play) else b, view, in_play)
     if evidence.likelihood is None:
         return
+    vague = {*limits, *case.intruder.errors} & set(evidence.about)
+    if evidence.sense == "pair" and vague and evidence.instead is not None:
+        evidence = Evidence(evidence.about, evidence.labels, evidence.instead)
     if evidence.sense == "pair":
         uncertain += _own_reading(case, i, evidence, limits, a, view)
         return

@@ -242,6 +242,7 @@ def test_more_joint_values_than_a_belief_can_hold(level: str, monkeypatch: pytes
     release = protected(k=3)
     expected = cf.Intruder(knows=KEYS).attack(release).units["p_max"].to_numpy()
     monkeypatch.setattr(reading, "CLASSES", 50)
+    monkeypatch.setattr(reading, "EXACT", 50)
     attack = Intruder.at(level, knows=KEYS).attack(release)
     assert attack.units["p_max"].max() <= 1 / 3 + 1e-12  # type: ignore[operator]
     if level != "average":
@@ -254,6 +255,20 @@ def test_a_sample_drawn_afterwards_keeps_the_rates() -> None:
     plan = cf.Plan([cf.LocalSuppression(KEYS, k=3), cf.Sample(0.5)], identifiers=["id"])
     release = plan.protect(HEADS.head(4_000), seed=1)
     assert abs(cf.Intruder(knows=KEYS, membership="in_file").attack(release).calibration().z) < 3
+
+
+def test_values_that_may_be_mistaken_and_intervals() -> None:
+    release = protected(HEADS.head(500), (cf.Recode("age", width=10),), k=3)
+    sure = cf.Intruder(knows=KEYS).attack(release).summary().expected_matches
+    vague = cf.Intruder(knows=KEYS, errors={"race": 0.2}).attack(release)
+    assert vague.summary().claimed_matches < sure
+    assert vague.units["p_max"].max() <= 1 / 3 + 1e-12  # type: ignore[operator]
+    wide = protected(HEADS.head(500), k=3)
+    targets = HEADS.head(500).with_columns(low=pl.col("age") - 2, high=pl.col("age") + 2)
+    between = cf.Intruder(knows=KEYS[:3], between={"age": ("low", "high")}).attack(wide, targets=targets)
+    assert between.units["p_max"].max() <= 1 / 3 + 1e-12  # type: ignore[operator]
+    less = cf.Intruder(knows=KEYS[:3]).attack(wide).summary().expected_matches
+    assert between.summary().expected_matches > less
 
 
 def test_beside_other_steps() -> None:

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from confide.protect.methods.local_suppression.bounds import least_distances
 from confide.protect.methods.local_suppression.flows import allotted
 from confide.protect.methods.local_suppression.merging import merge_small
-from confide.protect.methods.local_suppression.bounds import least_distances
 from confide.protect.methods.local_suppression.pieces import pieces_of
 from confide.protect.methods.local_suppression.wildcard_rule import hide_wildcard
 from tests.helpers.suppression import plain_merging, plain_wildcard

@@ -12,6 +12,7 @@ values; where these are too many for that, the step reads what is known by itsel
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -27,8 +28,9 @@ from confide.protect.seam.evidence import Evidence
 from confide.protect.seam.fitted import View
 from confide.protect.seam.likelihood import Likelihood
 
-CLASSES = 5_000
-"""Joint values up to which the engine's belief averages over them."""
+CLASSES, EXACT = 5_000, 1_000
+"""Joint values up to which the engine's belief averages over them; at level "exact", where it asks what other variables
+say of each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,16 +45,21 @@ class Reading:
         """`how`: "rates" of each cell, "constant" ones, or "bound": constant where fewer than k rows show the cell."""
         index = [i for i, c in enumerate(self.columns) if c.name in about]
         known = [i for i in index if self.columns[i].name in view.known]
-        many = self._many(index) > CLASSES  # nobody can average over so many
+        many = self._many(index) > (EXACT if view.level == "exact" else CLASSES)  # nobody can average over so many
         if not known or not (many or (how == "rates" and view.level != "exact")):
             return Evidence(about, likelihood=None if many else self._likelihood(view, index, index, how))
         seen = index if how == "rates" else known
         like = self._likelihood(view, known, seen, how)
-        return Evidence(about, likelihood=like, sense="pair", log_others=-self._log_shares(view, seen, like))
+        plain = None if many else self._likelihood(view, index, index, how)
+        log_others = -self._log_shares(view, seen, like)
+        return Evidence(about, likelihood=like, sense="pair", log_others=log_others, instead=plain)
 
     def _many(self, index: Sequence[int]) -> int:
-        """How many joint values the file has."""
-        return len(Distinct.rows(list(self.pieces.codes[:, index].T), len(self.pieces.count)))
+        """Joint values that a belief would average over: all combinations, where they are few enough, else those that
+        the file has."""
+        every = math.prod(self._sizes(index))
+        found = len(Distinct.rows(list(self.pieces.codes[:, index].T), len(self.pieces.count)))
+        return every if every <= CLASSES else found
 
     def _released(self, view: View, index: Sequence[int]) -> tuple[I64, I64, F64]:
         """Codes of released rows, and the distinct ones of the whole release with their counts."""
