@@ -69,6 +69,7 @@ from confide.measure.utility.regressions import CoefficientDifference as Coeffic
 from confide.measure.utility.regressions import RegressionOverlap as RegressionOverlap
 from confide.measure.utility.run import utility as utility
 from confide.protect.copies import Copies as Copies
+from confide.protect.methods.local_suppression.local_suppression import LocalSuppression as LocalSuppression
 from confide.protect.methods.lognormal import LognormalNoise as LognormalNoise
 from confide.protect.methods.mask.mask import MatrixMask as MatrixMask
 from confide.protect.methods.measurement_error.measurement_error import MeasurementError as MeasurementError

@@ -32,6 +32,8 @@ def attacks() -> Iterator[tuple[cf.Plan, cf.Intruder]]:
         ([cf.NormalSynthesis("hh_income", given=["sex", "age"])], money),
         ([cf.MeasurementError("hh_income", noise_sd=900)], money),
         ([cf.Microaggregate("hh_income", k=3)], money),
+        ([cf.LocalSuppression(["sex", "race", "age"], k=3)], ["sex", "race", "age"]),
+        ([cf.LocalSuppression(["sex", "race", "age"], k=3, rule="wildcard")], ["sex", "race", "age"]),
     ]
     for steps, known in made:
         yield cf.Plan(steps, identifiers=["id"], drop=["weight"]), cf.Intruder(knows=known)

@@ -59,10 +59,8 @@ def test_lists_are_whole() -> None:
 def test_where_names_are_asked_for() -> None:
     with pytest.raises(cf.InputError, match='is the measure "propensity" here'):
         as_measure("pmse")
-    with pytest.raises(
-        cf.InputError, match=r"confide has no local suppression yet.*There are: bottomcode, .*, topcode"
-    ):
-        cf.Plan.from_dict({"steps": [{"method": "local_suppression", "variable": "age"}]})
+    with pytest.raises(cf.InputError, match=r"confide has no local recoding.*There are: bottomcode, .*, topcode"):
+        cf.Plan.from_dict({"steps": [{"method": "local_recoding", "variable": "age"}]})
     with pytest.raises(
         AttributeError, match=r"no attribute 'KAnonymity'. What others call .* cf\.measures\.KAnonymity"
     ):

@@ -112,6 +112,7 @@ STEPS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "NormalSynthesis": (cf.NormalSynthesis, {"variables": "income", "given": ["age", "region"]}),
     "QuantileRegression": (cf.QuantileRegression, {"variables": "income", "given": ["age"], "quantiles": 9}),
     "Microaggregate": (cf.Microaggregate, {"variables": ["income", "spent"], "k": 3}),
+    "LocalSuppression": (cf.LocalSuppression, {"variables": ["region", "sex"], "k": 3, "importance": {"sex": 2.0}}),
     "MatrixMask": (cf.MatrixMask, {"variables": ["income", "spent"], "B": [[1.0, 0.2], [0.1, 1.0]]}),
     "MeasurementError": (cf.MeasurementError, {"variables": "income", "noise_variance": 9.0, "bias_variance": 4.0}),
 }

@@ -55,6 +55,7 @@ PLANS = {
     "microaggregate": cf.Plan([cf.Microaggregate(["hh_income", "age"], k=3)]),
     "measurement error": cf.Plan([cf.MeasurementError("age", noise_variance=cf.Gamma(400, 3.5))]),
     "mask": cf.Plan([cf.MatrixMask(["hh_income", "age"], C=np.ones((150, 2)))]),
+    "local suppression": cf.Plan([cf.LocalSuppression(["sex", "race", "age"], k=3, importance={"age": 0.5})]),
 }
 
 

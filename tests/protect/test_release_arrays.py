@@ -38,6 +38,7 @@ PLANS = {
     "cart": cf.Plan([cf.CartSynthesis("race", given=["sex", "age"])], categorical=["race"]),
     "normal": cf.Plan([cf.NormalSynthesis("hh_income", given=["sex", "age"])]),
     "microaggregate": cf.Plan([cf.Microaggregate(["hh_income", "age"], k=3)]),
+    "local suppression": cf.Plan([cf.LocalSuppression(["sex", "race", "marital", "age"], k=3)]),
     "error": cf.Plan([cf.MeasurementError("age", noise_sd=3)]),
     "mask": cf.Plan([cf.MatrixMask(["hh_income", "age"], C=np.ones((300, 2)))], drop=["id"]),
 }

@@ -14,6 +14,7 @@ HERE = {
         "bottomcode": "bottom coding",
         "cart_synthesis": "cart, synthpop, syn, synthesis, synthetic data, sequential synthesis",
         "hot_deck": "hotdeck, statistical matching, donor imputation",
+        "local_suppression": "suppression, cell deletion, blanking, local suppress, kanon",
         "lognormal_noise": "multiplicative noise, noise multiplication",
         "matrix_mask": "matrix masking, masking",
         "microaggregate": "microaggregation, mdav, aggregation",
@@ -76,8 +77,8 @@ RISKS = {
 NONE_YET = {
     "incognito, ola, flash, mondrian, full domain generalisation, full domain generalization, lattice":
         "searches levels of recoding hierarchies by cf.generalise(data, hierarchies=..., until=...)",
-    "local suppression, suppression, local recoding, cell deletion, blanking": "has no local suppression yet; nearest "
-        "are Recode with a mapping into broader categories, and Plan(drop=[...]) for a whole variable",
+    "local recoding": "has no local recoding; nearest are Recode, for a whole variable, and LocalSuppression, which "
+        "hides single values",
     "key variables, quasi-identifiers, key variable selection":
         "proposes keys by cf.roles(data), and goes on with them in cf.look(data)",
     "risk report, first look, initial risk assessment": "gives a first report by cf.look(data), or confide look FILE",

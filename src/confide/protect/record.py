@@ -164,4 +164,5 @@ def _private(release: Release) -> dict[str, Any]:
         "original": {"rows": release.original.height, "sha256": content_digest(release.original)},
         "link_sha256": link_digest(release.link),
         **({} if release.copy is None else {"copy": list(release.copy)}),
+        **({"details": list(release.details)} if release.details else {}),
     }

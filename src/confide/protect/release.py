@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +27,8 @@ from confide.protect.doubts import doubts
 
 if TYPE_CHECKING:
     from confide.protect.plan import Plan
+    from confide.protect.seam.fitted import Fitted
+    from confide.protect.seam.mechanism import Mechanism
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -204,6 +206,29 @@ class Release(Public):
         """
         return tuple(doubts(self))
 
+    @cached_property
+    def details(self) -> tuple[Mapping[str, object], ...]:
+        """What each step tells of what it did to this file, private; one dictionary per step that tells anything.
+
+        >>> import confide as cf
+        >>> plan = cf.Plan([cf.LocalSuppression(["sex", "age"], k=3)], identifiers=["id"])
+        >>> told = plan.protect(cf.demo("heads").head(1_000), seed=1).details[0]
+        >>> told["step"], told["hidden"], told["below_k"]["own"]
+        ('LocalSuppression("sex, age")', {'sex': 0, 'age': 21}, 0)
+        """
+        return tuple({"step": s.where, **told} for s, f in self._done() if (told := f.details()))
+
+    @cached_property
+    def cautions(self) -> tuple[str, ...]:
+        """What a step of the plan does not do though its name may promise it, in sentences; they are printed too."""
+        return tuple(said for _, f in self._done() for said in f.cautions())
+
+    def _done(self) -> list[tuple[Mechanism, Fitted]]:
+        """Steps that were carried out here, with what they learnt."""
+        if self.compiled is None or self.origin is None:
+            return []
+        return [(s, f) for s, f in zip(self.compiled.steps, self.compiled.fitted, strict=True) if f is not None]
+
     @property
     def seed(self) -> int | None:
         """The seed that was stated, private."""
@@ -241,7 +266,7 @@ class Release(Public):
         how = "made elsewhere" if self.origin is None else self.origin.words
         plural = "" if steps == 1 else "s"
         head = f"Release: {self.frame.height:,} rows, {self.frame.width} variables; {steps} step{plural}; {how}"
-        return "\n".join([head, *self.doubts])
+        return "\n".join([head, *self.doubts, *self.cautions])
 
 
 def public_schema(plan: Plan, compiled: Compiled, before: Encoded, released: pl.DataFrame) -> Schema:

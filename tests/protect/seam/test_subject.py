@@ -14,7 +14,7 @@ from confide.protect.canonical import canonical
 SEVERAL: dict[str, dict[str, Any]] = {
     "Swap": {"rate": 0.3}, "Pram": {"retention": 0.8}, "Noise": {"sd": 3}, "LognormalNoise": {"sd": 0.1},
     "RankSwap": {"window": 5}, "Microaggregate": {"k": 3}, "MeasurementError": {"noise_sd": 2},
-    "MatrixMask": {"B": [[2.0]]}, "HotDeck": {"match": "b"},
+    "MatrixMask": {"B": [[2.0]]}, "HotDeck": {"match": "b"}, "LocalSuppression": {"k": 3},
 }  # fmt: skip
 ONE: dict[str, dict[str, Any]] = {
     "Recode": {"width": 5}, "Topcode": {"at": 80}, "Bottomcode": {"at": 20}, "Round": {"base": 5},

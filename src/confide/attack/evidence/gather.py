@@ -185,6 +185,9 @@ def _random_step(
         evidence = step_evidence(case, i, c if any(v in known for v in in_play) else b, view, in_play)
     if evidence.likelihood is None:
         return
+    vague = {*limits, *case.intruder.errors} & set(evidence.about)
+    if evidence.sense == "pair" and vague and evidence.instead is not None:
+        evidence = Evidence(evidence.about, evidence.labels, evidence.instead)
     if evidence.sense == "pair":
         uncertain += _own_reading(case, i, evidence, limits, a, view)
         return
@@ -251,8 +254,8 @@ def _own_reading(
         if v in limits or v in case.intruder.errors:
             what = "between" if v in limits else "errors"
             raise InputError(
-                f'{what}: "{v}" is synthetic, and this intruder compares it with the target\'s own value; give that '
-                'value, or ask at level "exact".'
+                f'{what}: this intruder reads "{v}" as its method does, beside the target\'s own value; '
+                'give that value, or ask at level "exact".'
             )
     others = None
     if a != "ignore":

@@ -17,7 +17,7 @@ from confide.core.registry import known
 from confide.frames import to_polars
 from confide.frames.columns import I64, Records
 from confide.frames.comparing import encode_like
-from confide.measure.conformance.outcomes import outcomes
+from confide.measure.conformance.outcomes import joint_outcomes, outcomes
 from confide.measure.conformance.twin import evenly, farthest
 from confide.protect.likelihoods.silent import Silent
 from confide.protect.plan import Plan
@@ -134,6 +134,12 @@ class _Case:
 
     def rows(self, draws: int, seed: int) -> Iterator[Row]:
         evidence = self.fitted.evidence(self.view, self.variables)
+        if evidence.sense == "pair":  # a reading of its own; what the likelihood is, it says at level "exact"
+            plain = replace(self, view=replace(self.view, level="exact"))
+            found = self.fitted.evidence(plain.view, self.variables)
+            if found.sense == "z|y" and found.likelihood is not None and found.likelihood.jointly:
+                yield from plain.rows(draws, seed)
+                return
         yield self._labels(evidence)
         like = evidence.likelihood
         if like is None or evidence.sense != "z|y" or isinstance(like, Silent):
@@ -141,7 +147,7 @@ class _Case:
             return
         wrong = self._scale(like)
         yield "scale", not wrong, wrong or "true values are on the scale that is stated"
-        yield from self._outcomes(draws, seed)
+        yield from self._outcomes(like, draws, seed)
         yield from () if wrong else self._twins(evidence)
 
     def _twins(self, evidence: Evidence) -> Iterator[Row]:
@@ -170,10 +176,13 @@ class _Case:
                 return f'"{v}": {wrong}'
         return ""
 
-    def _outcomes(self, draws: int, seed: int) -> Iterator[Row]:
+    def _outcomes(self, like: Likelihood, draws: int, seed: int) -> Iterator[Row]:
         """Sums of probabilities, and frequencies beside them."""
         files = self.view, self.original, self.link
-        found = [o for v in self.variables for o in outcomes(self.fitted, *files, v, draws, seed)]
+        if like.jointly:
+            found = joint_outcomes(self.fitted, self.view, self.original, self.variables, draws, seed)
+        else:
+            found = [o for v in self.variables for o in outcomes(self.fitted, *files, v, draws, seed)]
         off = max((o.off for o in found), key=abs, default=0.0)
         yield "probabilities", all(o.sums for o in found), f"over all released values the sum is 1{off:+.2g}"
         squares, freedom = np.sum([o.chi_square for o in found], axis=0) if found else (0.0, 0)

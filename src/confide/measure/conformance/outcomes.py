@@ -8,9 +8,11 @@ import numpy as np
 
 from confide.core.random.draws import Stream
 from confide.frames.columns import F64, I64, Bools, Records, rounded
+from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.evidence import Evidence
 from confide.protect.seam.fitted import Fitted, View
 from confide.protect.seam.likelihood import take
+from confide.protect.shared.category_codes import group_codes, joint_codes
 
 ROWS, POINTS, BINS, FEWEST, EVEN = 6, 20_001, 10, 5.0, 1e-3
 """True records that are looked at, points of a grid of numbers, bins of outcomes, least expected count of a bin; by
@@ -60,7 +62,8 @@ def outcomes(fitted: Fitted, view: View, original: Records, link: I64, v: str, d
     rows = _picked(original[v].values, evidence.likelihood.altered(evidence.likelihood.target(original)))
     drawn = np.array([_drawn(fitted, original, v, rows, np.random.default_rng((seed, m))) for m in range(draws)])
     numeric = original[v].kind == "numeric"
-    fresh = numeric and not bool(np.isin(drawn, original[v].values[~original[v].missing]).all())
+    there = drawn[~np.isnan(drawn)]  # what is hidden is no number, and no new one
+    fresh = numeric and not bool(np.isin(there, original[v].values[~original[v].missing]).all())
     of_row = np.zeros(original.n, dtype=np.int64)
     of_row[link] = np.arange(len(link))
     made = []
@@ -71,12 +74,34 @@ def outcomes(fitted: Fitted, view: View, original: Records, link: I64, v: str, d
     return made
 
 
-def _picked(values: F64, altered: Bools) -> I64:
+def joint_outcomes(
+    fitted: Fitted, view: View, original: Records, names: tuple[str, ...], draws: int, seed: int
+) -> list[Outcomes]:
+    """The same for variables of which one hangs on another: for a few true records, combinations in the release."""
+    evidence = fitted.evidence(view, names)
+    assert evidence.likelihood is not None
+    code, of, size = joint_codes(view.released, names, lambda _: Chain())
+    first = np.zeros(size, dtype=np.int64)
+    first[code] = np.arange(len(code))
+    altered = evidence.likelihood.altered(evidence.likelihood.target(original))
+    tried = _picked(group_codes(original, names), altered, 40 * ROWS)
+    p = [_probability(evidence, original, int(row), first) for row in tried]
+    open_ones = np.argsort([float(each.max(initial=0.0)) for each in p], kind="stable")[:ROWS]  # outcomes least certain
+    rows, drawn = tried[open_ones], []
+    for m in range(draws):
+        made = fitted.apply(original, original, Stream(np.random.default_rng((seed, m)))).columns
+        drawn.append(of(original.replaced(made).take(rows)))
+    each = np.array(drawn, dtype=float)
+    values = np.arange(size, dtype=float)
+    return [_binned(values, p[i], z, False) for i, z in zip(open_ones, each.T, strict=True)]
+
+
+def _picked(values: F64 | I64, altered: Bools, many: int = ROWS) -> I64:
     """A few of the altered rows, spread over their values."""
     rows = np.flatnonzero(altered)
     _, first = np.unique(values[rows], return_index=True)
     rows = rows[first]
-    return rows[np.unique(np.linspace(0, len(rows) - 1, ROWS).round().astype(np.int64))] if len(rows) else rows
+    return rows[np.unique(np.linspace(0, len(rows) - 1, many).round().astype(np.int64))] if len(rows) else rows
 
 
 def _drawn(fitted: Fitted, original: Records, v: str, rows: I64, rng: np.random.Generator) -> F64:

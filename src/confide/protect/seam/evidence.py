@@ -35,7 +35,8 @@ class Evidence:
     `sense` is "z|y" for the likelihood of the released value given the true one; "y|z" for a model of the true
     value given the released one, already divided by its average: that one stays out of A. "pair" is for a method's
     own reading of a pair, which needs no belief about what is not known and brings its own part A: `log_others`, the
-    log of one factor a record, shape (r,).
+    log of one factor a record, shape (r,). `instead`: the likelihood "z|y" for whoever has no value to compare, but an
+    interval or one that may be mistaken; None where there is none.
     """
 
     about: tuple[str, ...]
@@ -43,6 +44,7 @@ class Evidence:
     likelihood: Likelihood | None = None
     sense: str = "z|y"
     log_others: F64 | None = None
+    instead: Likelihood | None = None
 
     def __post_init__(self) -> None:
         if self.likelihood is not None and not isinstance(self.likelihood, Likelihood):

@@ -139,6 +139,14 @@ class Fitted(ABC):
         """
         return []
 
+    def details(self) -> dict[str, Any]:
+        """What the agency should know of what was done, beside the data: counts, costs, what is left. Private."""
+        return {}
+
+    def cautions(self) -> list[str]:
+        """What a step does not do that its name may promise, in sentences that are printed with the release."""
+        return []
+
     def truth(self, current: Records, stream: Callable[[str], np.random.Generator], shared: bool) -> list[Column]:  # noqa: ARG002
         """True values drawn around the file's, by a step that says how they differ; none by others."""
         return []

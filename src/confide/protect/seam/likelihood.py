@@ -54,6 +54,10 @@ class Likelihood(ABC):
     """Whether it is about numbers over which beliefs integrate, however few values they have."""
     runs: ClassVar[bool] = False
     """Whether it can speak of a run of neighbouring true values at once, through `run`."""
+    jointly: ClassVar[bool] = False
+    """Whether what becomes of one variable hangs on a record's values of the others, so that they go together."""
+    makes_missing: ClassVar[bool] = False
+    """Whether a number that is there may be released as missing; else a missing number is known to be missing."""
 
     @property
     @abstractmethod

@@ -145,7 +145,8 @@ class Said:
         for v, label in ({} if self.evidence is None else self.evidence.labels).items():
             if v == self.variable:
                 out = np.where(label.of(met)[None, :] == label.released[rows][:, None], out, -np.inf)
-        return self._missing(out, rows) if column.kind == "numeric" else out
+        stays = column.kind == "numeric" and not self.like.makes_missing
+        return self._missing(out, rows) if stays else out
 
     @cached_property
     def _shown(self) -> I64:
@@ -212,6 +213,8 @@ def _altered(case: Case, variable: str, view: View, others: tuple[Case, ...]) ->
     beside = tuple(v for v in step if v in known and case.original[v].kind == "categorical")
     about = tuple(v for v in step if v == variable or v in beside)
     found = step_evidence(case, i, level, view, about)
+    if found.sense == "pair":  # its own reading says who is whom; of the value by itself there may be a likelihood
+        found, beside = step_evidence(case, i, level, view, (variable,)), ()
     if found.likelihood is not None and found.sense == "z|y" and beside:
         alone = step_evidence(case, i, level, view, (variable,))
         if len(found.likelihood.margins()) > 1:  # altered independently: the others say nothing of it

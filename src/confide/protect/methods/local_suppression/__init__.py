@@ -1,0 +1,1 @@
+"""Local suppression: single values hidden, so that nobody stands alone."""
