@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.attack.learning.attributes.row_sums import medians
+from confide.attack.learning.attributes.row_sums import medians, medians_less
 from confide.core.checks import finite, fraction, positive
 from confide.core.errors import InputError, Problems
 from confide.frames.columns import F64, Bools
@@ -129,20 +129,8 @@ class Absolute(Loss):
         self, values: F64, p: F64, of: NDArray[np.int64], at: NDArray[np.int64], share: F64,
         near: F64 | None = None,  # noqa: ARG002 - a record less moves a median by one value
     ) -> Guessed:  # fmt: skip
-        """Medians by halving: what is below a point is what it was, less the share where that lies below it too."""
-        below, last = np.cumsum(p, axis=1), len(values) - 1
-        guess = np.empty(len(of))
-        order = np.argsort(of, kind="stable")
-        edges = np.flatnonzero(np.diff(of[order], prepend=-1, append=-2))
-        for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-            mine = order[a:b]
-            row, m, z = below[of[mine[0]]], share[mine], at[mine]
-            ends = []
-            for slack in (-TIE, TIE):
-                half = (0.5 + slack) * (row[-1] - m)
-                under = np.searchsorted(row, half)
-                ends.append(np.minimum(np.where(under < z, under, np.maximum(z, np.searchsorted(row, half + m))), last))
-            guess[mine] = 0.5 * (values[ends[0]] + values[ends[1]])
+        """What is below a point is what it was, less the share where that lies below it too."""
+        guess = medians_less(values, p, of, at, share, TIE)
         return Guessed(guess, np.full(len(of), np.nan))
 
     def true(self, found: Guessed, y: F64, place: NDArray[np.int64]) -> F64:  # noqa: ARG002 - values tell
