@@ -10,13 +10,15 @@ from confide.attack.engine.membership import weight_scale, weight_sum
 from confide.attack.engine.prepare import Prepared, prepare
 from confide.attack.intruder import Unsure
 from confide.attack.learning.attributes.asked import Asked
-from confide.attack.learning.attributes.losses import Guessed, Loss, ZeroOne
-from confide.attack.learning.attributes.people import People
+from confide.attack.learning.attributes.bin_medians import bin_medians
+from confide.attack.learning.attributes.losses import TIE, Absolute, Guessed, Loss, ZeroOne
+from confide.attack.learning.attributes.people import Believed, People
 from confide.attack.learning.attributes.predictive import ENTRIES, Law, Reading, Without
 from confide.attack.learning.attributes.row_sums import sums_upto
 from confide.attack.learning.attributes.said import Said
 from confide.attack.learning.attributes.support import MOST_NODES, Support
 from confide.attack.learning.attributes.weights import alike, pieces
+from confide.core.run.threads import one_blas_thread
 from confide.frames.columns import F64, I64, encode_column
 from confide.frames.distinct import Distinct
 
@@ -89,7 +91,13 @@ def _gone(asked: Asked) -> Without:
 
 def compute(asked: Asked, loss: Loss, smoothing: float | None) -> Learnt:
     """Everything, block after block."""
+    with one_blas_thread():
+        return _compute(asked, loss, smoothing)
+
+
+def _compute(asked: Asked, loss: Loss, smoothing: float | None) -> Learnt:
     reading, ready = read(asked, smoothing)
+    reading = replace(reading, people=reading.people.with_beliefs())
     n = len(reading.people)
     out = {name: np.full(n, np.nan) for name in COLUMNS}
     out["met"][:] = 0.0
@@ -119,26 +127,36 @@ def _baselines(reading: Reading, loss: Loss, out: dict[str, F64]) -> None:
     left = people.left_node(everybody, nodes)
     ways = {
         "margin": ([left], people.margins),
-        "relations": ([left, *(c.values for c in people.known.values())], people.beliefs),
+        "relations": ([left, *(c.values for c in people.known.values())], people.believed),
     }
     for name, (keys, law) in ways.items():
         alike = Distinct.rows(keys, len(people))
         order = np.argsort(alike.of, kind="stable")
         step = max(ENTRIES // (len(nodes.values) + 1), 1)
         for a in range(0, len(alike), step):
-            p = law(alike.first[a : a + step], nodes)
-            some = slice(*np.searchsorted(alike.of[order], [a, a + len(p)]))
-            units = order[some]
+            first = alike.first[a : a + step]
+            believed = law(first, nodes)
+            units = order[slice(*np.searchsorted(alike.of[order], [a, a + len(first)]))]
             of = alike.of[units] - a
-            found = _guess(loss, reading, nodes.values, p).take(of)
-            lost = found
-            if loss.tips:
-                lost = _guess_near(loss, reading, alike.first[a : a + step], nodes.values, p, name).take(of)
-            out[f"loss_{name}"][units] = _true(loss, reading, units, lost, place[units])
-            at = np.maximum(place[units], 0)
-            out[f"p_{name}"][units] = np.where(place[units] >= 0, p[of, at] * inside[units], 0.0)
+            guessed, lost = _believed_guesses(loss, reading, first, believed, name)
+            out[f"loss_{name}"][units] = _true(loss, reading, units, lost.take(of), place[units])
+            p = believed.at_places(of, np.maximum(place[units], 0), nodes)
+            out[f"p_{name}"][units] = np.where(place[units] >= 0, p * inside[units], 0.0)
             if name == "relations":
-                out["expected_relations"][units] = found.expected
+                out["expected_relations"][units] = guessed.expected[of]
+
+
+def _believed_guesses(
+    loss: Loss, reading: Reading, units: I64, believed: Believed, name: str
+) -> tuple[Guessed, Guessed]:
+    """Guesses by beliefs, and those that do not know on which side a person is missing."""
+    nodes = reading.nodes
+    if isinstance(loss, Absolute):
+        found = Guessed(*bin_medians(believed, nodes, TIE))
+        return found, found
+    p = believed.on(nodes)
+    found = _guess(loss, reading, nodes.values, p)
+    return found, _guess_near(loss, reading, units, nodes.values, p, name) if loss.tips else found
 
 
 def _fill(reading: Reading, loss: Loss, law: Law, out: dict[str, F64], met: float) -> None:
