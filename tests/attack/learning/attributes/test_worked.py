@@ -120,7 +120,7 @@ def test_perturbed_categories(w: tuple[float, float], belief: tuple[float, float
     """PRAM, candidates z = 0 and 1: g_1(0) = 0.9130, g_2(0) = 0.2258 for the first; both formulas for the second."""
     file = pl.DataFrame({"key": ["k"] * 2, "y": ["0", "1"]})
     found, piece = reading(file, [cf.Pram("y", matrix=[[0.9, 0.1], [0.2, 0.8]], levels=["0", "1"])], belief)
-    law = next(found.laws(replace(piece, w=np.repeat([w], len(piece.w), axis=0))))
+    law = next(found.laws(replace(piece, w=np.repeat([w], len(piece.w), axis=0), kind=np.arange(2))))
     assert law.p[law.of[0], 0] == pytest.approx(zero, abs=6e-5)
     if belief == (0.4, 0.6):  # p(k) is proportional to e_k S_k
         e, s = np.array(belief), np.array([[0.9, 0.1], [0.2, 0.8]]) @ [1 / 0.69, 1 / 0.31]

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from confide.attack.learning.attributes.coarse import LEAST
+from confide.attack.learning.attributes.row_sums import added_up
 from confide.frames.columns import F64, I64
 
 SPARSE = 0.05
@@ -50,8 +51,7 @@ def by_group(weight: F64, of: I64, many: int) -> F64:
 
 def spread(weight: F64, at: I64, many: int) -> F64:
     """Columns added up at their places, shape (n, many)."""
-    where = sp.csr_matrix((np.ones(len(at)), (np.arange(len(at)), at)), shape=(len(at), many))
-    return np.asarray(weight @ where)
+    return added_up(weight, np.arange(len(at)), np.ones(len(at)), at, many)
 
 
 def own_worth(mine: F64, left: F64, total: F64, after: F64 | float = 0.0) -> F64:

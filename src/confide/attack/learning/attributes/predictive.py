@@ -112,7 +112,7 @@ class Reading:
         groups = self.said.groups(piece.rows)
         of = np.searchsorted(np.sort(piece.targets), self.people.target[units])
         of = np.argsort(piece.targets, kind="stable")[of]
-        weight = by_group(piece.w * piece.count, groups.of, len(groups))
+        weight = piece.sums(groups.of, len(groups))
         way = self._way(piece, groups.first)
         apart, alone = way.split(piece, units, of)
         if len(apart):  # beliefs play no part: those of whom the same is known share one law
@@ -143,7 +143,7 @@ class Reading:
         """Per unit: the sum of weights, that of absence, the own record's, and its group (-1: none)."""
         total = np.maximum(piece.total[of], 1e-300)
         own = self.people.place_of_own(units, piece.rows)
-        mine = np.where(own >= 0, piece.w[of, np.maximum(own, 0)], 0.0)
+        mine = piece.weight_of(of, own)
         return total, piece.absent[of], mine, np.where(own >= 0, group[np.maximum(own, 0)], -1)
 
     def without_absent(self, piece: Piece, units: I64, of: I64) -> F64:
@@ -181,7 +181,7 @@ class _Atoms(_Way):
         r = self.reading
         total = piece.total[of]
         own = r.people.place_of_own(units, piece.rows)
-        mine = np.where(own >= 0, piece.w[of, np.maximum(own, 0)], 0.0)
+        mine = piece.weight_of(of, own)
         plain = (piece.absent[of] <= 0) & (r.without_absent(piece, units, of) <= 0) & (mine < (1 - LEAST) * total)
         return np.flatnonzero(plain), np.flatnonzero(~plain)
 

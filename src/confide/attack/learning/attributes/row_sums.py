@@ -37,6 +37,20 @@ def medians_less(values: F64, p: F64, of: I64, at: I64, share: F64, tie: float) 
     return guess
 
 
+def added_up(w: F64, kind: I64, count: F64, of: I64, many: int) -> F64:
+    """Columns `kind` of `w` (n, kinds), each `count` times, added up by group `of`, shape (n, many)."""
+    out = np.zeros((len(w), many))
+    _added_up(w, kind, count, of, out)
+    return out
+
+
+@compiled
+def _added_up(w, kind, count, of, out):  # type: ignore[no-untyped-def]
+    for i in range(len(w)):
+        for j in range(len(kind)):
+            out[i, of[j]] += w[i, kind[j]] * count[j]
+
+
 @compiled
 def _medians(values, p, tie, guess, expected):  # type: ignore[no-untyped-def]
     last = len(values) - 1

@@ -68,7 +68,8 @@ class ScoreFit:
         """Predicted scores, the own one left out."""
         x = _design(features, self.sizes, len(own))
         mu, h = x @ self.beta, _leverage(x, self.inverse)
-        return np.where(own >= 0, (mu - h * self.score[np.maximum(own, 0)]) / np.maximum(1 - h, 1e-6), mu)
+        left = (mu - h * self.score[np.maximum(own, 0)]) / np.maximum(1 - h, 1e-6)
+        return np.asarray(np.where(own >= 0, left, mu))
 
 
 def _spread(edges: F64, upto: F64) -> F64:
