@@ -61,10 +61,12 @@ def log_numbers(
         y = met_value(scene, n, t)
         altered, missing = n.like.altered(take(n.target, t)), np.isnan(y)
         noisy = altered & ~missing
-        for k in range(scene.classes.size):
-            at = np.flatnonzero(noisy if asked is None else noisy & asked[:, k])
-            if len(at):
-                out[at, k] += n.belief.log_density(y[at], cell[at], k)
+        if asked is None:
+            for k in range(scene.classes.size):
+                out[:, k] += np.where(noisy, n.belief.log_density(y, cell, k), 0.0)
+        else:
+            at, which = np.nonzero(noisy[:, None] & asked)
+            out[at, which] += n.belief.log_density(y[at], cell[at], which)
         out += n.fit.log_state(cell, missing)
     return out + log_values(synthetic, cell, r) if synthetic else out
 

@@ -73,3 +73,35 @@ def weigh_pairs(mixed, of, log_m, log_absent, least, block_t, block_r, true, rec
         for j in range(len(row)):
             x = row[j] - most
             row[j] = fast_exp(x) if x > -700.0 else 0.0
+
+
+@compiled
+def log_mix(start, which, log_e, of, table, rows, begin, like, unknown, top, out):  # type: ignore[no-untyped-def]
+    """log sum_k e_k(t) a_k(c) L_kj of targets and records (`rows`), in `out` (targets, records).
+
+    Classes that fit target t are which[start[t] : start[t + 1]], with log e beside them; records of cell c are those
+    from begin[c] on; `table` has log a (cells, rows of targets, K), `of` each target's row there. `unknown`: log L
+    (records, K), `like`: the same relative to exp(top).
+    """
+    mine = np.empty(table.shape[2])
+    for t in range(len(out)):
+        a, b = start[t], start[t + 1]
+        for c in range(len(begin) - 1):
+            high = -np.inf
+            for i in range(a, b):
+                mine[i - a] = log_e[i] + table[c, of[t], which[i]]
+                high = max(high, mine[i - a])
+            if not high > -np.inf:
+                continue
+            if b - a == 1:
+                k = which[a]
+                for j in rows[begin[c] : begin[c + 1]]:
+                    out[t, j] = high + unknown[j, k]
+                continue
+            for i in range(b - a):
+                mine[i] = math.exp(mine[i] - high)
+            for j in rows[begin[c] : begin[c + 1]]:
+                total = 0.0
+                for i in range(a, b):
+                    total += mine[i - a] * like[j, which[i]]
+                out[t, j] = math.log(total) + high + top[j] if total > 0 else -np.inf

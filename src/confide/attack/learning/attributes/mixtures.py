@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from confide.attack.engine import kernels
 from confide.attack.engine.posterior import log_block
 from confide.attack.engine.scene import Scene
 from confide.attack.engine.target_side import (
@@ -20,8 +21,8 @@ from confide.frames.columns import F64, I64, Bools
 from confide.frames.distinct import Distinct
 from confide.protect.seam.likelihood import take
 
-PAIRS = 500_000
-"""Pairs times classes that are worked on together."""
+PAIRS, TABLE = 500_000, 2_000_000
+"""Pairs times classes that are worked on together; and cells times targets times classes."""
 
 
 def record_kinds(scene: Scene, by_pair: tuple[int, ...]) -> Distinct:
@@ -41,43 +42,41 @@ def log_mixed(scene: Scene, t: I64, at: I64, unknown: F64) -> F64:
     """log sum_k e_k(t) L_kj, shape (targets, records): records of one cell together, where beliefs are theirs."""
     top = unknown.max(axis=1)
     top = np.where(np.isfinite(top), top, 0.0)
-    like, log_e = np.exp(unknown - top[:, None]), log_belief(scene, t)
-    out = np.empty((len(t), len(at)))
-    for c, rows, numbers in _by_cell(scene, t, at, log_e):
-        mine = log_e
-        if numbers is not None:
-            cell = np.array([c])
-            mine = log_e + scene.fit.believed.log_pi_r[cell] + log_limits(scene, cell, scene.numbers) + numbers
-        high = mine.max(axis=1, keepdims=True)
-        high = np.where(np.isfinite(high), high, 0.0)
-        with np.errstate(divide="ignore"):
-            out[:, rows] = np.log(np.exp(mine - high) @ like[rows].T) + high
-    out += top - log_normaliser(scene, t)[:, None]
+    log_e = log_belief(scene, t)
+    who, which = np.nonzero(np.isfinite(log_e))
+    fits = np.searchsorted(who, np.arange(len(t) + 1)), which.astype(np.int64), log_e[who, which]
+    out = np.full((len(t), len(at)), -np.inf)
+    for rows, cell, of, table in _by_cell(scene, t, at, np.isfinite(log_e)):
+        kernels.log_mix(*fits, of, table, rows, cell, np.exp(unknown - top[:, None]), unknown, top, out)
+    out -= log_normaliser(scene, t)[:, None]
     strange = np.flatnonzero(no_class_fits(scene, t))
     if len(strange):
         out[strange] = log_block(scene, t[strange], at, unknown)["unavailable"]
     return out
 
 
-def _by_cell(scene: Scene, t: I64, at: I64, log_e: F64) -> Iterator[tuple[int, I64, F64 | None]]:
-    """Places of records by the cell of what is believed of them, and log densities there of what is known of targets'
-    numbers (targets, classes); all at once (-1, None) where records show nothing more."""
+def _by_cell(scene: Scene, t: I64, at: I64, agree: Bools) -> Iterator[tuple[I64, I64, I64, F64]]:
+    """Places of records, sorted by the cell of what is believed of them, and where those of each cell begin; and what
+    is added to log e: a row for each target, and a table (cells, rows, classes). Nothing where records show no more.
+    """
     if not scene.fit.helped:
-        yield -1, np.arange(len(at)), None
+        table = np.zeros((1, 1, scene.classes.size))
+        yield np.arange(len(at)), np.array([0, len(at)]), np.zeros(len(t), dtype=np.int64), table
         return
     order = np.argsort(scene.cell_r[at], kind="stable")
-    cells, first = np.unique(scene.cell_r[at][order], return_index=True)
-    places = np.split(order, first[1:])
-    agree = np.isfinite(log_e)
+    cells, begin = np.unique(scene.cell_r[at][order], return_index=True)
+    begin = np.append(begin, len(at))
     who = _same_numbers(scene, t, agree)
-    step = max(int(PAIRS / (scene.classes.size * max(len(who), 1))), 1)
+    step = max(int(TABLE / (scene.classes.size * max(len(who), 1))), 1)
     for a in range(0, len(cells), step):
         some = cells[a : a + step]
         pairs = np.tile(t[who.first], len(some)), np.repeat(some, len(who))
         asked = np.tile(agree[who.first], (len(some), 1))
         found = log_numbers(scene, *pairs, scene.numbers, scene.fit.believed.correlation, asked)
-        for i, c in enumerate(some.tolist()):
-            yield c, places[a + i], found[i * len(who) : (i + 1) * len(who)][who.of]
+        table = found.reshape(len(some), len(who), -1)
+        table = table + (scene.fit.believed.log_pi_r[some] + log_limits(scene, some, scene.numbers))[:, None, :]
+        first, last = begin[a], begin[min(a + step, len(cells))]
+        yield order[first:last], begin[a : a + len(some) + 1] - first, who.of, table
 
 
 def _same_numbers(scene: Scene, t: I64, agree: Bools) -> Distinct:
