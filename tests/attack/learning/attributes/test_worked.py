@@ -10,10 +10,11 @@ import polars as pl
 import pytest
 
 import confide as cf
+from confide.attack.learning.attributes.absence import Without
 from confide.attack.learning.attributes.asked import Asked
 from confide.attack.learning.attributes.compute import read
 from confide.attack.learning.attributes.losses import Absolute, Exceeds, Own, Squared, Within, ZeroOne
-from confide.attack.learning.attributes.predictive import Reading, Without
+from confide.attack.learning.attributes.predictive import Reading
 from confide.attack.learning.attributes.weights import Piece, pieces
 from confide.frames.columns import F64, Records
 

@@ -9,13 +9,16 @@ import numpy as np
 from confide.attack.engine.membership import weight_scale, weight_sum
 from confide.attack.engine.prepare import Prepared, prepare
 from confide.attack.intruder import Unsure
+from confide.attack.learning.attributes.absence import Without
 from confide.attack.learning.attributes.asked import Asked
 from confide.attack.learning.attributes.bin_medians import bin_medians
+from confide.attack.learning.attributes.law import Law
 from confide.attack.learning.attributes.losses import TIE, Absolute, Guessed, Loss, ZeroOne
 from confide.attack.learning.attributes.people import Believed, People
-from confide.attack.learning.attributes.predictive import ENTRIES, Law, Reading, Without
+from confide.attack.learning.attributes.predictive import ENTRIES, Reading
 from confide.attack.learning.attributes.row_sums import sums_upto
 from confide.attack.learning.attributes.said import Said
+from confide.attack.learning.attributes.set_medians import Read
 from confide.attack.learning.attributes.support import MOST_NODES, Support
 from confide.attack.learning.attributes.weights import alike, pieces
 from confide.core.run.threads import one_blas_thread
@@ -103,7 +106,11 @@ def _compute(asked: Asked, loss: Loss, smoothing: float | None) -> Learnt:
     out["met"][:] = 0.0
     _baselines(reading, loss, out)
     for piece in () if ready is None else pieces(ready):
-        for law in reading.laws(piece):
+        rest = None
+        if isinstance(loss, Absolute):
+            units, found, rest = reading.medians(piece)
+            _fill_read(reading, loss, units, found, out)
+        for law in reading.laws(piece, rest):
             fine = piece.total[_targets(piece.targets, reading.people.target[law.who])] > 0
             _fill(reading, loss, law.only(np.flatnonzero(fine)), out, MET)
     left = np.flatnonzero(out["met"] == 0)
@@ -186,6 +193,23 @@ def _fill(reading: Reading, loss: Loss, law: Law, out: dict[str, F64], met: floa
     elif law.at is not None and law.share is not None:
         out["p_without_person"][units] = np.where(there, (p - law.share * (law.at == at)) / (1 - law.share), 0.0)
     _pit(reading, law, out)
+
+
+def _fill_read(reading: Reading, loss: Loss, units: I64, found: Read, out: dict[str, F64]) -> None:
+    """The columns of people of whom medians were read."""
+    people = reading.people
+    place, inside = people.places(units, reading.nodes)
+    told = people.told[units] & ~people.missing[units]
+    own = found.p / np.maximum(1 - found.missing, 1e-300)
+    losses = [_true(loss, reading, units, Guessed(g, found.expected), place) for g in (found.guess, found.other)]
+    columns = {
+        "guess": found.guess, "expected_loss": found.expected, "loss": losses[0], "loss_without_person": losses[1],
+        "p_missing": found.missing, "met": np.full(len(units), MET), "p_true_value": found.p * inside,
+        "p_without_person": found.p_other * inside, "below": np.where(told, found.below, np.nan),
+        "upto": np.where(told, found.below + own, np.nan),
+    }  # fmt: skip
+    for name, values in columns.items():
+        out[name][units] = values
 
 
 def _guess_near(loss: Loss, reading: Reading, units: I64, values: F64, p: F64, name: str) -> Guessed:

@@ -18,7 +18,7 @@ from confide.attack.learning.attributes.support import Support
 from confide.frames.columns import F64, I64, Bools, Column, codes_in
 
 if TYPE_CHECKING:
-    from confide.attack.learning.attributes.predictive import Law
+    from confide.attack.learning.attributes.law import Law
 
 FAR = 4.5
 """In log likelihood, how far below the likeliest value others are out of reach: three standard deviations."""
