@@ -22,20 +22,9 @@ def places_among(use: I64, many: int) -> I64:
     return back
 
 
-def possible(likes: list[F64]) -> I64:
-    """Values that some record allows, and missing, which is always the last."""
-    found = np.any([like.any(axis=0) for like in likes], axis=0)
-    found[-1] = True
-    return np.flatnonzero(found)
-
-
 def thin(found: F64) -> Any:
     """Likelihoods (records, values), sparse where few values are possible."""
     return sp.csr_matrix(found) if np.count_nonzero(found) < SPARSE * found.size else found
-
-
-def rows_of(like: Any, rows: I64) -> F64:
-    return np.asarray(like[rows].toarray() if sp.issparse(like) else like[rows])
 
 
 def relative(logs: F64) -> F64:

@@ -192,17 +192,6 @@ class Believed:
         plain = self.bins[rows, bins] * np.append(nodes.share, 1.0)[places]
         return np.where(self.at[rows] == places, self.mass[rows], plain)
 
-    def times(self, like: F64, nodes: Nodes, some: I64) -> F64:
-        """Sums of beliefs times likelihoods (records, G + 1) of some people, shape (some, records)."""
-        out = self.bins[some] @ in_bins(like, nodes, self.bins.shape[1]).T
-        here = np.flatnonzero(self.at[some] >= 0)
-        who = some[here]
-        g = self.at[who]
-        more = self.mass[who] - self.bins[who, nodes.bin[g]] * nodes.share[g]
-        found = out[here] + more[:, None] * like[:, g].T
-        out[here] = np.where(found > NOTHING * out[here], found, 0.0)
-        return np.asarray(out)
-
 
 def on_nodes(bins: F64, nodes: Nodes) -> F64:
     """Probabilities of bins as those of nodes; missing stays last."""
