@@ -13,7 +13,8 @@ import confide as cf
 from confide.attack.learning.attributes.absence import Without
 from confide.attack.learning.attributes.asked import Asked
 from confide.attack.learning.attributes.compute import read
-from confide.attack.learning.attributes.losses import Absolute, Exceeds, Own, Squared, Within, ZeroOne
+from confide.attack.learning.attributes.loss_limits import Exceeds, Within
+from confide.attack.learning.attributes.loss_values import Absolute, Own, Squared, ZeroOne
 from confide.attack.learning.attributes.predictive import Reading
 from confide.attack.learning.attributes.weights import Piece, pieces
 from confide.frames.columns import F64, Records

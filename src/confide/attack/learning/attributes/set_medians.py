@@ -14,13 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from confide.attack.learning.attributes.loss import TIE
 from confide.attack.learning.attributes.people import Believed
 from confide.attack.learning.attributes.support import Nodes
 from confide.core.run.compile import compiled
 from confide.frames.columns import F64, I64
-
-TIE = 1e-9
-"""Probabilities that differ by less, relatively, are tied."""
 
 
 @dataclass(frozen=True, eq=False)
