@@ -17,8 +17,8 @@ from confide.attack.learning.adopted.matches import Matches as Matches
 from confide.attack.learning.adopted.nearest import Nearest as Nearest
 from confide.attack.learning.adopted.radius import Radius as Radius
 from confide.attack.learning.adopted.singling_out import SinglingOut as SinglingOut
-from confide.attack.learning.attributes.losses import Exceeds as Exceeds
-from confide.attack.learning.attributes.losses import Within as Within
+from confide.attack.learning.attributes.loss_limits import Exceeds as Exceeds
+from confide.attack.learning.attributes.loss_limits import Within as Within
 from confide.attack.learning.attributes.result import Guess as Guess
 from confide.attack.learning.attributes.result import Guesses as Guesses
 from confide.attack.learning.one_to_one.result import OneToOne as OneToOne

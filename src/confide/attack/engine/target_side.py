@@ -26,7 +26,7 @@ def log_belief(scene: Scene, t: I64) -> F64:
     if scene.fit.helped:
         return out
     cell = scene.cell_t[t]
-    known = log_numbers(scene, t, cell, scene.numbers, scene.fit.believed.correlation)
+    known = log_numbers(scene, t, cell, scene.numbers, scene.fit.believed.correlation, np.isfinite(out))
     out = out + scene.fit.believed.log_pi[cell] + known + log_limits(scene, cell, scene.numbers)
     total = logsumexp(out, axis=1, keepdims=True)
     return np.where(np.isfinite(total), out - np.where(np.isfinite(total), total, 0.0), -np.inf)
@@ -37,15 +37,19 @@ def log_normaliser(scene: Scene, t: I64) -> F64:
     if not scene.fit.helped or scene.fit.whole_absence:
         return np.zeros(len(t))
     cell = scene.cell_t[t]
-    known = log_numbers(scene, t, cell, scene.side.numbers_t, scene.fit.believed.correlation_t)
-    joint = log_agree(scene, t) + scene.fit.believed.log_pi[cell] + known
+    agree = log_agree(scene, t)
+    known = log_numbers(scene, t, cell, scene.side.numbers_t, scene.fit.believed.correlation_t, np.isfinite(agree))
+    joint = agree + scene.fit.believed.log_pi[cell] + known
     joint = joint + log_limits(scene, cell, scene.side.numbers_t)
     total = logsumexp(joint, axis=1)
     return np.where(np.isfinite(total), total, 0.0)
 
 
-def log_numbers(scene: Scene, t: I64, cell: I64, numbers: Sequence[Number], r: F64 | None) -> F64:
-    """log density of the known numbers in each class, shape (len(t), K); `r`: correlation of synthetic ones."""
+def log_numbers(
+    scene: Scene, t: I64, cell: I64, numbers: Sequence[Number], r: F64 | None, asked: Bools | None = None
+) -> F64:
+    """log density of the known numbers in each class, shape (len(t), K); `r`: correlation of synthetic ones; `asked`:
+    in which classes, of the same shape (None: all); anything may stand elsewhere."""
     out = np.zeros((len(t), scene.classes.size))
     synthetic = []
     for n in numbers:
@@ -56,8 +60,13 @@ def log_numbers(scene: Scene, t: I64, cell: I64, numbers: Sequence[Number], r: F
             continue
         y = met_value(scene, n, t)
         altered, missing = n.like.altered(take(n.target, t)), np.isnan(y)
-        for k in range(scene.classes.size):
-            out[:, k] += np.where(altered & ~missing, n.belief.log_density(y, cell, k), 0.0)
+        noisy = altered & ~missing
+        if asked is None:
+            for k in range(scene.classes.size):
+                out[:, k] += np.where(noisy, n.belief.log_density(y, cell, k), 0.0)
+        else:
+            at, which = np.nonzero(noisy[:, None] & asked)
+            out[at, which] += n.belief.log_density(y[at], cell[at], which)
         out += n.fit.log_state(cell, missing)
     return out + log_values(synthetic, cell, r) if synthetic else out
 

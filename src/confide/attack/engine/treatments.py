@@ -5,7 +5,7 @@ from __future__ import annotations
 from confide.attack.engine.prepare import Prepared
 from confide.attack.evidence.unreleased import unreleased
 from confide.attack.intruder import Intruder
-from confide.attack.results.attack import Treatment
+from confide.attack.results.treatment import Treatment
 from confide.frames.columns import Column
 from confide.protect.seam.fitted import SYNTHETIC
 from confide.protect.seam.mechanism import Mechanism

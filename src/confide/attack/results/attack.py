@@ -4,51 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from confide.attack.intruder import Intruder
 from confide.attack.population.people import PeopleModel
+from confide.attack.results.attack_learning import Learning
+from confide.attack.results.attack_questions import Questions
+from confide.attack.results.treatment import Treatment
 from confide.attack.targets import UNKNOWN
-from confide.core.checks import fraction
 from confide.core.errors import InputError
-from confide.core.result import Result
 from confide.core.upward import upward
 from confide.frames.columns import F64, I64
 
 if TYPE_CHECKING:
-    from confide.attack.learning.attributes.losses import Stated
-    from confide.attack.learning.attributes.result import Guess, Guesses
-    from confide.attack.learning.one_to_one.result import OneToOne
-    from confide.attack.results.clearing import Clearing
-    from confide.attack.results.contributions import Contributions
-    from confide.attack.results.explain import Explanation
-    from confide.attack.results.grid import Grid
-    from confide.attack.results.tried import Tried
     from confide.measure.risk.by_group import ByGroup
     from confide.measure.risk.calibration import Calibration
     from confide.measure.risk.identification import Summary
     from confide.protect.release import Release
 
 
-@dataclass(frozen=True)
-class Treatment:
-    """How one variable was treated: known or not, its kind and why, what the plan did, whether that is certain."""
-
-    variable: str
-    knowledge: str
-    kind: str
-    why: str
-    plan: str
-    evidence: str
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Attack(Result):
+class Attack(Questions, Learning):
     """The posterior of every target, summarised per target (`units`) and per file (`summary`).
 
     `units` has one row per target: `target` (its position), `candidates` (released rows that agree with all that is
@@ -129,61 +109,6 @@ class Attack(Result):
         columns = {"row": found.rows, "p": found.p, "unit": found.unit, "p_unit": whole}
         return pl.DataFrame({name: values[order] for name, values in columns.items()})
 
-    def explain(self, target: int, top: int = 3, limit: float = 0.2) -> Explanation:
-        """Why: each variable's evidence for the likeliest records, as factors relative to the average candidate.
-
-        Of a person who is the only candidate, or whose `p_max` exceeds the `limit`, it also says by which smallest sets
-        of variables (`alone`), and which coarsening would bring the person to the limit (`remedies`).
-
-        >>> import confide as cf
-        >>> release = cf.Plan([cf.Swap("race", rate=0.3)], identifiers=["id"]).protect(cf.demo("heads"), seed=1)
-        >>> why = cf.Intruder(knows=["sex", "race", "age"]).attack(release).explain(17)
-        >>> why.frame.columns
-        ['row', 'p', 'part', 'factor']
-        """
-        from confide.attack.results.explain import explain
-
-        if isinstance(top, bool) or not isinstance(top, int) or top < 1:
-            raise InputError("top must be a whole number from 1 upwards.")
-        return explain(self, target, top, fraction(limit, "limit"))
-
-    def contributions(
-        self, by: str | Sequence[str] = (), *, most: int | None = 4_000, orders: int = 100, progress: bool | None = None
-    ) -> Contributions:
-        """Which variables make people stand out: mean contributions in nats to the probability of their own record.
-
-        For the file, and `by` groups of one or several variables. All sets of up to 10 known variables are attacked;
-        of more, `orders` are drawn. `most`: how many targets are looked at (None: all), at random but the same every
-        time, with at least 200 of each group of the first variable; standard errors say what that costs.
-
-        >>> import confide as cf
-        >>> release = cf.Plan([cf.Swap("race", rate=0.3)]).protect(cf.demo("heads").head(500), seed=1)
-        >>> found = cf.Intruder(knows=["sex", "race", "age"]).attack(release).contributions()
-        >>> found.summary()["variable"].to_list()
-        ['age', 'sex', 'race']
-        """
-        from confide.attack.results.contributions import contributions
-
-        return contributions(self, by, most, orders, progress)
-
-    def clearing(self, limit: float = 0.2, *, progress: bool | None = None) -> Clearing:
-        """How many of the targets above a limit one coarsening would clear, for ever coarser forms of each variable.
-
-        Each is an attack on the very release with that variable coarser: nothing is estimated. For one person see
-        `explain(target).remedies`.
-
-        >>> import confide as cf
-        >>> release = cf.Plan([], identifiers=["id"]).protect(cf.demo("heads").head(500), seed=1)
-        >>> found = cf.Intruder(knows=["sex", "marital", "age"]).attack(release).clearing()
-        >>> found.over, found.best["variable"][0]
-        (429, 'age')
-        """
-        from confide.attack.results.clearing import clearing
-
-        if fraction(limit, "limit") == 0:
-            raise InputError("limit must be above 0: nobody whose record is released comes down to probability 0.")
-        return clearing(self, float(limit), progress)
-
     def by(self, variables: str | Sequence[str], threshold: float = 0.2) -> ByGroup:
         """The risk of groups of people: found, claimed, over the threshold, with intervals, beside the file's.
 
@@ -211,27 +136,6 @@ class Attack(Result):
             raise InputError("Calibration needs the truth: give link= to Release.adopt, or truth= to attack.")
         found: Calibration = upward("calibrate")(self.units, bins)
         return found
-
-    def stronger(self) -> Tried:
-        """Whether the same intruder would find more at another level: informed, exact or naive.
-
-        All targets are tried, or 4,000 of them at random; records are always all there. Tried once, then kept; the
-        printout of an attack carries a caution where a level finds more.
-
-        >>> import confide as cf
-        >>> plan = cf.Plan([cf.NormalSynthesis("hh_income", given=["sex"])], identifiers=["id"])
-        >>> release = plan.protect(cf.demo("heads").select("id", "sex", "tenure", "hh_income").head(500), seed=1)
-        >>> tried = cf.Intruder(knows=["sex", "hh_income"]).attack(release).stronger()
-        >>> tried.frame["level"].to_list()
-        ['informed', 'exact', 'naive']
-        """
-        return self._tried
-
-    @cached_property
-    def _tried(self) -> Tried:
-        from confide.attack.results.tried import try_levels
-
-        return try_levels(self)
 
     def ranks(self, top: int = 10) -> pl.DataFrame:
         """The rank table of Fienberg, Makov and Sanil: targets by the rank of their own record.
@@ -261,92 +165,6 @@ class Attack(Result):
         """
         found: pl.DataFrame = upward("declare_table")(self.units, threshold)
         return found
-
-    def grid(self, *, threads: int | None = None, progress: bool | None = None) -> Grid:
-        """Every combination of levels for C, B and A that this intruder can use, with a heat map (`plot`).
-
-        4^3 combinations for an intruder who knows the plan, 3^3 for an average one, 2^3 for a naive one (Huckett and
-        Larsen, section 5): who knows more can choose to use less.
-
-        >>> import confide as cf
-        >>> release = cf.Plan([cf.Swap("race", rate=0.3)]).protect(cf.demo("heads").head(300), seed=1)
-        >>> grid = cf.Intruder.at("average", knows=["sex", "race"]).attack(release).grid()
-        >>> grid.frame.height, int(grid.frame["coherent"].sum())
-        (27, 12)
-        """
-        from confide.attack.results.grid import make_grid
-
-        return make_grid(self, threads, progress)
-
-    def monte_carlo(
-        self, draws: int = 1000, seed: int | None = None, targets: int | Sequence[int] | None = None
-    ) -> pl.DataFrame:
-        """The same probabilities with unknown variances drawn instead of integrated over, with standard errors.
-
-        The way of print; slow, and a check of the quadrature. All targets meet the same draws.
-
-        >>> import confide as cf
-        >>> plan = cf.Plan([cf.MeasurementError("age", noise_variance=cf.Gamma(20, 2))])
-        >>> attack = cf.Intruder(knows=["age"]).attack(plan.protect(cf.demo("elites"), seed=1))
-        >>> found = attack.monte_carlo(draws=2000, seed=1, targets=[5])
-        >>> abs(found["p_true"][0] - attack.units["p_true"][5]) < 5 * found["p_true_error"][0]
-        True
-        """
-        from confide.attack.results.monte_carlo import monte_carlo
-
-        return monte_carlo(self, draws, seed, targets)
-
-    @overload
-    def guess(  # type: ignore[overload-overlap]
-        self, variables: str, loss: Stated = None, *, grid: Sequence[float] = (), smoothing: float | None = None,
-        without: str = "record",
-    ) -> Guess: ...  # fmt: skip
-    @overload
-    def guess(
-        self, variables: Sequence[str], loss: Stated = None, *, grid: Sequence[float] = (),
-        smoothing: float | None = None, without: str = "record",
-    ) -> Guesses: ...  # fmt: skip
-    def guess(
-        self, variables: str | Sequence[str], loss: Stated = None, *, grid: Sequence[float] = (),
-        smoothing: float | None = None, without: str = "record",
-    ) -> Guess | Guesses:  # fmt: skip
-        """What is learnt of unknown variables: the best guess of each person's value, and what it loses.
-
-        `loss`: "zero_one" (default for categories), "absolute" (default for numbers), "squared", `cf.Within(share=)`,
-        `cf.Exceeds(limit=, cost=, gain=)`, or a function(guess, truth), whose guess is sought among the values that
-        occur and a `grid`. Beside every loss stand those by the margin, by published relations, and by the same release
-        without the person's own row (`without`: "record" leaves the row out, "releases" makes ten releases, each
-        without a tenth of the people). `smoothing`: relations by cells of all known variables with so many records'
-        worth of the margin, in place of cells of more and more variables.
-
-        >>> import confide as cf
-        >>> release = cf.Plan([cf.Recode("age", width=5)], identifiers=["id"]).protect(cf.demo("heads"), seed=1)
-        >>> found = cf.Intruder(knows=["sex", "race", "marital", "age"]).attack(release).guess("hh_income", "absolute")
-        >>> found.summary().loss < found.summary().relations < found.summary().margin
-        True
-        """
-        from confide.attack.learning.attributes.guess import guess
-
-        return guess(self, variables, loss, grid, smoothing, without)
-
-    def one_to_one(
-        self, *, sweeps: int | None = None, seed: int = 0, threads: int | None = None, progress: bool | None = None
-    ) -> OneToOne:
-        """Everybody matched at once: the best assignment, and probabilities of pairs if no two targets own one record.
-
-        Marginals are exact in components of up to 15 targets (more, where many are alike), else sampled by four chains:
-        `sweeps` is how often each visits every target. The same `seed` gives the same result.
-
-        >>> import confide as cf
-        >>> plan = cf.Plan([cf.Noise("age", sd=1)], identifiers=["id"])
-        >>> release = plan.protect(cf.demo("heads").select("id", "sex", "state", "age").head(300), seed=1)
-        >>> matched = cf.Intruder(knows=["sex", "state", "age"]).attack(release).one_to_one()
-        >>> matched.frame.columns[:5]
-        ['target', 'row', 'p', 'p_error', 'p_independent']
-        """
-        from confide.attack.learning.one_to_one.run import run_one_to_one
-
-        return run_one_to_one(self, sweeps, seed, threads, progress)
 
     def unit(self, target: int) -> int:
         """The place of a target among those that have the same values and the same record."""

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from confide.attack.learning.attributes.harm import NAMES as COSTS
-from confide.attack.learning.attributes.losses import NAMED, Exceeds, Loss, Within, loss_of
+from confide.attack.learning.attributes.loss import Loss
+from confide.attack.learning.attributes.loss_limits import Exceeds, Within
+from confide.attack.learning.attributes.losses import NAMED, loss_of
 from confide.core.checks import finite, fraction
 from confide.core.errors import InputError, Problems, did_you_mean
 from confide.study.tradeoff.risk_names import HARM, LEARNT

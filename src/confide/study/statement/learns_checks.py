@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from confide.attack.intruder import Intruder
-from confide.attack.learning.attributes.losses import Absolute, Exceeds, Loss
+from confide.attack.learning.attributes.loss import Loss
+from confide.attack.learning.attributes.loss_limits import Exceeds
+from confide.attack.learning.attributes.loss_values import Absolute
 from confide.core.errors import InputError, did_you_mean
 from confide.frames.columns import F64, Kind
 from confide.frames.encoded import Encoded

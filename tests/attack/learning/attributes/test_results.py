@@ -10,7 +10,8 @@ import pytest
 
 import confide as cf
 from confide.attack.learning.attributes.harm import harm
-from confide.attack.learning.attributes.losses import Exceeds, ZeroOne
+from confide.attack.learning.attributes.loss_limits import Exceeds
+from confide.attack.learning.attributes.loss_values import ZeroOne
 from confide.attack.learning.attributes.normal_pairs import add_normal
 from confide.attack.learning.attributes.summary import summarise_guess
 from confide.protect.likelihoods.normal import Normal

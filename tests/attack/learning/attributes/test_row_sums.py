@@ -7,7 +7,7 @@ import pytest
 
 from confide.attack.learning.attributes.coarse import coarse_rows, coarse_without
 from confide.attack.learning.attributes.people import in_bins, on_nodes
-from confide.attack.learning.attributes.row_sums import medians, sums_upto
+from confide.attack.learning.attributes.row_sums import medians, medians_less, sums_upto
 from confide.attack.learning.attributes.support import Nodes
 
 
@@ -75,3 +75,15 @@ def test_coarse_laws_by_the_formula() -> None:
         fewer = weight[i] - mine[i] * (np.arange(4) == own[i])
         twin = law(fewer, after[i])
         np.testing.assert_allclose(rest[i], twin / twin.sum() if left[i] > 0 else y, atol=1e-12)
+
+
+def test_medians_of_rows_that_have_lost_a_share() -> None:
+    """As medians of the rows themselves, less the share and divided by what is left."""
+    p, rng, values = laws(), np.random.default_rng(4), np.array([-5.0, 0, 1, 2, 4, 8, 16, 32, 64])
+    of, at = rng.integers(0, len(p), 300), rng.integers(0, 9, 300)
+    share = rng.choice([0.0, 0.3, 0.7, 0.99], 300) * p[of, at]
+    rows = p[of].copy()
+    rows[np.arange(300), at] -= share
+    twin = medians(values, rows / rows.sum(axis=1, keepdims=True), 1e-9)[0]
+    np.testing.assert_array_equal(medians_less(values, p, of, at, share, 1e-9), twin)
+    assert np.isnan(medians_less(values[:0], p[:, :0], of, at, share, 1e-9)).all()

@@ -10,10 +10,12 @@ import polars as pl
 import pytest
 
 import confide as cf
+from confide.attack.learning.attributes.absence import Without
 from confide.attack.learning.attributes.asked import Asked
 from confide.attack.learning.attributes.compute import read
-from confide.attack.learning.attributes.losses import Absolute, Exceeds, Own, Squared, Within, ZeroOne
-from confide.attack.learning.attributes.predictive import Reading, Without
+from confide.attack.learning.attributes.loss_limits import Exceeds, Within
+from confide.attack.learning.attributes.loss_values import Absolute, Own, Squared, ZeroOne
+from confide.attack.learning.attributes.predictive import Reading
 from confide.attack.learning.attributes.weights import Piece, pieces
 from confide.frames.columns import F64, Records
 
@@ -120,7 +122,7 @@ def test_perturbed_categories(w: tuple[float, float], belief: tuple[float, float
     """PRAM, candidates z = 0 and 1: g_1(0) = 0.9130, g_2(0) = 0.2258 for the first; both formulas for the second."""
     file = pl.DataFrame({"key": ["k"] * 2, "y": ["0", "1"]})
     found, piece = reading(file, [cf.Pram("y", matrix=[[0.9, 0.1], [0.2, 0.8]], levels=["0", "1"])], belief)
-    law = next(found.laws(replace(piece, w=np.repeat([w], len(piece.w), axis=0))))
+    law = next(found.laws(replace(piece, w=np.repeat([w], len(piece.w), axis=0), kind=np.arange(2))))
     assert law.p[law.of[0], 0] == pytest.approx(zero, abs=6e-5)
     if belief == (0.4, 0.6):  # p(k) is proportional to e_k S_k
         e, s = np.array(belief), np.array([[0.9, 0.1], [0.2, 0.8]]) @ [1 / 0.69, 1 / 0.31]

@@ -10,7 +10,9 @@ import polars as pl
 
 from confide.attack.learning.attributes.asked import Asked
 from confide.attack.learning.attributes.compute import MET, Learnt, compute
-from confide.attack.learning.attributes.losses import Exceeds, Loss, Stated, loss_of
+from confide.attack.learning.attributes.loss import Loss
+from confide.attack.learning.attributes.loss_limits import Exceeds
+from confide.attack.learning.attributes.losses import Stated, loss_of
 from confide.attack.learning.attributes.result import Guess, Guesses
 from confide.attack.learning.attributes.without import how_exact, left_out_releases
 from confide.core.checks import finite, names_of

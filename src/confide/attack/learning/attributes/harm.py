@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from confide.attack.learning.attributes.losses import Exceeds, Loss
+from confide.attack.learning.attributes.loss import Loss
+from confide.attack.learning.attributes.loss_limits import Exceeds
 from confide.core.checks import finite, fraction
 from confide.core.errors import InputError
 from confide.core.result import Result

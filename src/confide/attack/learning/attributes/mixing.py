@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from confide.attack.learning.attributes.coarse import LEAST
+from confide.attack.learning.attributes.row_sums import added_up
 from confide.frames.columns import F64, I64
 
 SPARSE = 0.05
@@ -21,20 +22,9 @@ def places_among(use: I64, many: int) -> I64:
     return back
 
 
-def possible(likes: list[F64]) -> I64:
-    """Values that some record allows, and missing, which is always the last."""
-    found = np.any([like.any(axis=0) for like in likes], axis=0)
-    found[-1] = True
-    return np.flatnonzero(found)
-
-
 def thin(found: F64) -> Any:
     """Likelihoods (records, values), sparse where few values are possible."""
     return sp.csr_matrix(found) if np.count_nonzero(found) < SPARSE * found.size else found
-
-
-def rows_of(like: Any, rows: I64) -> F64:
-    return np.asarray(like[rows].toarray() if sp.issparse(like) else like[rows])
 
 
 def relative(logs: F64) -> F64:
@@ -50,8 +40,7 @@ def by_group(weight: F64, of: I64, many: int) -> F64:
 
 def spread(weight: F64, at: I64, many: int) -> F64:
     """Columns added up at their places, shape (n, many)."""
-    where = sp.csr_matrix((np.ones(len(at)), (np.arange(len(at)), at)), shape=(len(at), many))
-    return np.asarray(weight @ where)
+    return added_up(weight, np.arange(len(at)), np.ones(len(at)), at, many)
 
 
 def own_worth(mine: F64, left: F64, total: F64, after: F64 | float = 0.0) -> F64:

@@ -7,7 +7,6 @@ says, or, where that has one end only, at this end. A category that others do no
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,7 @@ from confide.attack.learning.attributes.support import Support
 from confide.frames.columns import F64, I64, Bools, Column, codes_in
 
 if TYPE_CHECKING:
-    from confide.attack.learning.attributes.predictive import Law
+    from confide.attack.learning.attributes.law import Law
 
 FAR = 4.5
 """In log likelihood, how far below the likeliest value others are out of reach: three standard deviations."""
@@ -62,25 +61,21 @@ def alone_in(code: I64, count: F64, own: I64, many: int) -> Bools:
     return np.asarray((people == 0) | ((people <= 1) & (mine[:, None] == np.arange(many))))
 
 
-def points_of_records(
-    said: Said, support: Support, rows: I64, logs: Sequence[tuple[I64, F64]], count: F64, own: I64
-) -> tuple[F64, Bools]:
-    """What each altered record shows, and, of people (with the node `own`), whether theirs alone is in its reach."""
+def points_of_records(said: Said, support: Support, rows: I64) -> F64:
+    """What each altered record shows, as a value; NaN where it is none."""
     assert said.z is not None
     column, shown = said.case.original[said.variable], said.z.take(rows)
-    novel = np.zeros((len(own), len(rows)), dtype=bool)
     if said.z.kind != column.kind:
-        return np.full(len(rows), np.nan), novel
+        return np.full(len(rows), np.nan)
     point = shown.values.astype(float) if support.numeric else codes_in(shown, column).astype(float)
-    point = np.where(shown.missing | (False if support.numeric else point < 0), np.nan, point)
-    there = ~np.isnan(point)
-    for some, found in logs:
-        near = np.isfinite(found[:, :-1]) & (found[:, :-1] >= found[:, :-1].max(axis=1, initial=-np.inf)[:, None] - FAR)
-        people = near @ count
-        few = np.flatnonzero((people == 1) & there)
-        mine = (own[some] >= 0)[:, None] & near[few][:, np.maximum(own[some], 0)].T
-        novel[np.ix_(some, few)] = mine
-    return point, novel
+    return np.where(shown.missing | (False if support.numeric else point < 0), np.nan, point)
+
+
+def within_reach(logs: F64, count: F64) -> tuple[I64, Bools]:
+    """Records in whose reach is one person, and whether each node is in it; `logs` (records, nodes + 1)."""
+    near = np.isfinite(logs[:, :-1]) & (logs[:, :-1] >= logs[:, :-1].max(axis=1, initial=-np.inf)[:, None] - FAR)
+    few = np.flatnonzero(near.astype(float) @ count == 1)
+    return few, near[few]
 
 
 def with_points(law: Law, y: F64, point: F64, told: F64, own: tuple[I64, F64], total: F64, left: F64) -> Law:

@@ -45,7 +45,7 @@ def predictive(guess: Guess, target: int) -> pl.DataFrame:
     law, row = reading.beliefs(np.array([unit])), 0
     for piece in () if ready is None else pieces(ready, only=wanted):
         if wanted in piece.targets and piece.total[int(np.flatnonzero(piece.targets == wanted)[0])] > 0:
-            for found in reading.laws(piece, only=unit):
+            for found in reading.laws(piece, only=np.array([unit])):
                 law, row = found, int(np.flatnonzero(found.who == unit)[0])
     p, support = law.p[law.of[row]], reading.support
     some = np.flatnonzero(p > 0)

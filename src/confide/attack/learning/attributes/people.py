@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +14,8 @@ from confide.attack.learning.attributes.support import Nodes, Support
 from confide.frames.columns import F64, I64, Bools, Records
 from confide.frames.distinct import Distinct
 
+ROOM = 8_000_000
+"""Beliefs in bins that are kept."""
 NOTHING = 1e-12
 """What is left of a sum when all of it was taken away."""
 
@@ -24,7 +26,7 @@ class People:
     for none; `y`: the true value, NaN or -1 where missing; `told`: whether there is a truth at all; `bin`: its bin;
     `left`: the bin that beliefs leave out, -1 where they never saw the person. `known`: what is known of them;
     `weight`: survey weight of the own record, where the attack counts people by it. `of`: each person's place among
-    these.
+    these. `kept`: each one's row among beliefs in bins, and these, where they were computed beforehand.
     """
 
     support: Support
@@ -38,6 +40,7 @@ class People:
     known: Records
     weight: F64
     of: I64
+    kept: tuple[I64, F64] | None = None
 
     @classmethod
     def gathered(
@@ -91,19 +94,30 @@ class People:
         """The node that beliefs leave one person out of, the last for missing, -1 where they never saw the person."""
         return np.where(self.left[units] >= 0, self.places(units, nodes)[0], -1)
 
+    def with_beliefs(self) -> People:
+        """The same with beliefs in bins of all at hand, where there is room: once for those of whom the same is known
+        and left out."""
+        same = Distinct.rows([self.left, *(c.values for c in self.known.values())], len(self))
+        if len(same) * (self.support.bins + 1) > ROOM:
+            return self
+        return replace(self, kept=(same.of, self.relations.rows(self.known.take(same.first), self.left[same.first])))
+
     def beliefs(self, units: I64, nodes: Nodes) -> F64:
         """e(y | t) on nodes, missing last, shape (n, G + 1)."""
         return self.believed(units, nodes).on(nodes)
 
     def believed(self, units: I64, nodes: Nodes) -> Believed:
         """The same in bins, beside the own node."""
-        found = self.relations.rows(self.known.take(units), self.left[units])
+        if self.kept is None:
+            found = self.relations.rows(self.known.take(units), self.left[units])
+        else:
+            found = self.kept[1][self.kept[0][units]]
         return Believed.of(found, self.left_node(units, nodes), nodes)
 
-    def margins(self, units: I64, nodes: Nodes) -> F64:
+    def margins(self, units: I64, nodes: Nodes) -> Believed:
         """The margin of the others, the same way."""
         found = self.relations.margins(self.left[units])
-        return Believed.of(found, self.left_node(units, nodes), nodes).on(nodes)
+        return Believed.of(found, self.left_node(units, nodes), nodes)
 
     def places(self, units: I64, nodes: Nodes) -> tuple[I64, F64]:
         """The node of each true value and its share of it, the own row left out where beliefs leave it out; the last
@@ -172,16 +186,11 @@ class Believed:
         out[mine, self.at[mine]] = self.mass[mine]
         return out
 
-    def times(self, like: F64, nodes: Nodes, some: I64) -> F64:
-        """Sums of beliefs times likelihoods (records, G + 1) of some people, shape (some, records)."""
-        out = self.bins[some] @ in_bins(like, nodes, self.bins.shape[1]).T
-        here = np.flatnonzero(self.at[some] >= 0)
-        who = some[here]
-        g = self.at[who]
-        more = self.mass[who] - self.bins[who, nodes.bin[g]] * nodes.share[g]
-        found = out[here] + more[:, None] * like[:, g].T
-        out[here] = np.where(found > NOTHING * out[here], found, 0.0)
-        return np.asarray(out)
+    def at_places(self, rows: I64, places: I64, nodes: Nodes) -> F64:
+        """Of one place each (the last for missing) in some rows, shape (n,)."""
+        bins = np.append(nodes.bin, self.bins.shape[1] - 1)[places]
+        plain = self.bins[rows, bins] * np.append(nodes.share, 1.0)[places]
+        return np.where(self.at[rows] == places, self.mass[rows], plain)
 
 
 def on_nodes(bins: F64, nodes: Nodes) -> F64:

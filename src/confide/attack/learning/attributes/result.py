@@ -11,7 +11,7 @@ import polars as pl
 
 from confide.attack.learning.attributes.groups import by_group
 from confide.attack.learning.attributes.harm import Harm, harm
-from confide.attack.learning.attributes.losses import Loss
+from confide.attack.learning.attributes.loss import Loss
 from confide.attack.learning.attributes.one_person import predictive
 from confide.attack.learning.attributes.summary import LearntSummary, summarise_guess
 from confide.attack.learning.attributes.uniformity import Coverage, coverage

@@ -28,6 +28,29 @@ def sums_upto(p: F64, of: I64, at: I64) -> F64:
     return out
 
 
+def medians_less(values: F64, p: F64, of: I64, at: I64, share: F64, tie: float) -> F64:
+    """The middle of the medians of rows `of` of `p`, each of which has lost a `share` at one place (`at`), (n,)."""
+    guess = np.full(len(of), np.nan)
+    if len(values):
+        order = np.argsort(of, kind="stable")
+        _medians_less(np.ascontiguousarray(values), p, of, at, share, order, tie, np.empty(p.shape[1]), guess)
+    return guess
+
+
+def added_up(w: F64, kind: I64, count: F64, of: I64, many: int) -> F64:
+    """Columns `kind` of `w` (n, kinds), each `count` times, added up by group `of`, shape (n, many)."""
+    out = np.zeros((len(w), many))
+    _added_up(w, kind, count, of, out)
+    return out
+
+
+@compiled
+def _added_up(w, kind, count, of, out):  # type: ignore[no-untyped-def]
+    for i in range(len(w)):
+        for j in range(len(kind)):
+            out[i, of[j]] += w[i, kind[j]] * count[j]
+
+
 @compiled
 def _medians(values, p, tie, guess, expected):  # type: ignore[no-untyped-def]
     last = len(values) - 1
@@ -61,3 +84,25 @@ def _sums_upto(p, of, at, order, out):  # type: ignore[no-untyped-def]
             total += p[row, done]
             done += 1
         out[u] = total
+
+
+@compiled
+def _medians_less(values, p, of, at, share, order, tie, upto, guess):  # type: ignore[no-untyped-def]
+    row, last = -1, len(values) - 1
+    for u in order:
+        if of[u] != row:
+            row, below = of[u], 0.0
+            for v in range(last + 1):
+                below += p[row, v]
+                upto[v] = below
+        left = upto[last] - share[u]
+        low = _reaches(upto, (0.5 - tie) * left, share[u], at[u])
+        high = _reaches(upto, (0.5 + tie) * left, share[u], at[u])
+        guess[u] = 0.5 * (values[min(low, last)] + values[min(high, last)])
+
+
+@compiled(inner=True)
+def _reaches(upto, half, share, at):  # type: ignore[no-untyped-def]
+    """The first place up to which there is `half`, if a share is missing from one place on."""
+    under = np.searchsorted(upto, half)
+    return under if under < at else max(at, np.searchsorted(upto, half + share))

@@ -6,7 +6,7 @@ has the likelihood of its step, and whatever label both values always share; a s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -57,6 +57,7 @@ class Said:
     like: Likelihood | None = None
     evidence: Evidence | None = None
     beside: tuple[str, ...] = ()
+    _last: dict[str, tuple[F64, I64]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, case: Case, variable: str, others: tuple[Case, ...] = ()) -> Said:
@@ -154,14 +155,22 @@ class Said:
         assert self.z is not None
         return codes_in(self.z, self.z)
 
+    def _coarse(self, values: F64) -> I64:
+        """Codes of what true values become; those asked about last are kept."""
+        last = self._last.get("coarse")
+        if last is None or last[0] is not values:
+            assert self.z is not None
+            assert self.chain is not None
+            column = self.case.original[self.variable]
+            image = self.chain.image(column.with_values(values.astype(column.values.dtype)))
+            last = self._last["coarse"] = values, codes_in(image, self.z)
+        return last[1]
+
     def sets(self, values: F64, rows: I64) -> tuple[I64, I64]:
         """Coarsened: the set of values that each row of the release says, and that of each true value, missing last; -1
         for values that no row says. Missing is a set by itself."""
         assert self.z is not None
-        assert self.chain is not None
-        column = self.case.original[self.variable]
-        codes = codes_in(self.chain.image(column.with_values(values.astype(column.values.dtype))), self.z)
-        shown = self._shown
+        codes, shown = self._coarse(values), self._shown
         gone = int(shown.max(initial=-1)) + 1
         own = np.where(self.z.missing[rows], gone, shown[rows])
         known, found = np.unique(own, return_inverse=True)

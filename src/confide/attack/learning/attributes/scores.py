@@ -34,9 +34,10 @@ class ScoreFit:
     tau: float
 
     @classmethod
-    def fit(cls, features: Sequence[I64], sizes: Sequence[int], y: I64, bins: int) -> ScoreFit:
-        """`features`: codes of each predictor, -1 for none; `y`: bins, of those that are not missing."""
-        count = np.bincount(y, minlength=bins).astype(float)
+    def fit(cls, features: Sequence[I64], sizes: Sequence[int], y: I64, bins: int, many: F64) -> ScoreFit:
+        """`features`: codes of each predictor, -1 for none; `y`: bins, of those that are not missing; `many`: for how
+        many each row stands."""
+        count = np.bincount(y, weights=many, minlength=bins).astype(float)
         upto = np.concatenate([[0.0], np.cumsum(count)]) / count.sum()
         edges = ndtri(upto)
         density = np.where(np.isfinite(edges), np.exp(-0.5 * np.where(np.isfinite(edges), edges, 0) ** 2), 0.0)
@@ -44,22 +45,31 @@ class ScoreFit:
         with np.errstate(divide="ignore", invalid="ignore"):
             score = np.where(count > 0, (density[:-1] - density[1:]) / np.diff(upto), 0.0)
         x = _design(features, sizes, len(y))
-        inverse = np.linalg.inv((x.T @ x).toarray() + RIDGE * np.eye(x.shape[1]))
-        beta = inverse @ (x.T @ score[y])
+        weighed = x.multiply(many[:, None]).T.tocsr()
+        inverse = np.linalg.inv((weighed @ x).toarray() + RIDGE * np.eye(x.shape[1]))
+        beta = inverse @ (weighed @ score[y])
         h = _leverage(x, inverse)
         off = (score[y] - x @ beta) / np.maximum(1 - h, 1e-6)
         within = float((count * _spread(edges, upto)).sum() / count.sum())  # of scores inside a bin
-        tau = float(np.sqrt(min(np.mean(off**2) + within, 1.0)))
+        tau = float(np.sqrt(min(many @ off**2 / many.sum() + within, 1.0)))
         return cls(edges, score, inverse, beta, tuple(sizes), max(tau, 1e-3))
 
     def rows(self, features: Sequence[I64], own: I64) -> F64:
         """The distribution over bins, shape (n, B); `own`: the bin to be left out, -1 for none."""
-        n = len(own)
-        x = _design(features, self.sizes, n)
-        mu, h = x @ self.beta, _leverage(x, self.inverse)
-        left = np.where(own >= 0, (mu - h * self.score[np.maximum(own, 0)]) / np.maximum(1 - h, 1e-6), mu)
-        upto = ndtr((self.edges[None, :] - left[:, None]) / self.tau)
+        upto = ndtr((self.edges[None, :] - self._left_out(features, own)[:, None]) / self.tau)
         return np.asarray(np.diff(upto, axis=1))
+
+    def own(self, features: Sequence[I64], own: I64) -> F64:
+        """What each row's own bin has, the row left out, shape (n,)."""
+        left = self._left_out(features, own)
+        return np.asarray(ndtr((self.edges[own + 1] - left) / self.tau) - ndtr((self.edges[own] - left) / self.tau))
+
+    def _left_out(self, features: Sequence[I64], own: I64) -> F64:
+        """Predicted scores, the own one left out."""
+        x = _design(features, self.sizes, len(own))
+        mu, h = x @ self.beta, _leverage(x, self.inverse)
+        left = (mu - h * self.score[np.maximum(own, 0)]) / np.maximum(1 - h, 1e-6)
+        return np.asarray(np.where(own >= 0, left, mu))
 
 
 def _spread(edges: F64, upto: F64) -> F64:

@@ -15,7 +15,7 @@ import polars as pl
 from confide.attack.intruder import Unsure
 from confide.attack.learning.attributes.asked import Asked
 from confide.attack.learning.attributes.compute import Learnt, compute
-from confide.attack.learning.attributes.losses import Loss
+from confide.attack.learning.attributes.loss import Loss
 from confide.attack.learning.attributes.said import Said
 from confide.core.errors import InputError
 from confide.frames.columns import F64, I64

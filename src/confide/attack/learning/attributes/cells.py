@@ -1,0 +1,128 @@
+"""Cells of known variables: categories of each, and how many people of a reference file have each value in each cell.
+
+Of everybody who is alike in all of that one row is looked at.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from confide.frames.columns import F64, I64, Column, codes_in, combine
+from confide.frames.distinct import Distinct, by_code
+
+WEIGHTS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 300.0, 1000.0, np.inf)
+"""Records' worth of the level before, of which the best is taken."""
+FINE, COARSE = 24, 6
+"""Bins of a known number that has more values."""
+MOST = 2**62
+"""Cells that can be counted."""
+
+
+@dataclass(frozen=True, eq=False)
+class Feature:
+    """A known variable as categories: `cuts` of a number, None for codes as they are; `size`: how many there are,
+    missing one of them."""
+
+    column: Column
+    cuts: F64 | None
+    size: int
+
+    @classmethod
+    def of(cls, column: Column, most: int) -> Feature:
+        """As the reference file has it."""
+        if column.kind == "categorical":
+            return cls(column.codebook(), None, len(column.levels) + 1)
+        values = np.unique(column.values[~column.missing])
+        if len(values) > most:
+            inner = np.quantile(column.values[~column.missing], np.arange(1, most) / most)
+            return cls(column.codebook(), np.unique(inner), len(np.unique(inner)) + 2)
+        return cls(column.codebook(), None, len(values) + 1)
+
+    def codes(self, column: Column) -> I64:
+        """Codes of values, the last one for missing, -1 for what the reference has not."""
+        if self.cuts is not None:
+            found = np.searchsorted(self.cuts, column.values, side="right")
+        else:
+            found = codes_in(column, self.column)
+        return np.where(column.missing, self.size - 1, found).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """Cells of some features: `known`, the sorted codes of cells; `counts` (cells, bins); `total`; `a`, its weight."""
+
+    features: tuple[int, ...]
+    known: I64
+    counts: sp.csr_matrix
+    total: F64
+    a: float
+
+    def place(self, codes: Sequence[I64], sizes: Sequence[int], n: int) -> I64:
+        """The cell of each row, -1 where nobody of the reference is in it."""
+        whole = _cell_codes([codes[f] for f in self.features], [sizes[f] for f in self.features], n)
+        at = np.clip(np.searchsorted(self.known, whole), 0, max(len(self.known) - 1, 0))
+        return np.where(self.known[at] == whole, at, -1) if len(self.known) else np.full(n, -1)
+
+
+def _cell_codes(codes: Sequence[I64], sizes: Sequence[int], n: int) -> I64:
+    if _span(sizes) < MOST:
+        return combine(list(codes), list(sizes)) if codes else np.zeros(n, dtype=np.int64)
+    out = np.zeros(n, dtype=np.uint64)  # cells beyond counting: told apart by a mixed number
+    for c in codes:
+        out = (out ^ (c + 2).astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+        out ^= out >> np.uint64(29)
+    return (out >> np.uint64(1)).astype(np.int64)
+
+
+def _span(sizes: Sequence[int]) -> int:
+    return math.prod(size + 1 for size in sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """The reference file, those alike once: `codes` of each feature, `y`, their bins; `count`: how many each stands
+    for."""
+
+    codes: tuple[I64, ...]
+    features: Sequence[Feature]
+    y: I64
+    bins: int
+    count: F64
+
+    @classmethod
+    def of(cls, codes: Sequence[I64], features: Sequence[Feature], y: I64, bins: int) -> Reference:
+        alike = Distinct.rows([*codes, y], len(y))
+        return cls(tuple(c[alike.first] for c in codes), features, y[alike.first], bins, alike.count)
+
+    def level(self, which: Sequence[int], a: float) -> tuple[Level, I64]:
+        """Cells of some features, and that of each row."""
+        which = tuple(which)
+        codes, sizes = [self.codes[f] for f in which], [self.features[f].size for f in which]
+        whole = _cell_codes(codes, sizes, len(self.y))
+        span = _span(sizes)
+        first, cell = by_code(whole, span if span < MOST else None)
+        counts = sp.csr_matrix((self.count, (cell, self.y)), shape=(len(first), self.bins + 1))
+        counts.sum_duplicates()
+        total = np.bincount(cell, weights=self.count, minlength=len(first)).astype(np.float64)
+        return Level(which, whole[first], counts, total, a), cell
+
+    def likeliest(self, which: Sequence[int], p: F64) -> tuple[Level, F64, float]:
+        """The level with the weight that makes left-out values likeliest beside beliefs p in each row's own value, with
+        these values' chances then, and the sum of their logs."""
+        level, cell = self.level(which, np.inf)
+        mine, total = np.asarray(level.counts[cell, self.y]).ravel() - 1, level.total[cell] - 1
+        best = (np.inf, p, self._likely(p))
+        for a in WEIGHTS[:-1]:
+            q = (mine + a * p) / (total + a)
+            likely = self._likely(q)
+            if likely > best[2]:
+                best = (a, q, likely)
+        return replace(level, a=best[0]), best[1], best[2]
+
+    def _likely(self, p: F64) -> float:
+        return float(self.count @ np.log(np.maximum(p, 1e-300)))

@@ -1,0 +1,146 @@
+"""Records that were altered at random: each is read through the likelihood of what it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from confide.attack.learning.attributes.absence import Shares
+from confide.attack.learning.attributes.law import Law
+from confide.attack.learning.attributes.likelihood_rows import beside_beliefs, without_records
+from confide.attack.learning.attributes.mixing import own_worth, places_among, relative, thin
+from confide.attack.learning.attributes.novel import points_of_records, with_points, within_reach
+from confide.attack.learning.attributes.people import Believed, in_bins
+from confide.attack.learning.attributes.support import Nodes
+from confide.attack.learning.attributes.way import Way
+from confide.attack.learning.attributes.weights import Piece
+from confide.frames.columns import F64, I64, Bools, Records
+from confide.frames.distinct import Distinct
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Likelihoods of records (rows) and nodes, missing last, relative to each record's largest; `few`: records in whose
+    reach one person is, `near` (few, nodes): and what is in it."""
+
+    like: F64
+    few: I64
+    near: Bools
+    nodes: Nodes
+
+    @cached_property
+    def bins(self) -> F64:
+        """Averages over bins."""
+        return in_bins(self.like, self.nodes, int(self.nodes.bin.max(initial=-1)) + 2)
+
+    @cached_property
+    def some(self) -> Any:
+        """Likelihoods of nodes that are possible, and of missing."""
+        return self.like[:, self.possible]
+
+    @cached_property
+    def turned(self) -> F64:
+        return np.ascontiguousarray(self.like.T)
+
+    @cached_property
+    def possible(self) -> Bools:
+        """Nodes that some record allows, and missing."""
+        return np.append(self.like[:, :-1].any(axis=0), True)
+
+
+@dataclass(frozen=True, eq=False)
+class Likelihoods(Way):
+    """Any likelihood: true values beside what each record shows. Those of whom the same is known and believed once."""
+
+    kept: dict[None, Table] = field(default_factory=dict)
+
+    def law(self, piece: Piece, units: I64, of: I64, weight: F64, group: I64) -> Law:
+        r, s = self.reading, self.shares(piece, units, of, group)
+        alike = r.people.alike(units, r.nodes)
+        first = alike.first
+        tables = list(self._tables(units[first]))
+        b = r.people.believed(units[first], r.nodes)
+        use = np.arange(len(r.nodes.values) + 1)
+        if s.certain:
+            use = np.flatnonzero(np.any([t.possible for _, t in tables], axis=0))
+        e = b.on(r.nodes)[:, use]
+        p, rest = s.absent[first][:, None] * e, np.empty((len(units), len(use)))
+        told = np.zeros((0, 0))
+        for some, table in tables:
+            who, which = _alone(table, b.at[some], points_of_records(r.said, r.support, self.rows))
+            if len(who) and not told.size:
+                told = np.zeros((len(first), len(self.rows)))
+            d, m, lost = _beside(table, b, r.nodes, some, weight, of[first[some]])
+            if len(who):
+                said = weight[of[first[some[who]]], which]
+                told[some[who], which] = said
+                lost[who] -= np.where(d[who, which] <= 0, said, 0.0)
+                m[who, which] = 0.0
+            like = table.some if s.certain and len(tables) == 1 else table.like[:, use]
+            p[some] += e[some] * (np.asarray(m @ thin(like)) + lost[:, None])
+            mine = np.flatnonzero(places_among(some, len(first))[alike.of] >= 0)
+            rest[mine] = _rest(like, p, e, some, d, s, alike, told, mine)
+        place, inside = r.people.places(units, r.nodes)
+        place = np.where(place >= 0, places_among(use, len(r.nodes.values) + 1)[place], -1)
+        worth, p = own_worth(np.zeros(len(units)), s.left, s.total, s.after), p / s.total[first][:, None]
+        law = Law(units, r.nodes.values[use[:-1]], p, alike.of, place, inside, rest, worth=worth)
+        if not told.size:
+            return law
+        own = np.where((s.own >= 0) & (told[alike.of, np.maximum(s.own, 0)] > 0), s.own, -1)
+        point = points_of_records(r.said, r.support, self.rows)
+        return with_points(
+            law, r.people.y[units], point, told / s.total[first][:, None], (own, s.mine), s.total, s.left
+        )
+
+    def _tables(self, units: I64) -> Iterator[tuple[I64, Table]]:
+        """Places of people who share what is known of variables altered together with this one, and likelihoods."""
+        for some, known in self.reading.people.known_together(units, self.reading.said.beside):
+            if known is not None:
+                yield some, self._table(known)
+                continue
+            if None not in self.kept:
+                self.kept[None] = self._table(None)
+            yield some, self.kept[None]
+
+    def _table(self, known: Records | None) -> Table:
+        r = self.reading
+        logs = r.said.log(r.nodes.values, self.rows, known)
+        return Table(np.exp(relative(logs)), *within_reach(logs, r.nodes.count), r.nodes)
+
+
+def _alone(table: Table, own: I64, point: F64) -> tuple[I64, I64]:
+    """People (with the node `own`) in whose reach of a record nobody else is, and the record."""
+    few = np.flatnonzero(~np.isnan(point[table.few]))
+    mine = (own >= 0)[:, None] & table.near[few][:, np.maximum(own, 0)].T
+    who, which = np.nonzero(mine)
+    return who, table.few[few[which]]
+
+
+def _beside(table: Table, b: Believed, nodes: Nodes, some: I64, weight: F64, of: I64) -> tuple[Any, F64, F64]:
+    """Beliefs times likelihoods, weights beside them, and the weight of records in whom nobody believes."""
+    d = b.bins[some] @ table.bins.T
+    at = b.at[some]
+    g = np.maximum(at, 0)
+    more = b.mass[some] - b.bins[some, nodes.bin[g]] * nodes.share[g]
+    return d, *beside_beliefs(d, weight, of, more, at, table.turned)
+
+
+def _rest(like: F64, p: F64, e: F64, some: I64, d: F64, s: Shares, alike: Distinct, told: F64, mine: I64) -> F64:
+    """Laws without the own record of the units `mine`, whose likelihoods are these."""
+    row = places_among(some, len(p))[alike.of[mine]]
+    own = s.own[mine]
+    said = d[row, np.maximum(own, 0)]
+    counts = own >= 0
+    if told.size:  # taken away with the points
+        counts &= told[alike.of[mine], np.maximum(own, 0)] <= 0
+    silent = counts & (said <= 0)
+    spoken = counts & (said > 0)
+    scale = np.where(spoken, s.mine[mine] / np.where(spoken, said, 1.0), 0.0)
+    return without_records(
+        p, e, alike.of[mine], (s.after - s.absent)[mine], like, np.where(spoken, own, -1), scale,
+        np.where(silent, s.mine[mine], 0.0), s.left[mine], s.total[mine],
+    )  # fmt: skip
