@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from confide.attack.learning.one_to_one.flows import NEVER, Flow, solve
+from confide.attack.learning.one_to_one import levels
+from confide.attack.learning.one_to_one.flows import Flow, solve
+from confide.attack.learning.one_to_one.transport import NEVER
 
 
 def dense(cost, n, m, pool, order=None, given=None) -> tuple[Flow, tuple]:
@@ -28,8 +30,12 @@ def twin(cost, n, m, pool) -> float:
     return float(full[linear_sum_assignment(full)].sum())
 
 
+@pytest.mark.parametrize("enough", [0, levels.ENOUGH])  # levels are sought, or everybody is placed one by one
 @pytest.mark.parametrize("seed", range(60))
-def test_as_good_as_a_dense_solver_and_proved_by_its_duals(seed: int) -> None:
+def test_as_good_as_a_dense_solver_and_proved_by_its_duals(
+    seed: int, enough: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(levels, "ENOUGH", enough)
     rng = np.random.default_rng(seed)
     a, b = rng.integers(1, 7, 2)
     n, m = rng.integers(1, 4, a), rng.integers(1, 4, b)

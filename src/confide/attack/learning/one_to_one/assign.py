@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from confide.attack.learning.one_to_one.candidates import Edges, Graph, joined, likeliest, lowest, sources_of, spread
-from confide.attack.learning.one_to_one.flows import NEVER, Flow, solve
+from confide.attack.learning.one_to_one.flows import Flow, solve
+from confide.attack.learning.one_to_one.transport import NEVER
 from confide.attack.learning.one_to_one.types import Types
 from confide.frames.columns import F64, I64
 
