@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from confide.attack.learning.one_to_one.levels import levelled
-from confide.attack.learning.one_to_one.transport import Problem
+from confide.attack.learning.one_to_one.transport import Given, Problem
 from confide.frames.columns import F64, I64
 
 
@@ -35,15 +35,16 @@ class Flow:
 
 def solve(
     start: I64, col: I64, cost: F64, supply: I64, capacity: I64, pool_of: I64, pools: tuple[I64, F64], order: I64,
-    given: F64 | None = None,
+    given: Given | None = None,
 ) -> Flow:  # fmt: skip
     """The best flow. `pools`: where the costs of each begin, and these; those beyond are `NEVER`. `order`: who first.
 
-    `given`: prices to begin with. That is right only where in the end every record is taken: else one that is left over
-    would keep its price, and the duals would prove nothing.
+    `given`: a solution of another problem to begin with, of which is kept what is still best. That is right only where
+    in the end every record is taken: else one that is left over would keep its price, and the duals would prove nothing.
     """
     problem = Problem(start, col, cost, capacity, pool_of, *pools, order)
-    tree, left = problem.begin(given), supply
+    tree, placed = problem.begin(given)
+    left = supply - placed
     if len(pools[1]):
         tree, left = levelled(problem, tree, supply)
     problem.place(tree, left)

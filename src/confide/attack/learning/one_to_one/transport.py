@@ -14,6 +14,18 @@ NEVER = 1e7
 """What it costs not to place somebody who must be placed, in nats: more than any chain of worse matches."""
 
 
+TIGHT = 1e-11
+"""Nats by which a pair may seem worse than a target's best one, from rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What to begin with: `x`: (E,) targets per edge, `price`: (B,)."""
+
+    x: I64
+    price: F64
+
+
 @dataclass(frozen=True, eq=False)
 class Tree:
     """What has been placed so far: `x`, duals `u` and `price`; per node how many are there, and lists of its edges."""
@@ -26,7 +38,8 @@ class Tree:
     head: I64
 
     def copy(self) -> Tree:
-        return Tree(*(v.copy() for v in (self.x, self.u, self.price, self.links, self.used, self.head)))
+        lists = self.links.copy(), self.used.copy(), self.head.copy()
+        return Tree(self.x.copy(), self.u.copy(), self.price.copy(), *lists)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,14 +67,27 @@ class Problem:
         out[some] = self.h[self.ends[:-1][some]]
         return out
 
-    def begin(self, given: F64 | None) -> Tree:
-        """Nobody is placed."""
+    def begin(self, given: Given | None) -> tuple[Tree, I64]:
+        """Nobody is placed, or what is given as far as its prices bear it; and how many that are of each type."""
         a, nodes = len(self.pool_of), len(self.capacity) + len(self.first)
-        price = np.concatenate([np.zeros(len(self.capacity)) if given is None else given, self.first])
+        price = np.concatenate([np.zeros(len(self.capacity)) if given is None else given.price, self.first])
         u = self.first[self.pool_of].copy() if a else np.zeros(0)
         np.minimum.at(u, self.rows, self.cost + price[self.col])
-        flow, links = np.zeros(len(self.col) + a, dtype=np.int64), np.full(len(self.col) + a, -2, dtype=np.int64)
-        return Tree(flow, u, price, links, np.zeros(nodes, dtype=np.int64), np.full(nodes, -1, dtype=np.int64))
+        x, links = np.zeros(len(self.col) + a, dtype=np.int64), np.full(len(self.col) + a, -2, dtype=np.int64)
+        used, head = np.zeros(nodes, dtype=np.int64), np.full(nodes, -1, dtype=np.int64)
+        if given is None:
+            return Tree(x, u, price, links, used, head), np.zeros(a, dtype=np.int64)
+        tight = self.cost + price[self.col] - u[self.rows] <= TIGHT
+        kept = np.flatnonzero((given.x > 0) & tight)
+        x[kept] = given.x[kept]
+        by = kept[np.argsort(self.col[kept], kind="stable")]
+        to = self.col[by]
+        first = np.concatenate([[True], to[1:] != to[:-1]]) if len(by) else np.zeros(0, dtype=bool)
+        links[by] = np.where(np.concatenate([first[1:], [True]]), -1, np.concatenate([by[1:], [-1]]))[: len(by)]
+        head[to[first]] = by[first]
+        used[:] = np.bincount(to, weights=x[by], minlength=nodes)
+        placed = np.bincount(self.rows[kept], weights=x[kept], minlength=a).astype(np.int64)
+        return Tree(x, u, price, links, used, head), placed
 
     def place(self, tree: Tree, todo: I64, level: F64 | None = None) -> None:
         """So many targets more of each type; `level`: at constant costs of pools, instead of the true ones."""
