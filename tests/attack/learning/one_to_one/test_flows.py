@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from confide.attack.learning.one_to_one.flows import NEVER, Flow, solve
+from confide.attack.learning.one_to_one import levels
+from confide.attack.learning.one_to_one.flows import Flow, solve
+from confide.attack.learning.one_to_one.transport import NEVER, Given
 
 
 def dense(cost, n, m, pool, order=None, given=None) -> tuple[Flow, tuple]:
@@ -28,8 +30,12 @@ def twin(cost, n, m, pool) -> float:
     return float(full[linear_sum_assignment(full)].sum())
 
 
+@pytest.mark.parametrize("enough", [0, levels.ENOUGH])  # levels are sought, or everybody is placed one by one
 @pytest.mark.parametrize("seed", range(60))
-def test_as_good_as_a_dense_solver_and_proved_by_its_duals(seed: int) -> None:
+def test_as_good_as_a_dense_solver_and_proved_by_its_duals(
+    seed: int, enough: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(levels, "ENOUGH", enough)
     rng = np.random.default_rng(seed)
     a, b = rng.integers(1, 7, 2)
     n, m = rng.integers(1, 4, a), rng.integers(1, 4, b)
@@ -56,8 +62,27 @@ def test_any_prices_will_do_to_begin_with_where_every_record_is_taken(seed: int)
     rng = np.random.default_rng(seed)
     one = np.ones(12, dtype=np.int64)
     cost = rng.normal(size=(12, 12))
-    flow, (_, _, c) = dense(cost, one, one, np.zeros(0), given=rng.normal(size=12))
-    assert float(flow.x @ c) == pytest.approx(float(cost[linear_sum_assignment(cost)].sum()), abs=1e-9)
+    best = float(cost[linear_sum_assignment(cost)].sum())
+    for x in (np.zeros(144, dtype=np.int64), np.eye(12, dtype=np.int64).ravel()):
+        flow, (_, _, c) = dense(cost, one, one, np.zeros(0), given=Given(x, rng.normal(size=12)))
+        assert float(flow.x @ c) == pytest.approx(best, abs=1e-9)
+    again, _ = dense(cost, one, one, np.zeros(0), given=Given(flow.x, flow.price))
+    assert np.array_equal(again.x, flow.x)
+    assert again.u == pytest.approx(flow.u, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_solution_is_mended_where_costs_fall(seed: int) -> None:
+    """Types of several, every record taken in the end: what is still best is kept, the rest is placed again."""
+    rng = np.random.default_rng(seed)
+    n, m = np.array([1, 3, 2, 4, 2]), np.array([2, 2, 3, 1, 4])
+    cost = rng.normal(size=(5, 5)).round(1)
+    flow, _ = dense(cost, n, m, np.zeros(0))
+    lower = cost - (rng.random((5, 5)) < 0.2) * rng.gamma(1.0, size=(5, 5)).round(1)
+    mended, (row, col, c) = dense(lower, n, m, np.zeros(0), given=Given(flow.x, flow.price))
+    assert float(mended.x @ c) == pytest.approx(twin(lower, n, m, np.zeros(0)), abs=1e-9)
+    assert np.array_equal(np.bincount(row, weights=mended.x), n)
+    assert np.array_equal(np.bincount(col, weights=mended.x), m)
 
 
 def test_nobody_and_nothing() -> None:

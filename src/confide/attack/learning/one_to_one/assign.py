@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from confide.attack.learning.one_to_one.candidates import Edges, Graph, joined, likeliest, lowest, sources_of, spread
-from confide.attack.learning.one_to_one.flows import NEVER, Flow, solve
+from confide.attack.learning.one_to_one.flows import Flow, solve
+from confide.attack.learning.one_to_one.transport import NEVER, Given
 from confide.attack.learning.one_to_one.types import Types
 from confide.frames.columns import F64, I64
 
@@ -50,7 +51,7 @@ def assign(types: Types, graph: Graph, threads: int, seed: int = 0) -> Assignmen
     """The most probable way to give every target a record of its own, or to none where membership is unsure."""
     draws = np.random.default_rng(seed)
     order, pools = draws.permutation(len(types.supply)), absence_costs(types)
-    given: F64 | None = None
+    given: Given | None = None
     for rounds in range(1, ROUNDS + 1):
         flow = _solved(types, graph, pools, order, given, draws)
         gap, more = _left_out(types, graph, flow, threads)
@@ -59,23 +60,24 @@ def assign(types: Types, graph: Graph, threads: int, seed: int = 0) -> Assignmen
             gap, more = _left_out(types, graph, flow, threads)
         if not len(more[0]) or rounds == ROUNDS:
             break
-        graph = joined(graph, *more)
-        given = np.where(flow.price > NEVER / 2, flow.price - NEVER, flow.price) if _everything(types) else None
+        before, graph = graph, joined(graph, *more)
+        given = _kept(before, graph, flow) if _everything(types) else None
     return Assignment(graph, flow.x, flow.away, flow.u, flow.price, gap, rounds)
 
 
 def _solved(
-    types: Types, graph: Graph, pools: tuple[I64, F64], order: I64, given: F64 | None, draws: np.random.Generator
+    types: Types, graph: Graph, pools: tuple[I64, F64], order: I64, given: Given | None, draws: np.random.Generator
 ) -> Flow:
     """The solution with edges and records in an order drawn by lot: among assignments that are equally probable, which
     one is found must not depend on how values are sorted, since the truth may be sorted in the same way."""
     lot = draws.permutation(len(types.capacity))
     capacity = np.empty_like(types.capacity)
     capacity[lot] = types.capacity
-    prices = None if given is None else np.empty_like(given)
-    if prices is not None:
-        prices[lot] = given
     edges = np.lexsort((draws.random(len(graph.col)), graph.row))
+    if given is not None:
+        prices = np.empty_like(given.price)
+        prices[lot] = given.price
+        given = Given(given.x[edges], prices)
     flow = solve(
         graph.start,
         lot[graph.col[edges]],
@@ -85,11 +87,19 @@ def _solved(
         types.block,
         pools,
         order,
-        prices,
+        given,
     )
     x = np.empty_like(flow.x)
     x[edges] = flow.x
     return replace(flow, x=x, price=flow.price[lot])
+
+
+def _kept(before: Graph, graph: Graph, flow: Flow) -> Given:
+    """A solution on fewer edges, to begin with on more; prices of what could not be placed come down again."""
+    used = np.flatnonzero(flow.x)
+    x = np.zeros(len(graph.col), dtype=np.int64)
+    x[graph.place(before.row[used], before.col[used])] = flow.x[used]
+    return Given(x, np.where(flow.price > NEVER / 2, flow.price - NEVER, flow.price))
 
 
 def _everything(types: Types) -> bool:

@@ -1,5 +1,8 @@
 """The candidates of every type of targets, with their weights: all in small blocks, the likeliest in large ones.
 
+Where many records are about as likely, the likeliest are all close by, and a crowd of targets cannot get away through
+them. So some are drawn by lot too, from each target's own probabilities: a path leads far in few steps.
+
 Weights are R = C B A, without the prior; beside absence they are divided by what is believed of people who are absent.
 """
 
@@ -29,6 +32,8 @@ PAIRS = 400_000
 """Pairs times classes that are worked on together."""
 FIRST = 24
 """Candidates with which the search begins, beside four times as many as a type has targets."""
+DRAWN, LOTS = 24, 16
+"""Candidates of each type that are drawn by lot, and groups of targets with lots of their own."""
 HELD = 2_000_000
 """Numbers that are gathered at once."""
 
@@ -104,7 +109,7 @@ def candidates(types: Types, threads: int) -> Graph:
         )
         large = np.flatnonzero(~mine)
         found = likeliest(source, large, FIRST + 4 * targets[large].astype(np.int64), None, threads)
-        parts.append(spread(source, found[:3]))
+        parts += [spread(source, found[:3]), spread(source, by_lot(source, large, threads))]
     rows, cols, log_r = (np.concatenate(part) for part in zip(*parts, strict=True))
     there = np.isfinite(log_r)
     top = np.full(n, -np.inf)
@@ -127,6 +132,22 @@ def likeliest(source: Source, wanted: I64, most: I64, price: F64 | None, threads
             out.append((wanted[some][row], record, log_w))
     target, record, log_w = (np.concatenate(part) for part in zip(*out, strict=True))
     return target, record, log_w, peak
+
+
+def by_lot(source: Source, wanted: I64, threads: int) -> Edges:
+    """Some records of each distinct target, drawn from its own probabilities: target, record, log weight.
+
+    The largest of log R plus Gumbel numbers are such draws, without replacement. Targets of a group share the numbers.
+    """
+    draws, out = np.random.default_rng(len(wanted)), [(np.zeros(0, dtype=np.int64),) * 2 + (np.zeros(0),)]
+    group = draws.integers(0, LOTS, len(wanted))
+    for k in range(LOTS):
+        mine, lots = wanted[group == k], draws.gumbel(size=len(source.plan.records))
+        if len(mine):
+            target, record, log_w, _ = likeliest(source, mine, np.full(len(mine), DRAWN), -lots, threads)
+            out.append((target, record, log_w - lots[record]))
+    target, record, log_w = (np.concatenate(part) for part in zip(*out, strict=True))
+    return target, record, log_w
 
 
 def spread(source: Source, pairs: Edges) -> Edges:

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from confide.attack.engine.blocks import starts
 from confide.attack.learning.one_to_one.assign import Assignment
 from confide.attack.learning.one_to_one.exact import Component
-from confide.attack.learning.one_to_one.flows import NEVER
+from confide.attack.learning.one_to_one.transport import NEVER
 from confide.attack.learning.one_to_one.types import Types
 from confide.frames.columns import F64, I64, Bools
 
