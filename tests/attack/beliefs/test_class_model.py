@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.optimize import minimize
 
-from confide.attack.beliefs import multinomial
+from confide.attack.beliefs import multinomial, own_records
 from confide.attack.beliefs.cells import Cells
 from confide.attack.beliefs.class_model import indicators, log_class_probabilities, log_joint_probabilities
 from confide.attack.beliefs.classes import MOST, _joint
@@ -70,7 +70,7 @@ def test_the_joint_probability_is_a_product_of_one_regression_per_variable():
     found = multinomial.coefficients(designs, counts, np.rint(out))
     b, penalty = found[:-1], float(found[-1, 0])
     design = next(d for d in designs if d.shape[1] + 1 == len(b))
-    eta = b[0] + design @ b[1:] - multinomial.own_weight(design, counts, b, penalty).toarray()
+    eta = b[0] + design @ b[1:] - own_records.own_weight(design, counts, b, penalty).toarray()
     assert np.allclose(first, np.exp(eta) / np.exp(eta).sum(axis=1, keepdims=True), atol=1e-9)
 
 
@@ -80,7 +80,7 @@ def test_what_a_record_adds_to_its_own_category_is_about_what_leaving_it_out_tak
     counts = np.zeros((len(cells), 4))
     np.add.at(counts, (cell, of), 1)
     b = multinomial.fit_coefficients(cells.design, counts, 3.0, precision=1e-12)
-    own = multinomial.own_weight(cells.design, counts, b, 3.0).toarray()
+    own = own_records.own_weight(cells.design, counts, b, 3.0).toarray()
     for c, k in ((0, 0), (3, 1), (7, 2)):
         less = counts.copy()
         less[c, k] -= 1

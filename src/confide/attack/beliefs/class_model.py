@@ -26,7 +26,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from confide.attack.beliefs.held_out import Held
-from confide.attack.beliefs.multinomial import LARGE, coefficients, fit_coefficients, judged, own_weight
+from confide.attack.beliefs.multinomial import LARGE, coefficients, fit_coefficients, judged
+from confide.attack.beliefs.own_records import own_weight
 from confide.core.run.memory import remembered
 from confide.core.run.threads import one_blas_thread
 from confide.frames.columns import F64, I64
