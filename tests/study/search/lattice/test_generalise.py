@@ -140,10 +140,16 @@ def _violations(limit: Any, made: cf.Release) -> float:
 
 
 @settings(max_examples=8, deadline=None)
-@given(cases(), st.sampled_from(["expected_matches", "unique_matches", "over_threshold", "found_share"]))
-def test_risks_from_classes_are_those_of_attacks(case: tuple[pl.DataFrame, dict[str, cf.Hierarchy]], risk: str) -> None:
+@given(
+    cases(),
+    st.sampled_from(["expected_matches", "unique_matches", "over_threshold", "found_share"]),
+    st.sampled_from(["informed", "exact"]),
+)
+def test_risks_from_classes_are_those_of_attacks(
+    case: tuple[pl.DataFrame, dict[str, cf.Hierarchy]], risk: str, level: str
+) -> None:
     file, hierarchies = case
-    who = cf.Intruder(knows=list(hierarchies))
+    who = cf.Intruder.at(level, knows=list(hierarchies))
     limit = 0.3 if risk == "found_share" else 4
     try:
         found = cf.generalise(file, hierarchies=hierarchies, until={risk: limit}, intruders=who, threshold=0.3)
