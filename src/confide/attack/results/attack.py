@@ -17,6 +17,7 @@ from confide.attack.results.attack_questions import Questions
 from confide.attack.results.treatment import Treatment
 from confide.attack.targets import UNKNOWN
 from confide.core.errors import InputError
+from confide.core.result import Result
 from confide.core.upward import upward
 from confide.frames.columns import F64, I64
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Attack(Questions, Learning):
+class Attack(Questions, Learning, Result):
     """The posterior of every target, summarised per target (`units`) and per file (`summary`).
 
     `units` has one row per target: `target` (its position), `candidates` (released rows that agree with all that is

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast, overload
 
-from confide.core.result import Result
-
 if TYPE_CHECKING:
     from confide.attack.learning.attributes.losses import Stated
     from confide.attack.learning.attributes.result import Guess, Guesses
@@ -14,7 +12,7 @@ if TYPE_CHECKING:
     from confide.attack.results.attack import Attack
 
 
-class Learning(Result):
+class Learning:
     """Methods of an attack by which more is learnt than who is who."""
 
     @overload

@@ -10,7 +10,6 @@ import polars as pl
 
 from confide.core.checks import fraction
 from confide.core.errors import InputError
-from confide.core.result import Result
 
 if TYPE_CHECKING:
     from confide.attack.results.attack import Attack
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from confide.attack.results.tried import Tried
 
 
-class Questions(Result):
+class Questions:
     """Methods of an attack that look at it again, or attack again."""
 
     def explain(self, target: int, top: int = 3, limit: float = 0.2) -> Explanation:

@@ -82,7 +82,8 @@ def _by_cell(scene: Scene, t: I64, at: I64, agree: Bools) -> Iterator[tuple[I64,
 def _same_numbers(scene: Scene, t: I64, agree: Bools) -> Distinct:
     """Targets of whose known numbers the same is known: all that `log_numbers` reads of them, and whom the same classes
     fit."""
-    keys: list[F64 | Bools] = [agree]
+    bits = [agree[:, a : a + 62] for a in range(0, agree.shape[1], 62)]
+    keys: list[F64 | I64 | Bools] = [some @ (1 << np.arange(some.shape[1])) for some in bits]
     for n in scene.numbers:
         if n.binned is not None or n.known:
             keys.append(met_value(scene, n, t))

@@ -37,12 +37,23 @@ def middle(low: F64, high: F64) -> F64:
 def point_of_sets(said: Said, rows: I64, sets: I64) -> F64:
     """The point of each set of values that rows of the release say; NaN where there is none."""
     assert said.z is not None
-    assert said.chain is not None
-    shown = said.z.take(rows[np.unique(sets, return_index=True)[1]])
-    column = said.case.original[said.variable]
-    if column.kind == "numeric":
-        return np.where(shown.missing, np.nan, middle(*said.chain.cells(shown)))
-    return _same_category(said, column, shown)
+    first = rows[np.unique(sets, return_index=True)[1]]
+    return np.where(said.z.missing[first], np.nan, _points(said)[said.shown[first]])
+
+
+def _points(said: Said) -> F64:
+    """The point of every set that the release says, by its code; made once."""
+    if "points" not in said.kept:
+        assert said.z is not None
+        assert said.chain is not None
+        codes, first = np.unique(said.shown, return_index=True)
+        shown, column = said.z.take(first), said.case.original[said.variable]
+        numeric = column.kind == "numeric"
+        found = middle(*said.chain.cells(shown)) if numeric else _same_category(said, column, shown)
+        points = np.full(int(codes.max(initial=-1)) + 2, np.nan)  # missing, -1, is the last
+        points[codes] = np.where(shown.missing, np.nan, found)
+        said.kept["points"] = points
+    return np.asarray(said.kept["points"])
 
 
 def _same_category(said: Said, column: Column, shown: Column) -> F64:

@@ -45,6 +45,8 @@ class Reading:
 
     def laws(self, piece: Piece, only: I64 | None = None) -> Iterator[Law]:
         """The laws of everybody whose target is in a piece, several at a time; or of some units `only`."""
+        if only is not None and not len(only):
+            return
         units, of, weight, group, way = self._read(piece, only)
         if not len(units):
             return
@@ -56,12 +58,15 @@ class Reading:
         for a in range(0, len(units), step):
             yield way.law(piece, units[a : a + step], of[a : a + step], weight, group)
 
-    def medians(self, piece: Piece) -> tuple[I64, Read, I64]:
-        """Units of a piece whose medians are had without laws, what was read of them, and all others."""
+    def medians(self, piece: Piece) -> tuple[I64, Read, I64 | None]:
+        """Units of a piece whose medians are had without laws, what was read of them, and all others (None: nobody was
+        read)."""
+        if self.said.how != "coarsened" or not self.support.numeric:
+            return NONE, Read.none(), None
         units, of, weight, group, way = self._read(piece, None)
-        found = way.medians(piece, units, of, weight, group) if len(units) and self.support.numeric else None
+        found = way.medians(piece, units, of, weight, group) if len(units) else None
         if found is None:
-            return NONE, Read.none(), units
+            return NONE, Read.none(), None
         rest = np.ones(len(units), dtype=bool)
         rest[found[0]] = False
         return units[found[0]], found[1], units[rest]

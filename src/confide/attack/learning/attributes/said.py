@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -46,7 +46,8 @@ CHUNK = 4_000_000
 @dataclass(frozen=True, eq=False)
 class Said:
     """`how`, and what is needed for it. `like`: of an altered one; `labels`: codes of records, and of true values, that
-    always agree; `beside`: known variables altered together with it; `chain`: of a coarsened one."""
+    always agree; `beside`: known variables altered together with it; `chain`: of a coarsened one; `kept`: what was
+    computed once."""
 
     variable: str
     how: How
@@ -57,7 +58,7 @@ class Said:
     like: Likelihood | None = None
     evidence: Evidence | None = None
     beside: tuple[str, ...] = ()
-    _last: dict[str, tuple[F64, I64]] = field(default_factory=dict)
+    kept: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, case: Case, variable: str, others: tuple[Case, ...] = ()) -> Said:
@@ -150,27 +151,27 @@ class Said:
         return self._missing(out, rows) if stays else out
 
     @cached_property
-    def _shown(self) -> I64:
+    def shown(self) -> I64:
         """Codes of what records show."""
         assert self.z is not None
         return codes_in(self.z, self.z)
 
     def _coarse(self, values: F64) -> I64:
         """Codes of what true values become; those asked about last are kept."""
-        last = self._last.get("coarse")
+        last = self.kept.get("coarse")
         if last is None or last[0] is not values:
             assert self.z is not None
             assert self.chain is not None
             column = self.case.original[self.variable]
             image = self.chain.image(column.with_values(values.astype(column.values.dtype)))
-            last = self._last["coarse"] = values, codes_in(image, self.z)
-        return last[1]
+            last = self.kept["coarse"] = values, codes_in(image, self.z)
+        return np.asarray(last[1])
 
     def sets(self, values: F64, rows: I64) -> tuple[I64, I64]:
         """Coarsened: the set of values that each row of the release says, and that of each true value, missing last; -1
         for values that no row says. Missing is a set by itself."""
         assert self.z is not None
-        codes, shown = self._coarse(values), self._shown
+        codes, shown = self._coarse(values), self.shown
         gone = int(shown.max(initial=-1)) + 1
         own = np.where(self.z.missing[rows], gone, shown[rows])
         known, found = np.unique(own, return_inverse=True)
