@@ -2,34 +2,47 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 
 from confide.attack.learning.one_to_one import marginals as module
-from confide.attack.learning.one_to_one.chains import Parts, Rows, State, sweeps
+from confide.attack.learning.one_to_one.balance import balance
+from confide.attack.learning.one_to_one.chains import Parts, Rows, State, aliases, sweeps
 from confide.attack.learning.one_to_one.sampled import r_hat, sweeps_for
 from tests.helpers.matchings import brute, matchings, matrix, solved
 
 CYCLE = np.eye(4) + np.roll(np.eye(4), 1, axis=1)
 
 
-class Twin:
-    """All states that the chain may be in, their weights, and the chance of every move, as the page says it."""
+def put(s: tuple[int, ...], i: int, j: int) -> tuple[int, ...]:
+    return (*s[:i], j, *s[i + 1 :])
 
-    def __init__(self, R: Any, people: int | None, hole: float) -> None:
+
+class Twin:
+    """All states that the chain may be in, their weights, and the chance of every state after one step.
+
+    A step is a walk through open states, in which one target u has nothing and the record h of the first one, t, is
+    free; it ends in a matching. The chances of all ends are a linear system, from the table of the module.
+    """
+
+    def __init__(self, R: Any, people: int | None, w0: float, stop: float = 0.2) -> None:
         self.R, (self.t, self.r) = R, R.shape
         n = max(self.t, self.r) if people is None else people
         self.base = n - self.t - self.r
         self.least = max(-self.base, 0)
-        self.hole = hole
-        self.w0 = hole if people is None or n == self.r else float(n - self.r)
+        self.w0 = w0 if people is None or n == self.r else float(n - self.r)
+        self.stop, self.z = stop, R.sum(axis=1) + self.w0
+        self.share = R / self.z[:, None]
+        closed = people is None and self.t == self.r
+        self.peak = self.share.max(axis=0) if closed else np.full(self.r, np.inf)
         self.states = [s for s in matchings(self.t, self.r) if self.weight(s) > 0]
         self.place = {s: k for k, s in enumerate(self.states)}
 
     def breaking(self, s: int) -> float:
-        return self.base + s if s > self.least else self.hole if s == self.least else 0.0
+        return self.base + s if s > self.least else 0.0
 
     def weight(self, s: tuple[int, ...]) -> float:
         """The product of R, and of the weights of breaking one pair after another."""
@@ -38,52 +51,71 @@ class Twin:
         broken = np.prod([self.breaking(k) for k in range(len(pairs) + 1, most + 1)])
         return float(np.prod([self.R[p] for p in pairs]) * broken)
 
-    def moves(self, s: tuple[int, ...]) -> Any:
-        """The chance of every state after one step from s."""
-        out = np.zeros(len(self.states))
-        for t in range(self.t):
-            z = self.R[t].sum() + self.w0
-            for j in range(-1 if self.w0 else 0, self.r):
-                chance = (self.w0 if j < 0 else self.R[t, j]) / z / self.t
-                new, accept = self.tried(s, t, j)
-                out[self.place[new]] += chance * accept
-                out[self.place[s]] += chance * (1 - accept)
-        return out
+    def q(self, u: int, h: int) -> float:
+        return self.stop + (1 - self.stop) * min(1.0, self.share[u, h] / self.peak[h]) if h >= 0 else self.stop
 
-    def tried(self, s: tuple[int, ...], t: int, j: int) -> tuple[tuple[int, ...], float]:
-        R, old, new = self.R, s[t], list(s)
-        pairs = sum(k >= 0 for k in s)
-        if j == old:
-            return s, 1.0
-        owner = s.index(j) if j >= 0 and j in s else -1
-        new[t] = j
-        if j < 0:
-            accept = self.breaking(pairs) / self.w0
-        elif owner < 0:
-            accept = 1.0 if old >= 0 else self.w0 / self.breaking(pairs + 1)
-        elif old < 0:
-            new[owner] = -1
-            accept = (R[t].sum() + self.w0) / (R[owner].sum() + self.w0)
-        else:
-            new[owner] = old
-            accept = R[owner, old] / R[owner, j]
-        target = tuple(new)
-        return (target, min(accept, 1.0)) if accept > 0 and target in self.place else (s, 0.0)
+    def ends(self, s: tuple[int, ...], t: int, now: tuple[int, ...], u: int, moved: bool) -> Any:
+        """What may come of an open state, with chance and the chance to be kept; matchings, or owners to go on with."""
+        h, pairs, going = s[t], sum(j >= 0 for j in s), 1.0
+        if moved:
+            q = self.q(u, h)
+            ratio = self.share[u, h] / self.share[t, h] if h >= 0 else self.z[t] / self.z[u]
+            yield put(now, u, h), -1, q, ratio * self.q(t, h) / q
+            going = 1 - q
+        if self.w0:
+            yield now, -1, going * self.w0 / self.z[u], self.breaking(pairs) / self.w0 if h >= 0 else 1.0
+        for j in np.flatnonzero(self.R[u]).tolist():
+            if j in now:
+                owner = now.index(j)
+                yield put(put(now, owner, -1), u, j), owner, going * self.share[u, j], 1.0
+            else:
+                kept = self.w0 / self.breaking(pairs + 1) if h < 0 else 1.0
+                again = moved and j == h and going > 0
+                yield put(now, u, j), -1, going * self.share[u, j], (1 - self.q(t, h)) / going if again else kept
 
-    @property
-    def chances(self) -> Any:
-        return np.array([self.moves(s) for s in self.states])
+    def walked(self, s: tuple[int, ...], t: int, window: range) -> Any:
+        """The chance of every state after a walk from t that must end in a window."""
+        first = (put(s, t, -1), t, False)
+        known, todo = {first: 0}, [first]
+        inner, out = [], []
+        while todo:
+            now, u, moved = todo.pop(0)
+            out.append(np.zeros(len(self.states)))
+            inner.append(dict[Any, float]())
+            for new, owner, chance, kept in self.ends(s, t, now, u, moved):
+                if owner >= 0:
+                    node = (new, owner, True)
+                    if node not in known:
+                        known[node] = len(known)
+                        todo.append(node)
+                    inner[-1][node] = inner[-1].get(node, 0.0) + chance
+                elif chance > 0:
+                    accept = min(kept, 1.0) if u in window else 0.0
+                    out[-1][self.place[s]] += chance * (1 - accept)
+                    if accept > 0:
+                        out[-1][self.place[new]] += chance * accept
+        matrix = np.zeros((len(known), len(known)))
+        for k, line in enumerate(inner):
+            for node, chance in line.items():
+                matrix[k, known[node]] += chance
+        return np.linalg.solve(np.eye(len(known)) - matrix, np.array(out))[0]
+
+    def chances(self, window: range | None = None) -> Any:
+        """One step from every state, the first target drawn from a window."""
+        window = range(self.t) if window is None else window
+        return np.array([np.mean([self.walked(s, t, window) for t in window], axis=0) for s in self.states])
 
 
-def arrays(twin: Twin) -> tuple[Rows, Parts]:
+def arrays(twin: Twin, wide: int = 100) -> tuple[Rows, Parts]:
     row, col = np.nonzero(twin.R)
     start = np.searchsorted(row, np.arange(twin.t + 1))
-    total = twin.R.sum(axis=1)
-    upto = np.concatenate([np.cumsum(twin.R[a][twin.R[a] > 0]) / total[a] for a in range(twin.t)])
-    rows = Rows(start, col, np.log(twin.R[row, col]), upto, total)
+    weight = twin.R[row, col]
+    cut, other = np.empty(len(col)), np.empty(len(col), dtype=np.int64)
+    aliases(start, weight, cut, other, np.empty((2, twin.r), dtype=np.int64))
+    rows = Rows(start, col, np.log(weight), weight / twin.z[row], 1 / twin.z, cut, other)
     parts = Parts(
         np.array([0, twin.t]), np.arange(twin.t), np.arange(twin.r + 1), np.array([float(twin.base)]),
-        np.array([twin.least]), np.array([twin.w0]), np.array([twin.hole]),
+        np.array([twin.least]), np.array([twin.w0]), np.array([twin.stop]), twin.peak, wide,
     )  # fmt: skip
     return rows, parts
 
@@ -95,49 +127,58 @@ def state_of(s: tuple[int, ...], rows: Rows, r: int, seed: int) -> State:
             edge[i] = rows.start[i] + int(np.flatnonzero(rows.col[rows.start[i] : rows.start[i + 1]] == j)[0])
             owner[j] = i
     pairs, key = np.array([sum(j >= 0 for j in s)]), np.array([seed * 7919 + 13], dtype=np.uint64)
-    return State(edge, np.array(s), owner, pairs, np.zeros(1), key)
+    return State(edge, np.array(s), owner, pairs, key, np.zeros((3, 500), dtype=np.int64))
 
 
 def run(many: int, rows: Rows, parts: Parts, state: State) -> Any:
-    c, trace = len(parts.first) - 1, np.zeros((2, len(parts.first) - 1, many))
-    e, a = len(rows.col), len(rows.total)
-    sweeps(many, rows, parts, state, np.zeros(e), np.zeros(e), np.zeros(a), np.zeros(c), trace[0], trace[1])
+    trace = np.zeros((2, len(parts.first) - 1, many))
+    e, a = len(rows.col), len(rows.absent)
+    sweeps(many, rows, parts, state, np.zeros(e), np.zeros(e), np.zeros(a), trace[0], trace[1])
     return trace[0]
 
 
 R33 = np.array([[6.0, 3, 1], [6, 1, 1], [1, 1, 2]])
 ZEROS = np.array([[1.0, 2, 0], [0, 1, 3], [2, 0, 1]])
 CASES = [
-    (R33, None, 0.0), (ZEROS, None, 0.3), (R33 / 2, 10, 0.0), (R33[:, :2], 4, 1.0), (R33[:2], None, 0.2),
-    (R33[:, :2], None, 0.5), (CYCLE, None, 0.25), (ZEROS, 4, 1.0),
+    (R33, None, 0.0), (ZEROS, None, 0.0), (R33 / 2, 10, 0.0), (R33[:, :2], 4, 0.0), (R33[:2], None, 0.0),
+    (R33[:, :2], None, 0.5), (CYCLE, None, 0.0), (ZEROS, 4, 0.0), (ZEROS, 3, 0.0), (R33 * [1, 9, 2], None, 0.0),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("R", "people", "hole"), CASES)
-def test_detailed_balance_of_every_move(R: Any, people: int | None, hole: float) -> None:
-    twin = Twin(R, people, hole)
-    chances = twin.chances
+@pytest.mark.parametrize("window", [None, range(2)])
+@pytest.mark.parametrize(("R", "people", "w0"), CASES)
+def test_detailed_balance_of_every_step(R: Any, people: int | None, w0: float, window: range | None) -> None:
+    twin = Twin(R, people, w0)
+    chances = twin.chances(window)
     flow = np.array([twin.weight(s) for s in twin.states])[:, None] * chances
     assert chances.sum(axis=1) == pytest.approx(np.ones(len(chances)))
     assert flow == pytest.approx(flow.T, abs=1e-12)
-    reached = np.linalg.matrix_power(chances + np.eye(len(chances)), 60)
-    assert (reached > 0).all()  # every matching leads to every other
+    if window is None:
+        reached = np.linalg.matrix_power(chances + np.eye(len(chances)), 60)
+        assert (reached > 0).all()  # every matching leads to every other
 
 
-def test_without_the_one_unplaced_a_cycle_of_four_is_not_left() -> None:
-    chances = Twin(CYCLE, None, 0.0)
-    assert len(chances.states) == 2
-    assert chances.chances == pytest.approx(np.eye(2))
-
-
-@pytest.mark.parametrize(("R", "people", "hole"), CASES)
-def test_the_loop_moves_as_the_matrix_says(R: Any, people: int | None, hole: float) -> None:
+@pytest.mark.parametrize(("R", "people", "w0"), CASES)
+def test_the_loop_moves_as_the_matrix_says(R: Any, people: int | None, w0: float) -> None:
     """One sweep from each of a few states: as many steps as there are targets."""
-    twin = Twin(R, people, hole)
+    twin = Twin(R, people, w0)
     rows, parts = arrays(twin)
-    expected = np.linalg.matrix_power(twin.chances, twin.t)
+    agree(twin, rows, parts, np.linalg.matrix_power(twin.chances(), twin.t), 3_000)
+
+
+def test_the_loop_goes_from_window_to_window() -> None:
+    """Four targets in windows of two, whose first one has one or two: either way as the matrices say."""
+    twin = Twin(CYCLE + 0.3, None, 0.0)
+    rows, parts = arrays(twin, 2)
+    one, two = (twin.chances(range(k, k + 1)) for k in (0, 3))
+    left, middle, right = (twin.chances(range(k, k + 2)) for k in (0, 1, 2))
+    powers = [np.linalg.matrix_power(m, 2) for m in (left, middle, right)]
+    agree(twin, rows, parts, (one @ powers[1] @ two + powers[0] @ powers[2]) / 2, 6_000)
+
+
+def agree(twin: Twin, rows: Rows, parts: Parts, expected: Any, many: int) -> None:
     for k in range(0, len(twin.states), max(len(twin.states) // 3, 1)):
-        many, seen = 3_000, np.zeros(len(twin.states))
+        seen = np.zeros(len(twin.states))
         for seed in range(many):
             state = state_of(twin.states[k], rows, twin.r, seed)
             run(1, rows, parts, state)
@@ -146,14 +187,50 @@ def test_the_loop_moves_as_the_matrix_says(R: Any, people: int | None, hole: flo
         assert (np.abs(seen / many - expected[k]) < 4.5 * error).all()
 
 
+def test_walks_that_are_too_long_are_undone() -> None:
+    twin = Twin(CYCLE + 0.3, None, 0.0, 0.01)
+    rows, parts = arrays(twin)
+    for s in twin.states:
+        state = state_of(s, rows, 4, 3)._replace(path=np.zeros((3, 1), dtype=np.int64))
+        run(20, rows, parts, state)
+        for i, j in enumerate(state.record):
+            assert state.owner[j] == i
+            assert rows.col[state.edge[i]] == j
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_draws_by_aliases_meet_the_weights(seed: int) -> None:
+    weight = np.random.default_rng(seed).gamma(0.3, size=9)
+    cut, other = np.empty(9), np.empty(9, dtype=np.int64)
+    start = np.array([0, 1, 1, 6, 9])
+    aliases(start, weight, cut, other, np.empty((2, 9), dtype=np.int64))
+    for lo, hi in pairwise(start.tolist()):
+        p = np.zeros(9)
+        for i in range(lo, hi):
+            p[i] += cut[i] / (hi - lo)
+            p[other[i]] += (1 - cut[i]) / (hi - lo)
+        assert p[lo:hi] == pytest.approx(weight[lo:hi] / weight[lo:hi].sum())
+
+
+def test_rows_and_columns_come_to_their_sums() -> None:
+    rng = np.random.default_rng(1)
+    R, n, m = rng.gamma(1.0, size=(3, 4)), np.array([2, 1, 3]), np.array([1, 2, 2, 1])
+    price, start = np.zeros(4), np.arange(4) * 4
+    balance(start, np.tile(np.arange(4), 3), np.log(R).ravel(), n, m, price, np.empty(4), np.empty(4), 200)
+    plan = R * np.exp(-price) * m
+    plan *= (n / plan.sum(axis=1))[:, None]
+    assert plan.sum(axis=0) == pytest.approx(m)
+
+
 def test_the_log_weight_is_that_of_the_state() -> None:
     twin = Twin(R33 / 2, 10, 0.0)
     rows, parts = arrays(twin)
-    first = twin.states[-1]
-    state = state_of(first, rows, 3, 5)
-    trace = run(50, rows, parts, state)
+    state = state_of(twin.states[-1], rows, 3, 5)
+    before, after = run(1, rows, parts, state)[0, 0], 0.0
+    first = tuple(state.record.tolist())
+    after = run(50, rows, parts, state)[0, -1]
     now = tuple(state.record.tolist())
-    assert trace[0, -1] == pytest.approx(np.log(twin.weight(now) / twin.weight(first)))
+    assert after - before == pytest.approx(np.log(twin.weight(now) / twin.weight(first)))
     for i, j in enumerate(now):
         assert j < 0 or state.owner[j] == i
     assert state.pairs[0] == sum(j >= 0 for j in now)
@@ -180,7 +257,6 @@ def test_sampled_marginals_are_the_exact_ones(kind: str, people: int | None, mon
     assert (gap < 5 * matrix(found, R.shape, found.error) + 0.01).all()
     assert found.absent == pytest.approx(1 - p.sum(axis=1), abs=0.03)
     assert np.nanmax(found.r_hat) < 1.02
-    assert found.held.min() > 0.4
 
 
 def test_both_matchings_of_the_cycle_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,4 +281,5 @@ def test_chains_that_disagree_are_told() -> None:
     assert r_hat(np.linspace(0, 3, 500) + good / 10) > 1.5  # all drift the same way: halves differ
     assert r_hat(np.zeros((4, 10))) == 1.0
     assert np.isnan(r_hat(np.full((4, 10), np.nan)))
-    assert sweeps_for(10) > sweeps_for(100_000) >= 100
+    assert sweeps_for(10, True) > sweeps_for(100_000, True) >= 100
+    assert sweeps_for(30_000, False) == 2 * sweeps_for(30_000, True)

@@ -40,7 +40,7 @@ def solve(
     """The best flow. `pools`: where the costs of each begin, and these; those beyond are `NEVER`. `order`: who first.
 
     `given`: a solution of another problem to begin with, of which is kept what is still best. That is right only where
-    in the end every record is taken: else one that is left over would keep its price, and the duals would prove nothing.
+    in the end every record is taken: else one left over would keep its price, and the duals would prove nothing.
     """
     problem = Problem(start, col, cost, capacity, pool_of, *pools, order)
     tree, placed = problem.begin(given)

@@ -59,9 +59,7 @@ class OneToOne(Result):
     left: float
     r_hat: float | None
     unsettled: int
-    swapped: int
     sweeps: int
-    held: float
     unplaced: int
     seconds: float
 
@@ -151,16 +149,6 @@ class OneToOne(Result):
                 "and the standard errors of these marginals are too small. For more sweeps ask "
                 f"one_to_one(sweeps={4 * self.sweeps})."
             )
-        if self.swapped:
-            out.append(
-                f"{self.swapped:,} targets are in components so large that chains move by swaps alone: where some "
-                "records cannot be some targets', not every matching may be reached."
-            )
-        lost = self.frame.filter(status="sampled")["p_max"].null_count()
-        if lost:
-            out.append(f"Caution: no sweep counts for {lost:,} targets: their marginals are unknown and count nowhere.")
-        if self.held < 0.05:
-            out.append("Caution: few sweeps of some component count, so that its standard errors are too small.")
         return out
 
     def __repr__(self) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaln
 
 from confide.attack.learning.one_to_one.chains import Parts, Rows, State, sweeps
 from confide.core.run.threads import run_pieces
@@ -13,13 +12,12 @@ from confide.frames.columns import F64, I64
 
 CHAINS, BATCHES = 4, 20
 """Chains, and batches of each, whose means give standard errors."""
-TRIES, COUNTING = 20, 0.8
-"""How often a constant is tuned before sweeps count, and the share of sweeps that should."""
-STEPS = 40_000_000
-"""Steps in all that are taken by default."""
-FEWEST, MOST = 300, 4_000
-"""Sweeps of each chain."""
-BURN = 0.5
+WALKS = 30_000_000
+"""Walks in all that are taken by default; twice as many where somebody is absent or something free: they are shorter,
+and sweeps further from independent."""
+FEWEST, MOST = 200, 4_000
+"""Sweeps of each chain; the fewest are twice as many there, too."""
+BURN = 0.1
 """Share of as many sweeps that come before, and are not counted."""
 
 
@@ -29,7 +27,7 @@ class Sampled:
     from two chains each; `absent`: (A,).
 
     Per component: `r_hat` of the log weight; `spread`: the variance of the number of right targets, if the matching
-    that was asked about is declared; `sweeps` of each chain; `held`: the share of sweeps that count.
+    that was asked about is declared; `sweeps` of each chain.
     """
 
     p: F64
@@ -39,12 +37,13 @@ class Sampled:
     r_hat: F64
     spread: F64
     sweeps: int
-    held: F64
 
 
-def sweeps_for(targets: int) -> int:
-    """Sweeps of each chain that a number of targets gets by default."""
-    return int(np.clip(STEPS // (CHAINS * max(targets, 1)), FEWEST, MOST))
+def sweeps_for(targets: int, closed: bool) -> int:
+    """Sweeps of each chain that a number of targets gets by default; `closed`: all have a record, and all records an
+    owner."""
+    times = 1 if closed else 2
+    return int(np.clip(times * WALKS // (CHAINS * max(targets, 1)), times * FEWEST, MOST))
 
 
 def sample(
@@ -54,7 +53,7 @@ def sample(
     many targets there are of each type, and records."""
     size = max(many // BATCHES, 1)
     c, e = len(parts.first) - 1, len(rows.col)
-    sums = np.zeros((2, 3, e + len(rows.total)))
+    sums = np.zeros((2, 2, e + len(rows.absent)))
     traces, overlaps = np.empty((CHAINS, c, size * BATCHES)), np.empty((CHAINS, c, size * BATCHES))
     for half in range(2):
         own = np.zeros((2, *sums.shape[1:]))
@@ -65,20 +64,13 @@ def sample(
 
         run_pieces(work, [(0, 1), (1, 2)], threads, lambda _: None)
         sums[half] = own[0] + own[1]
-    with np.errstate(invalid="ignore", divide="ignore"):  # no sweep counts: unknown, and not 0
-        halves = sums[:, 0] / sums[:, 2]
-    total, squares, n = sums[0] + sums[1]
-    halves = np.where(np.isnan(halves), total / np.where(n > 0, n, np.nan), halves)
-    n = np.where(n > 0, n, np.nan)
-    error = np.sqrt(np.maximum(squares / n - (total / n) ** 2, 0.0) / np.maximum(n - 1, 1))
+    n = CHAINS * BATCHES
+    mean, square = (sums[0] + sums[1]) / n
+    error = np.sqrt(np.maximum(square - mean**2, 0.0) / (n - 1))
     each = sizes[0][np.repeat(np.arange(len(sizes[0])), np.diff(rows.start))] * sizes[1][rows.col]
-    good = np.isfinite(overlaps)
-    many_good = np.maximum(good.sum(axis=(0, 2)), 1)
-    mean = np.where(good, overlaps, 0.0).sum(axis=(0, 2)) / many_good
-    spread = np.where(good, (overlaps - mean[None, :, None]) ** 2, 0.0).sum(axis=(0, 2)) / many_good
     return Sampled(
-        total[:e] / n[:e] / each, error[:e] / each, halves[:, :e] / each, total[e:] / n[e:] / sizes[0],
-        np.array([r_hat(traces[:, k]) for k in range(c)]), spread, size * BATCHES, good.mean(axis=(0, 2)),
+        mean[:e] / each, error[:e] / each, 2 * sums[:, 0, :e] / n / each, mean[e:] / sizes[0],
+        np.array([r_hat(traces[:, k]) for k in range(c)]), overlaps.var(axis=(0, 2)), size * BATCHES,
     )  # fmt: skip
 
 
@@ -86,54 +78,20 @@ def _run(
     rows: Rows, parts: Parts, start: State, right: F64, size: int, seed: int, sums: F64, trace: F64, overlap: F64
 ) -> None:
     """One chain: its first sweeps are forgotten; then batch after batch, whose means are added up in `sums`."""
-    e, a, c = len(rows.col), len(rows.total), len(parts.first) - 1
+    e, a, c = len(rows.col), len(rows.absent), len(parts.first) - 1
     key = np.random.SeedSequence([20_011, seed]).generate_state(1, np.uint64)
     state = State(
-        start.edge.copy(), start.record.copy(), start.owner.copy(), start.pairs.copy(), start.log_w.copy(), key
+        start.edge.copy(), start.record.copy(), start.owner.copy(), start.pairs.copy(), key, start.path.copy()
     )
-    of_type = np.zeros(a, dtype=np.int64)
-    of_type[parts.type_of] = np.repeat(np.arange(c), np.diff(parts.first))
-    of = np.concatenate([np.repeat(of_type, np.diff(rows.start)), of_type])
-    parts = _settled(rows, parts, state, right, max(int(BURN * size * BATCHES), TRIES))
-    for batch in range(BATCHES):
-        counts, away, valid = np.zeros(e), np.zeros(a), np.zeros(c)
-        lines = np.empty((2, c, size))
-        sweeps(size, rows, parts, state, right, counts, away, valid, lines[0], lines[1])
-        trace[:, batch * size : (batch + 1) * size], overlap[:, batch * size : (batch + 1) * size] = lines
-        there = valid[of]
-        mean = np.concatenate([counts, away]) / np.maximum(there, 1.0)
-        sums[0] += mean
-        sums[1] += mean**2
-        sums[2] += there > 0
-
-
-def _settled(rows: Rows, parts: Parts, state: State, right: F64, many: int) -> Parts:
-    """The sweeps before those that count; meanwhile the constant weight of one target more unplaced is set so that
-    about
-    `COUNTING` of all sweeps count. Any weight is right; most are slow."""
-    c, tuned = len(parts.first) - 1, parts.hole == parts.w0
-    for _ in range(TRIES):
-        counts, away, valid = np.zeros(len(rows.col)), np.zeros(len(rows.total)), np.zeros(c)
-        size = max(many // TRIES, 1)
-        lines = np.empty((2, c, size))
-        sweeps(size, rows, parts, state, right, counts, away, valid, lines[0], lines[1])
-        odds = (size - valid + 0.5) / (valid + 0.5) * COUNTING / (1 - COUNTING)
-        hole = parts.hole * np.where(tuned, np.clip(1 / odds, 0.1, 4.0), 1.0)
-        parts = parts._replace(hole=hole, w0=np.where(tuned, hole, parts.w0))
-    state.log_w[:] = _log_weights(rows, parts, state)
-    return parts
-
-
-def _log_weights(rows: Rows, parts: Parts, state: State) -> F64:
-    """The log weight of each component's matching, log g(s) + the sum of log R; chains had different constants so
-    far."""
-    of = np.repeat(np.arange(len(parts.base)), np.diff(parts.first))
-    placed = state.edge >= 0
-    log_w = np.bincount(of[placed], weights=rows.log_r[state.edge[placed]], minlength=len(parts.base))
-    log_g = -gammaln(parts.base + np.maximum(state.pairs, parts.least) + 1)
-    with np.errstate(divide="ignore"):
-        broken = np.where(state.pairs < parts.least, np.log(parts.hole), 0.0)
-    return np.asarray(log_w + log_g + broken)
+    for batch in range(-1, BATCHES):
+        many = size if batch >= 0 else max(int(BURN * size * BATCHES), 1)
+        counts, away, lines = np.zeros(e), np.zeros(a), np.empty((2, c, many))
+        sweeps(many, rows, parts, state, right, counts, away, lines[0], lines[1])
+        if batch >= 0:
+            trace[:, batch * size : (batch + 1) * size], overlap[:, batch * size : (batch + 1) * size] = lines
+            mean = np.concatenate([counts, away]) / many
+            sums[0] += mean
+            sums[1] += mean**2
 
 
 def r_hat(chains: F64) -> float:

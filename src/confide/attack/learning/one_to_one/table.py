@@ -10,7 +10,7 @@ import polars as pl
 
 from confide.attack.engine.blocks import starts
 from confide.attack.engine.prepare import Prepared
-from confide.attack.learning.one_to_one.marginals import WANDERING, Posterior
+from confide.attack.learning.one_to_one.marginals import Posterior
 from confide.attack.learning.one_to_one.types import Types
 from confide.attack.results.units import right_matches
 from confide.attack.targets import UNKNOWN
@@ -73,9 +73,7 @@ def make_table(attack: Attack, ready: Prepared, found: Posterior, seed: int) -> 
     return {
         "frame": frame, "attack": attack, "gap": parts.best.gap, "largest": int(parts.targets.max(initial=0)),
         "whole": bool(graph.whole.all()), "left": float(mine.left.max(initial=0.0)),
-        "r_hat": _largest(found.r_hat), "unsettled": _unsettled(found), "swapped": _swapped(found),
-        "sweeps": found.sweeps,
-        "held": float(found.held.min(initial=1.0)),
+        "r_hat": _largest(found.r_hat), "unsettled": _unsettled(found), "sweeps": found.sweeps,
         "unplaced": int(parts.best.away.sum()) if sure else 0, "claims": _claims(found, mine), "components": len(parts),
     }  # fmt: skip
 
@@ -89,11 +87,6 @@ def _unsettled(found: Posterior) -> int:
     """Targets of components whose chains do not agree."""
     apart = np.isfinite(found.r_hat) & ~(found.r_hat <= TRUSTED) | np.isinf(found.r_hat)
     return int(found.parts.targets[apart].sum())
-
-
-def _swapped(found: Posterior) -> int:
-    """Targets of sampled components that are so large that chains move by swaps alone."""
-    return int(found.parts.targets[np.isfinite(found.r_hat) & (found.parts.targets > WANDERING)].sum())
 
 
 def _by_type(found: Posterior, p_max: F64, p_absent: F64) -> ByType:
