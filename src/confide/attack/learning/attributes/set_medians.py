@@ -123,10 +123,8 @@ def _believed(v, e, at, mass, bins, share):  # type: ignore[no-untyped-def]
 
 
 @compiled(inner=True)
-def _within(c, e, at, mass, nodes, sets):  # type: ignore[no-untyped-def]
+def _within(c, e, at, mass, values, bins, share, first, last, run_bin, run_share, run_moment, start):  # type: ignore[no-untyped-def]
     """Belief in a set, and the same times values."""
-    values, bins, share = nodes
-    first, last, _, _, run_bin, run_share, run_moment, start = sets
     d, m = 0.0, 0.0
     for r in range(start[c], start[c + 1]):
         d += e[run_bin[r]] * run_share[r]
@@ -142,7 +140,7 @@ def _within(c, e, at, mass, nodes, sets):  # type: ignore[no-untyped-def]
 def _median(half, w, upto, lost, share_lost, novel, e, at, mass, nodes, sets):  # type: ignore[no-untyped-def]
     """Where sums reach a half, if a set has lost a share: the set, the value, and sums up to it within the set."""
     values, bins, share = nodes
-    first, last, _, point, _, _, _, _ = sets
+    first, last, _, point, run_bin, run_share, run_moment, start = sets
     c, end = 0, len(w) - 1
     while c < end:
         mid = (c + end) >> 1
@@ -156,7 +154,7 @@ def _median(half, w, upto, lost, share_lost, novel, e, at, mass, nodes, sets):  
     if last[c] - first[c] == 1:
         return c, values[first[c]], held, held * values[first[c]]
     before = upto[c] - (share_lost if lost < c else 0.0)
-    d, _ = _within(c, e, at, mass, nodes, sets)
+    d, _ = _within(c, e, at, mass, values, bins, share, first, last, run_bin, run_share, run_moment, start)
     below, sums = 0.0, 0.0
     for v in range(first[c], last[c]):
         here = held * _believed(v, e, at, mass, bins, share) / d
@@ -170,17 +168,17 @@ def _median(half, w, upto, lost, share_lost, novel, e, at, mass, nodes, sets):  
 @compiled(inner=True)
 def _expected(g, c, held, sums, w, upto, moment, novel, e, at, mass, nodes, sets):  # type: ignore[no-untyped-def]
     """The sum of weights times distances to g, the lower median, which lies in set c."""
-    values = nodes[0]
-    first, _, several, point, _, _, _, _ = sets
+    values, bins, share = nodes
+    first, last, several, point, run_bin, run_share, run_moment, start = sets
     whole, below = moment[len(w)], moment[c]
     for i in range(len(several)):
         k = several[i]
         if w[k] > 0:
-            d, m = _within(k, e, at, mass, nodes, sets)
+            d, m = _within(k, e, at, mass, values, bins, share, first, last, run_bin, run_share, run_moment, start)
             part = w[k] * (point[k] if k == novel else m / d)
             whole += part
             below += part if k < c else 0.0
-    if novel >= 0 and sets[1][novel] - first[novel] == 1:
+    if novel >= 0 and last[novel] - first[novel] == 1:
         part = w[novel] * (point[novel] - values[first[novel]])
         whole += part
         below += part if novel < c else 0.0
@@ -191,10 +189,10 @@ def _expected(g, c, held, sums, w, upto, moment, novel, e, at, mass, nodes, sets
 def _at_value(v, c, novel, e, at, mass, nodes, sets):  # type: ignore[no-untyped-def]
     """Shares of a set at one of its nodes, and below it."""
     values, bins, share = nodes
-    first, _, _, point, _, _, _, _ = sets
+    first, last, _, point, run_bin, run_share, run_moment, start = sets
     if c == novel:
         return 1.0 if values[v] == point[c] else 0.0, 1.0 if point[c] < values[v] else 0.0
-    d, _ = _within(c, e, at, mass, nodes, sets)
+    d, _ = _within(c, e, at, mass, values, bins, share, first, last, run_bin, run_share, run_moment, start)
     below = 0.0
     for k in range(first[c], v):
         below += _believed(k, e, at, mass, bins, share)
