@@ -9,10 +9,14 @@ import numpy as np
 import pytest
 
 from confide.attack.learning.one_to_one import marginals as module
+from confide.attack.learning.one_to_one import walks
+from confide.attack.learning.one_to_one.assign import assign
 from confide.attack.learning.one_to_one.balance import balance
 from confide.attack.learning.one_to_one.chains import Parts, Rows, State, aliases, sweeps
+from confide.attack.learning.one_to_one.components import components
+from confide.attack.learning.one_to_one.marginals import marginals
 from confide.attack.learning.one_to_one.sampled import r_hat, sweeps_for
-from tests.helpers.matchings import brute, matchings, matrix, solved
+from tests.helpers.matchings import brute, matchings, matrix, problem, solved
 
 CYCLE = np.eye(4) + np.roll(np.eye(4), 1, axis=1)
 
@@ -259,6 +263,53 @@ def test_sampled_marginals_are_the_exact_ones(kind: str, people: int | None, mon
     assert np.nanmax(found.r_hat) < 1.02
 
 
+def band(n: int, seed: int) -> Any:
+    """Noisy numbers of which only neighbours can be confused: most R are 0."""
+    y = np.sort(np.random.default_rng(seed).normal(size=n))
+    z = y + np.random.default_rng(seed + 1).normal(size=n) * 0.3
+    R = np.exp(-((y[:, None] - z) ** 2) / 0.18)
+    return np.where((R > 1e-4) | np.eye(n, dtype=bool), R, 0.0)
+
+
+@pytest.mark.parametrize("people", [None, 20])
+@pytest.mark.parametrize("alike", [False, True])
+def test_errors_are_as_large_as_is_said(alike: bool, people: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside exact marginals of 13 targets; alike: some of one type."""
+    R, n, m = band(13, 2), None, None
+    if alike:
+        R, n, m = band(6, 3), [1, 3, 2, 2, 1, 4], [2, 1, 4, 3, 2, 1]
+    types, graph = problem(R, n, m, people)
+    parts = components(types, assign(types, graph, 1))
+    exact = marginals(parts, None, 1, 1)
+    assert exact.exact.all()
+    monkeypatch.setattr(module.sums, "STATES", 1)
+    runs = [marginals(parts, 500, seed, 1) for seed in range(12)]
+    some = (exact.p > 0.05) & (exact.p < 0.95) & (runs[0].error > 0)
+    z = np.array([(run.p - exact.p)[some] / run.error[some] for run in runs])
+    assert some.sum() >= 10
+    assert 0.7 < np.sqrt((z**2).mean()) < 1.3
+    assert np.abs(z.mean(axis=0)).max() < 4 / np.sqrt(12)
+    assert np.nanmedian([run.r_hat for run in runs]) < 1.01
+
+
+@pytest.mark.slow
+def test_a_short_run_is_as_far_from_a_long_one_as_it_says() -> None:
+    """A component of 120 targets, beyond sums; windows of 30 beside one window of all."""
+    R = band(120, 5)
+    types, graph = problem(R)
+    parts = components(types, assign(types, graph, 1))
+    short = marginals(parts, 200, 1, 2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(walks, "WIDE", 30)
+        long = marginals(parts, 3_000, 2, 2)
+    some = (long.p > 0.01) & (long.p < 0.99) & (short.error > 0)
+    z = (short.p - long.p)[some] / np.hypot(short.error[some], long.error[some])
+    assert some.sum() > 1_000
+    assert 0.85 < np.sqrt((z**2).mean()) < 1.15
+    assert np.nanmax(short.r_hat) < 1.02
+    assert np.nanmax(long.r_hat) < 1.005
+
+
 def test_both_matchings_of_the_cycle_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     found = drawn(CYCLE * np.array([[2.0], [1], [1], [1]]), None, monkeypatch)
     assert found.p == pytest.approx(np.full(8, 0.5), abs=0.05)
@@ -281,5 +332,6 @@ def test_chains_that_disagree_are_told() -> None:
     assert r_hat(np.linspace(0, 3, 500) + good / 10) > 1.5  # all drift the same way: halves differ
     assert r_hat(np.zeros((4, 10))) == 1.0
     assert np.isnan(r_hat(np.full((4, 10), np.nan)))
-    assert sweeps_for(10, True) > sweeps_for(100_000, True) >= 100
-    assert sweeps_for(30_000, False) == 2 * sweeps_for(30_000, True)
+    assert sweeps_for(10, 10**6, True) > sweeps_for(100_000, 10**7, True) >= 100
+    for edges, closed in ((10**6, False), (10**5, True)):
+        assert sweeps_for(30_000, edges, closed) == 2 * sweeps_for(30_000, 10**6, True)

@@ -10,15 +10,15 @@ from confide.attack.learning.one_to_one.chains import Parts, Rows, State, sweeps
 from confide.core.run.threads import run_pieces
 from confide.frames.columns import F64, I64
 
-CHAINS, BATCHES = 4, 20
+CHAINS, BATCHES = 4, 10
 """Chains, and batches of each, whose means give standard errors."""
 WALKS = 30_000_000
-"""Walks in all that are taken by default; twice as many where somebody is absent or something free: they are shorter,
-and sweeps further from independent."""
-FEWEST, MOST = 200, 4_000
-"""Sweeps of each chain; the fewest are twice as many there, too."""
-BURN = 0.1
-"""Share of as many sweeps that come before, and are not counted."""
+"""Walks in all that are taken by default; twice as many where somebody is absent or something free, since sweeps are
+further from independent there, and where there are few candidates, since walks are quick there."""
+FEWEST, MOST, MANY = 200, 4_000, 10
+"""Sweeps of each chain, the fewest twice as many there, too; and candidates of a target from which these are many."""
+BURN, FIRST = 0.1, 30
+"""Share of as many sweeps that come before and are not counted, and the fewest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,10 +39,10 @@ class Sampled:
     sweeps: int
 
 
-def sweeps_for(targets: int, closed: bool) -> int:
+def sweeps_for(targets: int, edges: int, closed: bool) -> int:
     """Sweeps of each chain that a number of targets gets by default; `closed`: all have a record, and all records an
     owner."""
-    times = 1 if closed else 2
+    times = 1 if closed and edges > MANY * targets else 2
     return int(np.clip(times * WALKS // (CHAINS * max(targets, 1)), times * FEWEST, MOST))
 
 
@@ -84,7 +84,7 @@ def _run(
         start.edge.copy(), start.record.copy(), start.owner.copy(), start.pairs.copy(), key, start.path.copy()
     )
     for batch in range(-1, BATCHES):
-        many = size if batch >= 0 else max(int(BURN * size * BATCHES), 1)
+        many = size if batch >= 0 else max(int(BURN * size * BATCHES), FIRST)
         counts, away, lines = np.zeros(e), np.zeros(a), np.empty((2, c, many))
         sweeps(many, rows, parts, state, right, counts, away, lines[0], lines[1])
         if batch >= 0:

@@ -45,7 +45,7 @@ def walks(parts: Components, which: I64, many: int | None, seed: int, threads: i
     )  # fmt: skip
     state = _start(best.x[e], row, col, supply, begin, of_type, len(which))
     right = best.x[e] / (supply[row] * capacity[col])
-    some = many or sweeps_for(int(supply.sum()), bool(closed.all()))
+    some = many or sweeps_for(int(supply.sum()), len(e), bool(closed.all()))
     return a, e, sample(rows, structure, state, right, sizes, some, seed, threads)
 
 
