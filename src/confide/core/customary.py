@@ -99,7 +99,7 @@ def customary(name: str) -> str:
     >>> customary("PMSE")
     'What others call "PMSE" is the measure "propensity" here.'
     >>> customary("k-anonymity").partition(";")[0], customary("rase")
-    ('confide has no step that forces k-anonymity', '')
+    ('confide forces k-anonymity by the step LocalSuppression, which hides single values', '')
     """
     asked = _plain(name)
     for word, table in HERE.items():
