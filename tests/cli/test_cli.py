@@ -91,6 +91,17 @@ def test_what_is_learnt(capsys: pytest.CaptureFixture[str]) -> None:
         assert words in capsys.readouterr().err
 
 
+def test_what_a_step_does_not_do_is_said(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    step = '[[steps]]\nmethod = "local_suppression"\nvariables = ["sex", "race", "age"]\n'
+    (here / "plan.toml").write_text(f'identifiers = ["id"]\n{step}rule = "wildcard"\n')
+    assert run(f"{PROTECT} --private vault --public-record public/record.json") == 0
+    assert "does not protect people whose keys are known" in capsys.readouterr().out
+    assert "least_candidates" not in (here / "public" / "record.json").read_text()
+    (here / "plan.toml").write_text(f'identifiers = ["id"]\n{step}k = 3000\n')
+    assert run("protect heads.csv --plan plan.toml --out public/other.csv --private vault") == 2
+    assert "more than the 300 records of the file" in capsys.readouterr().err
+
+
 def test_everybody_is_matched_at_once(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert here.is_dir()
     line = "attack heads.csv --plan plan.toml --seed 1 --intruder who.toml --one-to-one"

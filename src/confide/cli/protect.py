@@ -159,6 +159,7 @@ def _told(options: argparse.Namespace, release: cf.Release, vault: Path, secret:
         "changed": changed,
         "formula_columns": formulas,
         "as_they_are": [v for v in release.frame.columns if v not in changed],
+        **({"cautions": list(release.cautions)} if release.cautions else {}),
         "files": {
             "public": str(options.out),
             "public_record": options.public_record and str(options.public_record),
@@ -174,7 +175,7 @@ def _told(options: argparse.Namespace, release: cf.Release, vault: Path, secret:
     ]
     if formulas:
         lines.append(formula_text(formulas, options.spreadsheet))
-    lines += _cautions(release, changed)
+    lines += [*_cautions(release, changed), *release.cautions]
     if one is not None:
         lines += str(one).splitlines()
         plain["checked"] = one.to_dict()

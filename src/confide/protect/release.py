@@ -214,7 +214,7 @@ class Release(Public):
         >>> plan = cf.Plan([cf.LocalSuppression(["sex", "age"], k=3)], identifiers=["id"])
         >>> told = plan.protect(cf.demo("heads").head(1_000), seed=1).details[0]
         >>> told["step"], told["hidden"], told["below_k"]["own"]
-        ('LocalSuppression("sex, age")', {'sex': 0, 'age': 21}, 0)
+        ('LocalSuppression("sex, age")', {'sex': 0, 'age': 29}, 0)
         """
         return tuple({"step": s.where, **told} for s, f in self._done() if (told := f.details()))
 

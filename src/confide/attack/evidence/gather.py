@@ -183,11 +183,11 @@ def _random_step(
         return
     if set(in_play) != set(evidence.about):
         evidence = step_evidence(case, i, c if any(v in known for v in in_play) else b, view, in_play)
-    if evidence.likelihood is None:
-        return
     vague = {*limits, *case.intruder.errors} & set(evidence.about)
     if evidence.sense == "pair" and vague and evidence.instead is not None:
         evidence = Evidence(evidence.about, evidence.labels, evidence.instead)
+    if evidence.likelihood is None:
+        return
     if evidence.sense == "pair":
         uncertain += _own_reading(case, i, evidence, limits, a, view)
         return

@@ -47,7 +47,7 @@ def _hidden(pieces: Pieces, k: int, importance: F64, within: I64, credit: float,
     asked = np.bincount(found.of, weights=pieces.count * pieces.asked, minlength=len(found)).astype(np.int64)
     moves = np.zeros((len(found) + 1, 3), dtype=np.int64)
     c = importance[within][telling].astype(float)
-    inevitable = credit * w * least_distances(x, n, asked, c, k)
+    inevitable = credit * w * least_distances(x, n, asked, c, k) if credit else np.zeros(len(w))
     many = merge_small(x, n, w, light, asked, c, k, inevitable, shared, moves)
     assert many >= 0, "a file has at least k records"
     groups = _replayed(pieces, found.of, len(found), moves[:many])

@@ -35,6 +35,15 @@ def _differing(x, a, b):  # type: ignore[no-untyped-def]
 
 
 @unfused(inner=True)
+def _agree(x, a, b):  # type: ignore[no-untyped-def]
+    """Whether two classes agree in all that both show: M is empty."""
+    for v in range(x.shape[1] - 1, -1, -1):  # noqa: SIM110 - a compiled loop
+        if x[a, v] != x[b, v] and x[a, v] >= 0 and x[b, v] >= 0:
+            return False
+    return True
+
+
+@unfused(inner=True)
 def _best_set(x, a, alive, n, f, c, k, rows, helped):  # type: ignore[no-untyped-def]
     """The cheapest set of variables with k equals once it is hidden; `rows`, `helped`: scratch of 2^V."""
     many = 1 << x.shape[1]
@@ -85,7 +94,7 @@ def hide_rows(x, n, w, asked, of, alive, c, k, hidden):  # type: ignore[no-untyp
     f = np.zeros(len(n), dtype=np.int64)
     for a in range(alive):
         for b in range(alive):
-            if _differing(x, a, b) == 0:
+            if _agree(x, a, b):
                 f[a] += n[b]
     while True:
         a = _fewest(alive, n, f, asked, w, k)
@@ -102,9 +111,9 @@ def hide_rows(x, n, w, asked, of, alive, c, k, hidden):  # type: ignore[no-untyp
             x[new, v] = -1 if s >> v & 1 else x[a, v]
         f[new] = 0
         for b in range(alive):
-            if n[b] > 0 and _differing(x, new, b) == 0:
+            if n[b] > 0 and _agree(x, new, b):
                 f[new] += n[b]
-                if b != new and _differing(x, a, b) != 0:
+                if b != new and not _agree(x, a, b):
                     f[b] += 1
 
 
