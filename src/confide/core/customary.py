@@ -14,7 +14,7 @@ HERE = {
         "bottomcode": "bottom coding",
         "cart_synthesis": "cart, synthpop, syn, synthesis, synthetic data, sequential synthesis",
         "hot_deck": "hotdeck, statistical matching, donor imputation",
-        "local_suppression": "suppression, cell deletion, blanking, local suppress, kanon",
+        "local_suppression": "suppression, cell deletion, blanking, local suppress",
         "lognormal_noise": "multiplicative noise, noise multiplication",
         "matrix_mask": "matrix masking, masking",
         "microaggregate": "microaggregation, mdav, aggregation",
