@@ -12,7 +12,7 @@ from confide.frames.columns import F64, I64
 
 CHAINS, BATCHES = 4, 10
 """Chains, and batches of each, whose means give standard errors."""
-WALKS = 30_000_000
+WALKS = 45_000_000
 """Walks in all that are taken by default; twice as many where somebody is absent or something free, since sweeps are
 further from independent there, and where there are few candidates, since walks are quick there."""
 FEWEST, MOST, MANY = 200, 2_000, 10
