@@ -12,10 +12,10 @@ from confide.frames.columns import F64, I64
 
 CHAINS, BATCHES = 4, 10
 """Chains, and batches of each, whose means give standard errors."""
-WALKS = 30_000_000
+WALKS = 45_000_000
 """Walks in all that are taken by default; twice as many where somebody is absent or something free, since sweeps are
 further from independent there, and where there are few candidates, since walks are quick there."""
-FEWEST, MOST, MANY = 200, 4_000, 10
+FEWEST, MOST, MANY = 200, 2_000, 10
 """Sweeps of each chain, the fewest twice as many there, too; and candidates of a target from which these are many."""
 BURN, FIRST = 0.1, 30
 """Share of as many sweeps that come before and are not counted, and the fewest."""

@@ -56,7 +56,7 @@ def make_table(attack: Attack, ready: Prepared, found: Posterior, seed: int) -> 
     a, e = np.maximum(of, 0), np.maximum(edge, 0)
     component = np.where(of >= 0, parts.of_a[a], -1)
     status = np.where(of < 0, 3, np.where(found.exact[component], 0, np.where(parts.possible[component], 1, 2)))
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):  # of targets without a record, which count nowhere
         alone = p_max * np.exp(graph.log_r[e] - graph.top[a]) if len(graph.col) else np.zeros(len(of))
     hits = _hits(attack, ready, types, found, mine)
     sure = types.people is None
