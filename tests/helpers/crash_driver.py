@@ -1,4 +1,4 @@
-"""Kill `confide study` before each of its writes and in the middle of it, let the same command go on, and compare.
+"""Kill `confide study` before every second of its writes or in the middle of it, let the same command go on, and compare.
 
 Run by itself (`python crash_driver.py FOLDER`), since it forks: one process for each kill. What is slow and writes
 nothing (attacks, measures, drawings) is replaced by something cheap that depends on the same things, and the clock
@@ -8,6 +8,7 @@ stands still, so that two runs can be compared byte by byte. Prints how many kil
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import os
 import signal
@@ -19,11 +20,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import altair  # noqa: F401 - imported before any fork, as all that takes long
+import jinja2  # noqa: F401
 import polars as pl
-import threadpoolctl  # noqa: F401 - imported before any fork, as all that takes long
+import threadpoolctl  # noqa: F401
 
 import confide.study.statement.document  # noqa: F401
 from confide.cli import study as study_command
+from confide.cli.main import COMMANDS
 from confide.cli.main import main as cli
 from confide.core.registry import known
 from confide.show.charts import drawing
@@ -158,20 +162,23 @@ def check(got: int, wanted: int, what: str) -> None:
 def main(here: Path) -> None:
     (here / "people.csv").write_text("sex,age\n" + "f,31\nm,45\nf,52\nm,38\n" * 5)
     (here / "study.toml").write_text(STUDY)
-    known("method")
+    for kind in ("method", "measure", "risk"):
+        known(kind)
+    for name in (*(f"confide.cli.{command}" for command in COMMANDS), "confide.show.text.studies"):
+        importlib.import_module(name)
     cheap()
     check(forked(here / "whole"), 0, "the uninterrupted run")
     whole = left(here / "whole")
-    kills = killed_at_each(here, whole, fresh=True)
-    again = killed_at_each(here, whole, fresh=False)
+    kills = killed_at_many(here, whole, fresh=True)
+    again = killed_at_many(here, whole, fresh=False)
     print(json.dumps({"kills": kills, "again": again, "files": sorted(whole), "names": list(study_command.NAMES)}))
 
 
-def killed_at_each(here: Path, whole: dict[str, tuple[str, str]], fresh: bool) -> int:
-    """Kill at each write in a folder of its own, or at some of them, one after another, in one that was finished."""
+def killed_at_many(here: Path, whole: dict[str, tuple[str, str]], fresh: bool) -> int:
+    """Kill at every second write in a folder of its own, or at some of them, one after another, in one that was finished."""
     at, kills = 0, 0
     while True:
-        at += 1 if fresh else 7
+        at += 2 if fresh else 7
         folder = here / (f"cut-{at}" if fresh else "whole")
         ended = forked(folder, at)
         if ended == 100:
