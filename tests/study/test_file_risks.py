@@ -92,6 +92,7 @@ def test_limits_that_make_no_sense(limits: dict[str, float | str], said: str) ->
     [
         ({"file_risks": [KAnonymity(["sex", "agee"])]}, 'file_risks "k_anonymity": there is no column "agee"'),
         ({"file_risks": [KAnonymity(["id", "sex"])]}, '"id" is an identifier, which no plan releases'),
+        ({"file_risks": [HouseholdRisk(KEYS, "id")]}, r'state Plan\(..., unit="id"\) in its place'),
         ({"file_risks": [RISKS[0], RISKS[0]]}, "give the risks a label each"),
         ({"file_risks": ["k_anonymity"]}, "is not stated by its name alone"),
         ({"file_risks": [KAnonymity]}, "the class KAnonymity without parentheses"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from os import PathLike
 from typing import Any
 
 import narwhals as nw
@@ -201,4 +202,6 @@ def _by_narwhals(frame: Any, what: str) -> pl.DataFrame:
         native = native.collect(backend="polars")
     if isinstance(native, nw.DataFrame):
         return native.to_polars()
+    if isinstance(frame, (str, PathLike)):
+        raise InputError(f"{what} must be {_ACCEPTED}, not the name of a file; read it first, with cf.read(name).")
     raise InputError(f"{what} must be {_ACCEPTED}, not {type(frame).__name__}.")

@@ -114,6 +114,11 @@ def test_a_largest_size_is_said() -> None:
         ({"fraction": 0.1, "total": 4}, "fraction and total given"),
         ({"keys": [f"v{i}" for i in range(13)]}, "such as largest=4"),
         ({"keys": [f"v{i}" for i in range(40)], "largest": 4}, "Say largest=2"),
+        ({"keys": [f"v{i}" for i in range(200)], "largest": 1}, 'more than 160; name fewer keys, or take scale="ihsn"'),
+        (
+            {"keys": [f"v{i}" for i in range(28)], "largest": 1, "fraction": 0.1},
+            "larger scores would get smaller risks",
+        ),
     ],
 )
 def test_bad_input(given: dict[str, Any], said: str) -> None:
@@ -128,6 +133,15 @@ def test_many_keys_with_a_largest_size() -> None:
     some = cf.measures.Suda(data.columns[:4], largest=3).of(data)
     assert found.numbers["sets"] > some.numbers["sets"]  # type: ignore[operator]
     assert found.bars.height == 3
+
+
+@pytest.mark.parametrize(("scale", "many"), [("elliot", 160), ("ihsn", 200)])
+def test_as_many_keys_as_scores_are_numbers_for(scale: str, many: int) -> None:
+    data = pl.DataFrame({f"v{i}": ["x", *"aabbcc"] for i in range(many)})
+    found = cf.measures.Suda(data.columns, scale=scale, largest=1).of(data)
+    assert found.value == 1
+    assert np.isfinite(list(found.numbers.values())).all()  # type: ignore[arg-type]
+    assert found.table["contribution"].to_list() == pytest.approx([1 / many] * many)
 
 
 def test_nobody_is_unique_and_nothing_is_released() -> None:

@@ -27,6 +27,8 @@ USUAL = (SEARCH, DIS, WEIGHTED, "pitman", "ewens", "zayatz", "snb")
 """What is estimated where nobody says: all but the variants."""
 NOTHING = 1e-12
 """Expected numbers below this are 0 in a study."""
+LEAST = 0.05
+"""Estimates below this are printed as 0.0: a factor between one of them and another says nothing."""
 NUMBERS = (
     "tau1", "tau1_low", "tau1_high", "tau2", "tau2_low", "tau2_high", "uniques", "dis", "dis_low", "dis_high",
     "z1", "z2",
@@ -222,6 +224,20 @@ def model_words(found: Sequence[Estimate], keys: Sequence[str]) -> list[str]:
     return said
 
 
+def _apart(tau1: Sequence[float]) -> list[str]:
+    """How far estimates lie apart: by a factor, or, where one is next to nothing, from where to where.
+
+    >>> _apart([9.0, 27.0]), _apart([1e-7, 27.0]), _apart([9.0, 10.0])
+    (['The estimates of tau1 differ by a factor of 3.0.'], ['The estimates of tau1 lie between 0.0 and 27.0.'], [])
+    """
+    low, high = min(tau1, default=0.0), max(tau1, default=0.0)
+    if high < LEAST or high <= 2 * low:
+        return []
+    if low < LEAST:
+        return [f"The estimates of tau1 lie between {low:,.1f} and {high:,.1f}."]
+    return [f"The estimates of tau1 differ by a factor of {high / low:.1f}."]
+
+
 def doubts(found: Sequence[Estimate], cells: Cells, weight: str | None) -> list[str]:
     """What to think of the estimates."""
     said, names = [], {e.estimator for e in found if e.note != "the sample is the population"}
@@ -233,9 +249,7 @@ def doubts(found: Sequence[Estimate], cells: Cells, weight: str | None) -> list[
         )
     if weight is not None and (by_sizes or SEARCH in names) and np.ptp(cells.people / cells.f) > 0:
         said.append("Weights differ; models of sizes use their mean alone, as if everybody had one chance to be drawn.")
-    values = [e.tau1 for e in found if e.tau1 is not None and e.estimator in names and e.tau1 > 0]
-    if len(values) > 1 and max(values) > 2 * min(values):
-        said.append(f"The estimates of tau1 differ by a factor of {max(values) / min(values):.1f}.")
+    said += _apart([e.tau1 for e in found if e.tau1 is not None and e.estimator in names])
     if any(e.estimator.endswith("as_arx") for e in found):
         said.append("Estimators that end in as_arx reproduce another tool's formulas, faults included; for comparison.")
     said += [f"{e.estimator}: {e.note}." for e in found if e.note and e.fit is None]

@@ -22,6 +22,10 @@ from confide.measure.risk.population.intrusion import intrusion
 from confide.measure.risk.population.sampling import check_sampling, weights_of
 from confide.measure.risk.population.special import SCALES, contributions, dis_suda, listed, scores, smallest
 
+MOST = 160
+"""Keys up to which sums of (m - s)! are numbers of a computer."""
+TURNED = 28
+"""Keys from which on Q, the power of DIS-SUDA, is not above 0."""
 MISSING = {
     "own": "a missing value is a category of its own",
     "never": "a set with a missing value is nobody's, and whoever has it is not counted there, as in sdcMicro",
@@ -88,7 +92,24 @@ class Suda(FileRisk):
         if self.largest is not None and not (whole and self.largest >= 1):
             raise InputError("Suda: largest is the size of the largest set of keys that is looked at, from 1.")
         check_sizes(len(self.keys), self.largest)
+        self._check_many()
         check_sampling(self.keys, self.weight, self.fraction, self.total, "Suda", needed=False)
+
+    def _check_many(self) -> None:
+        """Refuse so many keys that scores are no numbers, or that the powers of DIS-SUDA turn their order round."""
+        many = len(self.keys)
+        if self.scale == "elliot" and many > MOST:
+            raise InputError(
+                f'Suda: {many} keys were given, and (m - s)!, the score of scale="elliot", is too large a number with '
+                f'more than {MOST}; name fewer keys, or take scale="ihsn".'
+            )
+        drawn = any(given is not None for given in (self.weight, self.fraction, self.total))
+        if drawn and many >= TURNED:
+            raise InputError(
+                f"Suda: {many} keys were given, and from {TURNED} keys on the power Q = 1 + (8 - m) / 20 of DIS-SUDA "
+                "is 0 or below, so that larger scores would get smaller risks; name fewer keys, or leave out how the "
+                "file was drawn."
+            )
 
     @property
     def parts(self) -> dict[str, str]:
