@@ -17,9 +17,10 @@ from confide.measure.risk.file_risks.classes import OWN
 from confide.measure.risk.file_risks.file import File
 from confide.measure.risk.file_risks.result import FileRiskResult, bars
 from confide.measure.risk.file_risks.statement import SHARE, FileRisk
-from confide.measure.risk.file_risks.words import fine_words, kept_back_words, missing_words, truth_words
+from confide.measure.risk.file_risks.words import fine_words, kept_back_words, missing_words, some, truth_words
 from confide.measure.risk.population.cells import Cells
 from confide.measure.risk.population.estimates import DIS, KNOWN, SIZES, WEIGHTED, Estimate, Sample, estimate
+from confide.measure.risk.population.intrusion import NO_DOUBLES
 from confide.measure.risk.population.poisson import SEARCH
 from confide.measure.risk.population.sampling import check_sampling, sampling_words, weights_of
 
@@ -128,12 +129,13 @@ class PopulationUniques(FileRisk):
         per_record = next((e for e in found if e.inverse is not None), None) or estimate(WEIGHTED, sample)
         numbers = {
             "": tau1, SHARE: None if tau1 is None else tau1 / file.n, "matches": _first(table["tau2"]),
-            "dis": _first(table.sort(pl.col("estimator") != DIS, maintain_order=True)["dis"]),
+            "dis": _chance(found),
         }  # fmt: skip
-        drawn = sampling_words(self.weight, self.fraction, self.total)
+        alone, drawn = sample.cells.having(1), sampling_words(self.weight, self.fraction, self.total)
         title = f"Uniques of the population behind {file.n:,} records on {', '.join(self.keys)}; {drawn}"
         notes = (
-            f"{sample.cells.having(1):,} records are unique in the sample. Per record: {per_record.estimator}.",
+            f"{some(alone, 'record')} {'is' if alone == 1 else 'are'} unique in the sample. Per record: "
+            f"{per_record.estimator}.",
             *model_words(found, keys), *doubts(found, sample.cells, self.weight), *fine_words(file, keys),
             *missing_words(file, keys, OWN), *kept_back_words(file, self.keys), *truth_words(file, keys),
         )  # fmt: skip
@@ -180,6 +182,14 @@ def _row(e: Estimate) -> tuple[Any, ...]:
 def _first(values: pl.Series) -> float | None:
     known = next((float(v) for v in values if v is not None), None)
     return known if known is None or known > NOTHING else 0.0
+
+
+def _chance(found: Sequence[Estimate]) -> float | None:
+    """The chance that a match with a sample unique is right, by "dis" if it is asked; None where that is no finding."""
+    values = sorted((e for e in found if e.dis is not None), key=lambda e: e.estimator != DIS)
+    if not values or values[0].note == NO_DOUBLES:
+        return None
+    return values[0].dis
 
 
 def _frame(cells: Cells, e: Estimate) -> pl.DataFrame:
