@@ -19,7 +19,11 @@ from confide.study.pieces.restored import restored
 HEADS = cf.demo("heads").head(600)
 KEYS = ["sex", "race", "age"]
 WHO = {"near": cf.Intruder(knows=KEYS), "far": cf.Intruder(knows=["sex", "age"])}
-RISKS = [KAnonymity(KEYS, k=3), KAnonymity(["sex", "age"], k=5, label="two"), TCloseness(KEYS, "tenure", t=0.3)]
+RISKS = [
+    KAnonymity(KEYS, k=3),
+    KAnonymity(["sex", "age"], k=5, label="two"),
+    TCloseness(KEYS, "tenure", t=0.3, kind="ordered"),
+]
 COLUMNS = ["k_anonymity", "k_anonymity_share", "k_anonymity_two", "k_anonymity_two_share", "t_closeness",
            "t_closeness_share", "t_closeness_largest"]  # fmt: skip
 SWAP = cf.Plan([cf.Swap("race", rate=0.3)], identifiers=["id"])
