@@ -54,7 +54,9 @@ def test_as_keys_with_a_category_of_their_own_each_code_is_seen(risk: Any) -> No
     found = risk.of(CODED)
     assert found.frame.equals(risk.of(FRAME).frame)
     text = " ".join(repr(found).split())
-    assert "4 of 24 cells hold a code that the file declares missing (as for refused): each code is a value" in text
+    assert (
+        "0 of 24 cells are empty, 4 hold a code that the file declares missing (as for refused): each code is a" in text
+    )
 
 
 def test_a_class_of_one_answer_and_refusals_is_not_diverse() -> None:

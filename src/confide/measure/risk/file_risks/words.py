@@ -60,13 +60,12 @@ def cells_words(file: File, keys: Sequence[str], coded_are_missing: bool) -> str
         [file.codes(v) < 0 for v in keys], [file.answers(v) for v in keys],
     ))  # fmt: skip
     of = f"{file.n * len(keys):,} cells"
-    said = f"{cells:,} of {of} are missing." if cells else "No key has one."
     if not coded:
-        return said
-    holds = f"{coded:,} of {of} hold a code that the file declares missing (as for refused)"
+        return f"{cells:,} of {of} are missing." if cells else "No key has one."
+    said = f"{cells:,} of {of} are empty, {coded:,} hold a code that the file declares missing (as for refused)"
     if coded_are_missing:
-        return f"{holds}, which counts as missing; {cells:,} are empty."
-    return f"{said} {holds}: each code is a value of its own, since everybody sees it."
+        return f"{said}: both are missing."
+    return f"{said}: each code is a value of its own, since everybody sees it."
 
 
 def kept_back_words(file: File, names: Sequence[str]) -> list[str]:
