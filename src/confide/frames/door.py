@@ -5,9 +5,9 @@ pandas and pyarrow are never imported here unless the caller's own object is one
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping
-from os import PathLike
 from typing import Any
 
 import narwhals as nw
@@ -202,6 +202,6 @@ def _by_narwhals(frame: Any, what: str) -> pl.DataFrame:
         native = native.collect(backend="polars")
     if isinstance(native, nw.DataFrame):
         return native.to_polars()
-    if isinstance(frame, (str, PathLike)):
-        raise InputError(f"{what} must be {_ACCEPTED}, not the name of a file; read it first, with cf.read(name).")
-    raise InputError(f"{what} must be {_ACCEPTED}, not {type(frame).__name__}.")
+    file = isinstance(frame, (str, os.PathLike))
+    read = f' A file is read first: {what} = cf.read("file.csv").' if file else ""
+    raise InputError(f"{what} must be {_ACCEPTED}, not {type(frame).__name__}.{read}")
