@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -154,6 +155,8 @@ def test_a_schema_goes_through_the_door_both_ways() -> None:
     [
         (3, "people must be a polars DataFrame or LazyFrame, a pandas DataFrame, .* not int"),
         (pl.Series([1]), "not Series"),
+        ("SECRET.csv", r"A file is read first: people = cf.read\(\"file.csv\"\)"),
+        (Path("SECRET.csv"), r"A file is read first: people = cf.read\(\"file.csv\"\)"),
         (pl.DataFrame(), "people has no columns"),
         (pd.DataFrame(), "people has no columns"),
         (pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"]), 'more than one column named "a"'),

@@ -19,7 +19,11 @@ from confide.study.pieces.restored import restored
 HEADS = cf.demo("heads").head(600)
 KEYS = ["sex", "race", "age"]
 WHO = {"near": cf.Intruder(knows=KEYS), "far": cf.Intruder(knows=["sex", "age"])}
-RISKS = [KAnonymity(KEYS, k=3), KAnonymity(["sex", "age"], k=5, label="two"), TCloseness(KEYS, "tenure", t=0.3)]
+RISKS = [
+    KAnonymity(KEYS, k=3),
+    KAnonymity(["sex", "age"], k=5, label="two"),
+    TCloseness(KEYS, "tenure", t=0.3, kind="ordered"),
+]
 COLUMNS = ["k_anonymity", "k_anonymity_share", "k_anonymity_two", "k_anonymity_two_share", "t_closeness",
            "t_closeness_share", "t_closeness_largest"]  # fmt: skip
 SWAP = cf.Plan([cf.Swap("race", rate=0.3)], identifiers=["id"])
@@ -92,6 +96,7 @@ def test_limits_that_make_no_sense(limits: dict[str, float | str], said: str) ->
     [
         ({"file_risks": [KAnonymity(["sex", "agee"])]}, 'file_risks "k_anonymity": there is no column "agee"'),
         ({"file_risks": [KAnonymity(["id", "sex"])]}, '"id" is an identifier, which no plan releases'),
+        ({"file_risks": [HouseholdRisk(KEYS, "id")]}, r'state Plan\(..., unit="id"\) in its place'),
         ({"file_risks": [RISKS[0], RISKS[0]]}, "give the risks a label each"),
         ({"file_risks": ["k_anonymity"]}, "is not stated by its name alone"),
         ({"file_risks": [KAnonymity]}, "the class KAnonymity without parentheses"),

@@ -129,6 +129,21 @@ def test_what_n_t_rests_on_is_printed() -> None:
     assert "N_t" not in repr(attacked("certain"))
 
 
+def test_a_population_that_is_too_small_somewhere_is_told_from_the_first_record() -> None:
+    file = pl.DataFrame({"sex": ["f"] * 30 + ["m"] * 3, "age": [40] * 33})
+    release = cf.Plan([]).protect(file, seed=1)
+
+    def found(people: pl.DataFrame) -> cf.Attack:
+        return cf.Intruder(knows=["sex"], membership=cf.Unsure(population=people)).attack(release)
+
+    few = found(pl.concat([file.head(31), file.head(30)]))
+    assert few.short == 3
+    assert "For 3 of 33 released records it has fewer people with the same labels" in " ".join(repr(few).split())
+    enough = found(pl.concat([file, file]))
+    assert enough.short == 0
+    assert "fewer people" not in repr(enough)
+
+
 def test_weights_that_differ_are_people_per_record() -> None:
     attack = attacked(cf.Unsure(weights="weight"))
     assert attack.people[0].fraction == pytest.approx(4_000 / SMALL["weight"].sum())

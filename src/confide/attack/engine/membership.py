@@ -59,16 +59,18 @@ def population_records(who: Unsure, original: Records, names: tuple[str, ...]) -
 
 def people_in_blocks(
     scene: Scene, release: Release, extra: tuple[Records, F64] | None, weights: F64 | None, behind: bool
-) -> tuple[F64 | None, PeopleModel | None]:
-    """N_t of each block, at least the number of its records, and the model behind it; None for certain membership.
+) -> tuple[F64 | None, PeopleModel | None, float]:
+    """N_t of each block, at least the number of its records, and the model behind it; None for certain membership. Then
+    the records of blocks in which a population that is given has fewer people than there are records.
 
     `extra`: what `population_records` gave; `weights`: what `released_weights` gave, where either is asked for;
     `behind`: targets are the people behind records.
     """
     who = scene.case.intruder.membership
     if who == "certain":
-        return None, None
+        return None, None, 0.0
     n_t = np.bincount(scene.block_r, weights=scene.count, minlength=scene.n_blocks).astype(float)
+    short = 0.0
     if extra is not None:
         big = _counted(scene, *extra)
         short = float(n_t[big < n_t].sum())
@@ -80,10 +82,10 @@ def people_in_blocks(
     elif isinstance(who, Unsure):
         big = _stood_for(scene, release, n_t, weights)
         if who.model == "loglinear" and scene.knowledge.certain and len(n_t):
-            return _modelled(scene, n_t, np.maximum(big, n_t), behind)
+            return *_modelled(scene, n_t, np.maximum(big, n_t), behind), short
     else:
         big = _counted(scene, scene.case.original, scene.case.original_count)
-    return np.asarray(np.maximum(big, n_t)), None
+    return np.asarray(np.maximum(big, n_t)), None, short
 
 
 def _stood_for(scene: Scene, release: Release, n_t: F64, weights: F64 | None) -> F64:

@@ -40,12 +40,13 @@ def run_attack(
     ready = prepare(intruder, release, targets, truth, also, behind=behind, stated=stated)
     workers = thread_count(threads)
     columns = {k: np.full(len(ready.units.target), np.nan) for k in (*SUMMARIES, "n_t", "people")}
-    pairs, models = np.zeros(2), []
+    pairs, models, short = np.zeros(2), [], 0.0
     with progress_bar("attacking", len(ready.who.truth), progress) as done:
         for mine, scene, units in ready.scenes():
             check_scene(scene, ready.intruder)
             outcome, candidates = _carry_out(ready, scene, units, workers, done)
-            people, model = people_in_blocks(scene, release, ready.population, ready.weights, ready.behind)
+            people, model, few = people_in_blocks(scene, release, ready.population, ready.weights, ready.behind)
+            short = max(short, few)
             models += [] if model is None else [model]
             _collect(columns, mine, scene, units, outcome, people)
             if candidates is not None:  # units, and those that are absent beside them
@@ -58,7 +59,7 @@ def run_attack(
     return Attack(
         intruder, release, spread_out(table, ready.of), ready.who.truth, treatments(ready, intruder),
         time.perf_counter() - began, (float(pairs[0]), float(pairs[1])), ready.own_row, ready.of, log_scale, absent,
-        (targets, truth, tuple(also)), tuple(models),
+        (targets, truth, tuple(also)), tuple(models), int(short),
     )  # fmt: skip
 
 

@@ -37,7 +37,8 @@ class Attack(Questions, Learning, Result):
     it), `hit` (its own among them), `as_likely` (other candidates at least as probable as its own), `rank` (1 +
     records strictly above), `p_absent` (probability that it was not released), `status`. For a target that was not
     released `p_true`, `rank` and `as_likely` are null; "contradiction" means that no record can be the target.
-    `people`: the models by which N_t was estimated, one for each pattern of knowledge, where it was.
+    `people`: the models by which N_t was estimated, one for each pattern of knowledge, where it was. `short`: released
+    records for whose labels a population that is given has fewer people than there are records.
 
     Where units have several rows (`unit=` of the intruder or the plan), all of that is about units: candidates are
     units with a row that agrees, `p_true` is the probability of the target's own unit, and a further column `unit` says
@@ -64,6 +65,7 @@ class Attack(Questions, Learning, Result):
     absent: F64 = field(repr=False)
     given: tuple[Any, Any, Sequence[Release]] = field(default=(None, None, ()), repr=False)
     people: Sequence[PeopleModel] = ()
+    short: int = 0
 
     @property
     def frame(self) -> pl.DataFrame:

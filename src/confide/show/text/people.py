@@ -52,7 +52,7 @@ def _source(attack: Attack) -> str:
     if not isinstance(who, Unsure):
         return "counted in the original file."
     if who.population is not None:
-        return "counted in the population that is given."
+        return "counted in the population that is given." + _short(attack)
     if attack.people:
         more = f" The first of {len(attack.people)} patterns of knowledge." if len(attack.people) > 1 else ""
         return _model(attack.people[0]) + more + _raised(who, attack)
@@ -64,6 +64,17 @@ def _source(attack: Attack) -> str:
             + _raised(who, attack)
         )
     return f"{who.total:,.0f} times the share of records that agree, in proportion to the release."
+
+
+def _short(attack: Attack) -> str:
+    """Where a population has fewer people than there are records, which no population of the file can have."""
+    if not attack.short:
+        return ""
+    return (
+        f" For {attack.short:,} of {attack.release.frame.height:,} released records it has fewer people with the same "
+        "labels than the release has records, which cannot be: it is not the population of this file, or its values "
+        "are spelt otherwise. There N_t is the number of records."
+    )
 
 
 def _raised(who: Unsure, attack: Attack) -> str:

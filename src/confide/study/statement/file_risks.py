@@ -75,13 +75,25 @@ def file_risk_problems(
             if v not in columns:
                 out.append(f'file_risks "{risk.name}": there is no column "{v}".{did_you_mean(v, columns)}')
             elif plans and all(v in p.identifiers for p in plans):
-                out.append(f'file_risks "{risk.name}": "{v}" is an identifier, which no plan releases; leave it out.')
+                out.append(
+                    f'file_risks "{risk.name}": "{v}" is an identifier, which no plan releases; {_instead(risk, v)}'
+                )
     count = Counter(column for risk in risks for column in risk.columns)
     doubled = [n for n, k in count.items() if k > 1]
     if doubled:
         out.append(f'file_risks: results would have two columns named "{doubled[0]}"; give the risks a label each.')
     clash = [n for n in count if n in (*COLUMNS, *taken)]
     return out + [f'file_risks: results have another column named "{n}"; give the risk a label.' for n in clash]
+
+
+def _instead(risk: FileRisk, name: str) -> str:
+    """What to do about an identifier that a risk reads."""
+    if name != getattr(risk, "unit", None):
+        return "leave it out."
+    return (
+        f'state Plan(..., unit="{name}") in its place, so that it is released as a pseudonym, which says who belongs '
+        "together and traces nobody."
+    )
 
 
 def read_file_risks(reader: Reader, given: Any, folder: Path) -> list[FileRisk]:

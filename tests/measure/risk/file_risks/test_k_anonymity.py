@@ -171,3 +171,18 @@ def test_classes_bound_the_attack_of_whoever_knows_the_keys() -> None:
     sizes = KAnonymity(keys).of(release).frame["alike"]
     assert sorted(attack.units["p_true"]) == pytest.approx(sorted(1 / sizes))
     assert attack.units["p_max"].max() <= 1 / sizes.min() + 1e-12  # type: ignore[operator]
+
+
+def test_a_key_that_a_plan_hid_altogether_is_not_refused() -> None:
+    """All records are alike on it; an original without any value of a key is a mistake, and refused as before."""
+    keys, few = ["sex", "age"], cf.demo("heads").head(30)
+    release = cf.Plan([cf.LocalSuppression(keys, k=3)], identifiers=["id"]).protect(few, seed=1)
+    assert release.data["age"].null_count() == 30
+    assert KAnonymity(keys, k=3).of(release).value == 0
+    assert cf.measures.Suda(keys).of(release).value == 0
+    assert cf.measures.UnsafeCombinations(keys).of(release).value == 0
+    assert KAnonymity(keys, k=3, missing="wildcard").of(release).value == 0
+    empty = few.with_columns(age=pl.lit(None, dtype=pl.Int64))
+    for data in (empty, cf.Plan([], identifiers=["id"]).protect(empty, seed=1)):
+        with pytest.raises(cf.InputError, match='all values of the key "age" are missing'):
+            KAnonymity(keys, k=3).of(data)

@@ -21,7 +21,7 @@ SCHEMA = {"u": pl.String, "v": pl.String}
 @settings(max_examples=60, deadline=None)
 @given(files, files, st.sampled_from(["own", "wildcard"]))
 def test_equals_the_twin(rows: list[tuple[Any, Any]], people: list[tuple[Any, Any]], rule: str) -> None:
-    rows, people = [("a", "b"), *rows], [("a", "b"), *people]
+    rows, people = [("a", "b"), *rows], [("a", "b"), *people, *[("z", "z")] * 9]
     found = KMap(["u", "v"], pl.DataFrame(people, schema=SCHEMA, orient="row"), k=2, missing=rule)
     made = found.of(pl.DataFrame(rows, schema=SCHEMA, orient="row"))
 
@@ -52,10 +52,36 @@ def test_a_coarsened_release_is_compared_in_its_own_form() -> None:
 
 
 def test_keys_that_nobody_has_are_told() -> None:
-    found = KMap("u", {"u": ["a", "b"]}, k=2).of({"u": ["a", "q", "q"]})
+    found = KMap("u", {"u": ["a", "b", "c"]}, k=2).of({"u": ["a", "q", None]})
     assert found.frame["people"].to_list() == [1, 0, 0]
     assert found.value == 3
-    assert "2 of 3 records have keys that nobody in the population has" in " ".join(repr(found).split())
+    text = " ".join(repr(found).split())
+    assert "2 of 3 records have keys that nobody in the population has" in text
+    assert "1 of them have a missing key" in text
+    assert "fewer people with their keys" not in text
+
+
+def test_a_population_with_fewer_people_than_the_file_has_records_is_told_from_the_first() -> None:
+    people = {"u": [*"aaabbbbbbb"]}
+    text = " ".join(repr(KMap("u", people, k=2).of({"u": [*"aaaabb"]})).split())
+    assert "For 4 of 6 records the population has fewer people with their keys than the file has records" in text
+    assert "Do not rely on these numbers" in text
+    assert "fewer people with their keys" not in repr(KMap("u", people, k=2).of({"u": [*"aaabb"]}))
+
+
+def test_swapped_values_may_be_more_than_the_population_has() -> None:
+    file = pl.DataFrame({"u": ["a"] * 80 + ["b"] * 80 + ["a"] * 2, "v": ["x"] * 80 + ["y"] * 82})
+    release = cf.Plan([cf.Swap("u", rate=0.5)]).protect(file, seed=1)
+    text = " ".join(repr(KMap(["u", "v"], file).of(release)).split())
+    assert "values that are altered at random (u) may make records alike that are not" in text
+    assert "Do not rely" not in text
+
+
+def test_missing_keys_are_their_own_category_unless_it_is_said() -> None:
+    """As the other risks, and as a first look, count."""
+    people, file = {"u": [*"aabb"]}, {"u": ["a", None]}
+    assert KMap("u", people).of(file).frame["people"].to_list() == [2, 0]
+    assert KMap("u", people, missing="wildcard").of(file).frame["people"].to_list() == [2, 4]
 
 
 @pytest.mark.parametrize(
@@ -65,8 +91,9 @@ def test_keys_that_nobody_has_are_told() -> None:
         (lambda: KMap("u", "people.csv"), "population is a file of people"),
         (lambda: KMap("u", {"u": ["a"], "n": [-1]}, count="n"), "counts people: whole numbers from 0"),
         (lambda: KMap("u", {"u": ["a"]}, count="n"), 'population has no column "n"'),
+        (lambda: KMap("u", {"u": ["a"]}), "the population has 1 people and the file 2 records.*count= names"),
         (lambda: KMap("u", {"u": ["a"]}, k=0), "k is a whole number from 2"),
-        (lambda: KMap("u", {"u": ["a"]}, missing="person"), 'missing is one of "wildcard"'),
+        (lambda: KMap("u", {"u": ["a"]}, missing="person"), 'missing is one of "own"'),
         (lambda: KMap("u", pl.DataFrame({"u": []}, schema={"u": pl.String})), "population has no rows"),
     ],
 )

@@ -80,6 +80,16 @@ def test_what_is_not_released_cannot_be_learnt() -> None:
     assert "tenure is not released" in repr(found)
 
 
+@pytest.mark.parametrize("more", [{}, {"kind": "entropy"}, {"kind": "recursive", "c": 3}])
+def test_more_values_are_asked_for_than_there_are(more: dict[str, Any]) -> None:
+    file = {"k": [*"aabb"], "s": [*"xyxz"], "t": ["x"] * 4}
+    found = LDiversity("k", "s", l=99, **more).of(file)
+    assert found.value == 4
+    assert "The file has 3 values of s, fewer than l = 99: no class can be diverse" in repr(found)
+    assert "no class can be diverse" not in repr(LDiversity("k", "s", l=3, **more).of(file))
+    assert "The file has one value of t: no class can be diverse" in repr(LDiversity("k", "t", **more).of(file))
+
+
 @pytest.mark.parametrize(
     ("made", "said"),
     [

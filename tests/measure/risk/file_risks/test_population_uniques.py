@@ -288,6 +288,17 @@ def test_bad_input(given: dict[str, Any], said: str) -> None:
         cf.measures.PopulationUniques(["a", "b"], **given).of(WEIGHTS)
 
 
+def test_a_factor_is_said_only_between_numbers_that_are_something() -> None:
+    heads = cf.demo("heads")
+    few, more = (
+        " ".join(cf.measures.PopulationUniques(keys, total=1_016_437).of(heads).notes)
+        for keys in (["sex", "age"], ["sex", "marital", "age"])
+    )
+    assert "The estimates of tau1 lie between 0.0 and 1.0." in few
+    assert "a factor of" not in few
+    assert "The estimates of tau1 differ by a factor of 9.5." in more
+
+
 def test_a_release_without_its_keys_or_weight() -> None:
     heads = cf.demo("heads").head(400)
     release = cf.Plan([cf.Recode("age", width=10)], identifiers=["id"], drop=["race", "weight"]).protect(heads, seed=1)

@@ -92,8 +92,9 @@ def test_equal_scores_share_theta_evenly_and_zeros_are_not_known() -> None:
     there = np.array([True, True, True, False])
     np.testing.assert_allclose(dis_suda(np.array([2.0, 2.0, 2.0, 0.0]), there, 0.07, 4), [0.07, 0.07, 0.07, 0.0])
     assert np.isnan(dis_suda(np.array([2.0, 2.0, 0.0, 0.0]), there, 0.07, 4)[2])
-    found = cf.measures.Suda(["a", "b"], scale="ihsn", fraction=0.5).of({"a": [*"xxyy"], "b": [*"1212"]})
-    assert found.frame["dis_suda"].to_list() == [None] * 4
+    file = {"a": [*"xxyyxx"], "b": [*"121233"]}
+    found = cf.measures.Suda(["a", "b"], scale="ihsn", fraction=0.5).of(file)
+    assert found.frame["dis_suda"].to_list() == [None] * 4 + [0.0] * 2
 
 
 def test_a_largest_size_is_said() -> None:
@@ -114,6 +115,11 @@ def test_a_largest_size_is_said() -> None:
         ({"fraction": 0.1, "total": 4}, "fraction and total given"),
         ({"keys": [f"v{i}" for i in range(13)]}, "such as largest=4"),
         ({"keys": [f"v{i}" for i in range(40)], "largest": 4}, "Say largest=2"),
+        ({"keys": [f"v{i}" for i in range(200)], "largest": 1}, 'more than 160; name fewer keys, or take scale="ihsn"'),
+        (
+            {"keys": [f"v{i}" for i in range(28)], "largest": 1, "fraction": 0.1},
+            "larger scores would get smaller risks",
+        ),
     ],
 )
 def test_bad_input(given: dict[str, Any], said: str) -> None:
@@ -128,6 +134,30 @@ def test_many_keys_with_a_largest_size() -> None:
     some = cf.measures.Suda(data.columns[:4], largest=3).of(data)
     assert found.numbers["sets"] > some.numbers["sets"]  # type: ignore[operator]
     assert found.bars.height == 3
+
+
+@pytest.mark.parametrize(("scale", "many"), [("elliot", 160), ("ihsn", 200)])
+def test_as_many_keys_as_scores_are_numbers_for(scale: str, many: int) -> None:
+    data = pl.DataFrame({f"v{i}": ["x", *"aabbcc"] for i in range(many)})
+    found = cf.measures.Suda(data.columns, scale=scale, largest=1).of(data)
+    assert found.value == 1
+    assert np.isfinite(list(found.numbers.values())).all()  # type: ignore[arg-type]
+    assert found.table["contribution"].to_list() == pytest.approx([1 / many] * many)
+
+
+def test_a_sample_without_doubles_tells_no_chance() -> None:
+    """Nobody shares a cell with one other, so that nothing tells how many people do: 1 would be no finding."""
+    file = {"a": [*"xxxxxyyyyz"], "b": ["1"] * 10}
+    found = cf.measures.Suda(["a", "b"], fraction=0.1).of(file)
+    assert found.theta is None
+    assert "dis_suda" not in found.frame.columns
+    assert "is not known: the sample has no doubles" in " ".join(found.notes)
+    everybody = cf.measures.Suda(["a", "b"], fraction=1).of(file)
+    assert everybody.theta == 1
+    uniques = cf.measures.PopulationUniques(["a", "b"], fraction=0.1)
+    assert uniques.of(file).numbers["dis"] is None
+    assert uniques.of({"a": [*"xxxxxyyyyzww"], "b": ["1"] * 12}).numbers["dis"] == pytest.approx(1 / 19)
+    assert uniques.of(file).notes[0].startswith("1 record is unique")
 
 
 def test_nobody_is_unique_and_nothing_is_released() -> None:

@@ -37,7 +37,7 @@ def moved(p: np.ndarray, q: np.ndarray, far: np.ndarray) -> float:
 
 def test_salaries_of_li_and_others() -> None:
     file = {"area": [*"aaabbbccc"], "salary": [3, 4, 5, 6, 8, 11, 7, 9, 10]}
-    found = TCloseness("area", "salary", t=0.3).of(file)
+    found = TCloseness("area", "salary", t=0.3, kind="ordered").of(file)
     assert found.frame["distance"].to_list()[:4] == pytest.approx([0.375, 0.375, 0.375, 1 / 6])
     assert found.numbers["largest"] == pytest.approx(0.375)
     assert found.value == 3
@@ -92,6 +92,49 @@ def test_labels_of_keys_change_nothing_and_the_whole_file_is_close(file: list[tu
     merged = [("u" if k == "v" else k, s) for k, s in file]
     after = TCloseness("k", "s").of(pl.DataFrame(merged, schema=schema, orient="row"))
     assert after.numbers["largest"] <= before.numbers["largest"] + 1e-12  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "said"),
+    [
+        (pl.Series(["C50", "F20", "I10", "J45"] * 6), "equal", "s holds categories; where their order means something"),
+        (pl.Series(["10", "9", "8", "7"] * 6), "equal", "s holds categories"),
+        (pl.Series([*"bcad"] * 6, dtype=pl.Enum([*"abcd"])), "equal", "s holds categories"),
+        (pl.Series([1, 2, 3, 4] * 6), "equal", "s holds categories"),
+        (pl.Series(np.arange(24) + 0.5), "ordered", "each one step from the next."),
+    ],
+)
+def test_the_kind_is_that_of_the_variable_unless_it_is_stated(values: pl.Series, kind: str, said: str) -> None:
+    file = pl.DataFrame({"k": [*"aab"] * 8, "s": values})
+    found, stated = TCloseness("k", "s").of(file), TCloseness("k", "s", kind=kind).of(file)
+    assert found.frame.equals(stated.frame)
+    assert found.words == stated.words
+    assert found.notes[0].startswith(f'Distance "{kind}"')
+    assert said in found.notes[0]
+    assert (TCloseness("k", "s", kind="ordered").of(file).frame["distance"] <= found.frame["distance"] + 1e-12).all()
+
+
+@pytest.mark.parametrize("values", [[1, 2, 3, None], [1.0, 2.0, 3.0, None], ["1", "2", "3", None]])
+@pytest.mark.parametrize("one", [1, 1.0, "1"])
+def test_whole_numbers_are_in_a_tree_however_they_are_stored(values: list[Any], one: Any) -> None:
+    tree = {one: ["A"], 2: ["A"], 3: ["B"]}
+    found = TCloseness("k", "s", kind="hierarchical", hierarchy=tree).of(pl.DataFrame({"k": [*"aabb"], "s": values}))
+    assert found.frame["distance"].to_list() == pytest.approx([1 / 3, 1 / 3, 2 / 3, 2 / 3])
+
+
+def test_an_order_that_is_stated_for_text_is_named() -> None:
+    file = pl.DataFrame({"k": [*"aabb"], "s": [*"badc"]})
+    assert "that of the alphabet" in TCloseness("k", "s", kind="ordered").of(file).notes[0]
+    listed = file.with_columns(pl.col("s").cast(pl.Enum([*"dcba"])))
+    assert "in which the file lists its categories" in TCloseness("k", "s", kind="ordered").of(listed).notes[0]
+
+
+def test_a_plan_that_cuts_numbers_keeps_their_order() -> None:
+    heads = cf.demo("heads").head(400)
+    release = cf.Plan([cf.Recode("hh_income", width=20_000)], identifiers=["id"]).protect(heads, seed=1)
+    found = TCloseness(["sex"], "hh_income").of(release)
+    assert found.frame.equals(TCloseness(["sex"], "hh_income", kind="ordered").of(release).frame)
+    assert TCloseness(["sex"], "tenure").of(release).notes[0].startswith('Distance "equal"')
 
 
 def test_a_constant_attribute_has_distance_0_and_that_is_said() -> None:

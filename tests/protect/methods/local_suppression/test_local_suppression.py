@@ -144,6 +144,13 @@ def test_importance_and_weights_decide_what_is_hidden() -> None:
     assert weighted < every
 
 
+def test_nobody_to_protect_has_no_least_number_of_candidates() -> None:
+    release = protected(risk=[0.1] * SMALL.height, above=0.9, rule="wildcard")
+    assert release.details[0]["people"] == 0
+    assert release.details[0]["least_candidates"] is None
+    assert "for some only" not in repr(release)
+
+
 def test_a_threshold_on_a_risk() -> None:
     attack = cf.Intruder(knows=KEYS).attack(cf.Plan([], identifiers=["id"]).protect(SMALL, seed=1))
     risk = attack.units["p_true"].to_list()

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from confide.core.errors import InputError, did_you_mean, raise_all
-from confide.frames.columns import I64, Column, codes_in, codes_of_numbers
+from confide.frames.columns import I64, Bools, Column, codes_in, codes_of_numbers
 from confide.frames.distinct import dense
 from confide.frames.encoded import Encoded
+from confide.frames.schema import schema
 from confide.protect.copies import Copies
 from confide.protect.release import Release
 
@@ -58,6 +59,32 @@ class File:
             return column.values
         return np.where(column.missing, -1, dense(column.values)[0])
 
+    def answers(self, name: str) -> Bools:
+        """Where the file holds a code that it declares missing, such as 9 for refused, or that code in the form that a
+        plan releases; shape (n,)."""
+        held = self.data.schema if self.release is None else schema(self.release.frame)
+        coded = held.coded(self.data.frame.get_column(name)).to_numpy()
+        return np.asarray(coded | np.isin(self.codes(name), self._released_answers(name)))
+
+    def values(self, name: str) -> I64:
+        """`codes`, with codes that are declared missing as missing too: the values that tell something, shape (n,)."""
+        return np.where(self.answers(name), -1, self.codes(name))
+
+    def _released_answers(self, name: str) -> I64:
+        """Codes of a release to which answer codes of the original lead, and no other value."""
+        none = np.zeros(0, dtype=np.int64)
+        if self.release is None or name not in self.release.original.columns:
+            return none
+        before = self.release.before
+        coded = before.schema.coded(before.frame.get_column(name)).to_numpy()
+        if not coded.any():
+            return none
+        column = self.in_form(before.column(name, self.release.kinds.get(name)))
+        if column.kind == "categorical" and self.column(name).kind == "numeric":
+            return none
+        codes = self.codes_of(column)
+        return np.setdiff1d(codes[coded], np.append(codes[~coded], -1))
+
     def kept_back(self, names: Iterable[str]) -> tuple[str, ...]:
         """Which of some variables the original has and the release has not."""
         if self.release is None:
@@ -89,6 +116,8 @@ class File:
     def _wrong_key(self, name: str, least: int) -> str:
         codes = self.codes(name)
         if (codes < 0).all():
+            if self._hidden(name):
+                return ""
             return f'{self.where}: all values of the key "{name}" are missing, so it tells nobody apart; leave it out.'
         present = codes[codes >= 0]
         if self.n > max(least, 9) and len(present) == self.n and np.bincount(present).max() == 1:
@@ -97,6 +126,12 @@ class File:
                 "it alone; leave identifiers out, and cut numbers into groups first."
             )
         return ""
+
+    def _hidden(self, name: str) -> bool:
+        """Whether the original has values of a variable, so that it is the release that lacks them."""
+        if self.release is None or name not in self.release.original.columns:
+            return False
+        return not self.release.before.column(name, self.release.kinds.get(name)).missing.all()
 
     def truth(self, name: str) -> I64 | None:
         """True values of the records' people in their released form, as codes of `codes(name)`; -1 where missing, or

@@ -98,7 +98,8 @@ class HouseholdRisk(FileRisk):
         """The household of each row, from 0 in the order in which they come."""
         if not file.released([self.unit], "unit"):
             raise InputError(
-                f'HouseholdRisk: the unit "{self.unit}" is not released, so nobody can tell who belongs together; '
+                f'HouseholdRisk: the unit "{self.unit}" is not released, so nobody can tell who belongs together. '
+                f'Plan(..., unit="{self.unit}"), with it neither among identifiers nor in drop, releases a pseudonym; '
                 "for persons one by one take KAnonymity."
             )
         number = unit_numbers(file.data.frame.get_column(self.unit))

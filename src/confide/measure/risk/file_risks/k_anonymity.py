@@ -18,7 +18,14 @@ from confide.measure.risk.file_risks.file import File
 from confide.measure.risk.file_risks.result import FileRiskResult, bars
 from confide.measure.risk.file_risks.sensitive import Classes
 from confide.measure.risk.file_risks.statement import SHARE, FileRisk, counted
-from confide.measure.risk.file_risks.words import class_size, fine_words, kept_back_words, missing_words, truth_words
+from confide.measure.risk.file_risks.words import (
+    class_size,
+    fine_words,
+    kept_back_words,
+    missing_words,
+    some,
+    truth_words,
+)
 
 
 @registered
@@ -72,8 +79,8 @@ class KAnonymity(FileRisk):
         """Class sizes of all records."""
         if self.k > file.n:
             raise InputError(
-                f"KAnonymity: k is {self.k:,}, but the file has {file.n:,} rows, so that nobody could ever be alike "
-                f"with as many; give a k of at most {file.n:,}."
+                f"KAnonymity: k is {self.k:,}, but the file has {some(file.n, 'row')}, so that nobody could ever be "
+                f"alike with as many; give a k of at most {file.n:,}."
             )
         keys = file.keys(self.variables, self.k)
         size = _sizes(file, keys, self.missing)
@@ -107,8 +114,9 @@ def _sizes(file: File, keys: Sequence[str], rule: str) -> F64:
         return np.full(file.n, float(file.n))
     if rule == PERSON:
         return compatible(_truth(file, keys), z, open_asked=False)
-    if rule == WILDCARD and any((c < 0).any() for c in z):
-        return compatible(z, z)
+    if rule == WILDCARD:
+        z = [file.values(v) for v in keys]
+        return compatible(z, z) if any((c < 0).any() for c in z) else alike(z, file.n)
     return alike(z, file.n)
 
 

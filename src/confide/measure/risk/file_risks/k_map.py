@@ -35,8 +35,9 @@ class KMap(FileRisk):
 
     `population`: a file of people, in the codes of the original; a release is compared in its own form (recoded,
     topcoded). `count`: the column of the population that says how many people a row stands for; None: one each.
-    `missing`: "wildcard" (a missing key agrees with every value) or "own" (only with a missing one). A record whose
-    keys nobody in the population has counts as below k, and is told of.
+    `missing`: "own" (a missing key agrees with a missing one only) or "wildcard" (with every value). A record whose
+    keys nobody in the population has counts as below k, and is told of; so is one for whose keys the population has
+    fewer people than the file has records. A population smaller than the file is refused.
 
     >>> import confide as cf
     >>> people = {"sex": ["f", "f", "m", "m"], "age": [31, 31, 31, 42]}
@@ -48,7 +49,7 @@ class KMap(FileRisk):
     population: Any
     k: int = 3
     count: str | None = None
-    missing: str = field(default=WILDCARD, metadata={"choices": (WILDCARD, OWN)})
+    missing: str = field(default=OWN, metadata={"choices": (OWN, WILDCARD)})
 
     risk: ClassVar[str] = "k_map"
     in_words: ClassVar[str] = "records below k in the population (k-map)"
@@ -58,7 +59,7 @@ class KMap(FileRisk):
         super().__post_init__()
         object.__setattr__(self, "keys", names_of(self.keys, "KMap: keys"))
         checked_k(self.k, "KMap")
-        checked_rule(self.missing, {rule: RULES[rule] for rule in (WILDCARD, OWN)}, "KMap")
+        checked_rule(self.missing, {rule: RULES[rule] for rule in (OWN, WILDCARD)}, "KMap")
         if self.count is not None and not isinstance(self.count, str):
             raise InputError("KMap: count is the name of the column that says how many people a row stands for.")
 
@@ -96,33 +97,49 @@ class KMap(FileRisk):
     def found(self, file: File) -> FileRiskResult:
         """The number of people behind each record's keys."""
         keys = file.keys(self.variables)
-        weight = self._counts()
-        size = self._sizes(file, keys, weight)
+        weight = self._counts(file.n)
+        z, people = self._codes(file, keys)
+        size = compatible(z, people, weight) if keys else np.full(file.n, weight.sum())
+        alike = compatible(z, z) if keys else np.full(file.n, float(file.n))
         below = size < self.k
         frame = pl.DataFrame({"row": np.arange(file.n), "people": size.astype(np.int64), "below": below})
         title = f"k-map of {file.n:,} records on {', '.join(self.keys)}; k = {self.k:,}, missing: {self.missing}"
-        notes = (*self._words(file, size, weight), *missing_words(file, keys, self.missing),
-                 *kept_back_words(file, self.variables), *truth_words(file, keys))  # fmt: skip
+        notes = (
+            f"Population: {weight.sum():,.0f} people. Fewest behind a record: {int(size.min()):,}.",
+            *self._words(file, keys, size, alike), *missing_words(file, keys, self.missing),
+            *kept_back_words(file, self.variables), *truth_words(file, keys),
+        )  # fmt: skip
         return FileRiskResult(
             title, frame, counted(int(below.sum()), file.n), self.parts, notes, bars(class_size(size)),
             "Records, by how many people have their keys",
         )  # fmt: skip
 
-    def _counts(self) -> F64:
-        """How many people each row of the population stands for."""
-        if self.count is None:
-            return np.ones(self.people.frame.height)
-        column = self.people.column(self.count, "numeric")
-        if column.missing.any() or (column.values < 0).any() or (column.values != np.round(column.values)).any():
-            raise InputError(f'KMap: "{self.count}" counts people: whole numbers from 0, none missing.')
-        return np.asarray(column.values, dtype=np.float64)
+    def _counts(self, records: int) -> F64:
+        """How many people each row of the population stands for; refused where they are fewer than the records."""
+        found = np.ones(self.people.frame.height)
+        if self.count is not None:
+            column = self.people.column(self.count, "numeric")
+            if column.missing.any() or (column.values < 0).any() or (column.values != np.round(column.values)).any():
+                raise InputError(f'KMap: "{self.count}" counts people: whole numbers from 0, none missing.')
+            found = np.asarray(column.values, dtype=np.float64)
+        if found.sum() < records:
+            hint = "" if self.count else "; if its rows stand for several people, count= names the column that says it"
+            raise InputError(
+                f"KMap: the population has {found.sum():,.0f} people and the file {records:,} records, so it is not "
+                f"the population of this file{hint}."
+            )
+        return found
 
-    def _sizes(self, file: File, keys: Sequence[str], weight: F64) -> F64:
-        if not keys:
-            return np.full(file.n, weight.sum())
+    def _codes(self, file: File, keys: Sequence[str]) -> tuple[list[I64], list[I64]]:
+        """The keys of the file and of the population; -1 is what agrees with everything."""
         z, people = [file.codes(v) for v in keys], [self._in_file(file, v) for v in keys]
-        shift = int(self.missing == OWN)  # missing is then a code like any other
-        return compatible([c + shift for c in z], [c + shift for c in people], weight)
+        if self.missing == OWN:  # missing is then a code like any other
+            return [c + 1 for c in z], [c + 1 for c in people]
+        for i, v in enumerate(keys):
+            coded = self.people.schema.coded(self.people.frame.get_column(v)).to_numpy()
+            answers = np.unique(z[i][file.answers(v)])
+            z[i], people[i] = file.values(v), np.where(coded | np.isin(people[i], answers), -1, people[i])
+        return z, people
 
     def _in_file(self, file: File, name: str) -> I64:
         """The population's values of a key as codes of the file: -1 where missing, above all where no record has it."""
@@ -132,12 +149,28 @@ class KMap(FileRisk):
         codes = file.codes_of(column)
         return np.where((codes < 0) & ~column.missing, int(file.codes(name).max()) + 1, codes)
 
-    def _words(self, file: File, size: F64, weight: F64) -> list[str]:
-        said = [f"Population: {weight.sum():,.0f} people. Fewest behind a record: {int(size.min()):,}."]
-        nobody = int((size == 0).sum())
-        if nobody:
+    def _words(self, file: File, keys: Sequence[str], size: F64, alike: F64) -> list[str]:
+        """Records with fewer people behind them than a population of this file could have."""
+        said = []
+        none, short = size == 0, size < alike
+        if none.any():
+            open_ = none & np.any([file.codes(v) < 0 for v in keys], axis=0)
+            kept = f" {int(open_.sum()):,} of them have a missing key, which no known value agrees with."
             said.append(
-                f"{nobody:,} of {file.n:,} records have keys that nobody in the population has, and count as below k: "
-                "the population is not that of the file, or its values are altered or coded otherwise."
+                f"{int(none.sum()):,} of {file.n:,} records have keys that nobody in the population has, and count as "
+                "below k: the population is not that of the file, or its values are altered or coded otherwise."
+                + (kept if open_.any() and self.missing == OWN else "")
+            )
+        if (short & ~none).any():
+            moved = file.altered(keys)
+            why = (
+                f"values that are altered at random ({', '.join(moved)}) may make records alike that are not"
+                if moved
+                else "that cannot be: it is not the population of this file, or its values are coded otherwise. Do not "
+                "rely on these numbers"
+            )
+            said.append(
+                f"For {int(short.sum()):,} of {file.n:,} records the population has fewer people with their keys than "
+                f"the file has records; {why}."
             )
         return said

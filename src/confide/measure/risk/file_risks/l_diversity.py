@@ -109,12 +109,27 @@ class LDiversity(FileRisk):
             "diversity": diversity[classes.of], "below": poor[classes.of],
         })  # fmt: skip
         title = f"l-diversity of {file.n:,} records: {self.sensitive} by {', '.join(self.keys)}; {self._degree}"
-        notes = (f"Diversity is {KINDS[self.kind]}.", *classes.words(file, self.variables[:-1], self.sensitive))
+        notes = (
+            f"Diversity is {KINDS[self.kind]}.",
+            *self._too_many(classes),
+            *classes.words(file, self.variables[:-1], self.sensitive),
+        )
         shown = np.where(np.isfinite(diversity), diversity, 0.0)[classes.of]
         return FileRiskResult(
             title, frame, counted(int(frame["below"].sum()), file.n), self.parts, notes, bars(_ranges(shown)),
             f"Records, by the diversity of their class: {self.kind}",
         )  # fmt: skip
+
+    def _too_many(self, classes: Classes) -> list[str]:
+        """That the file has too few values for any class to be diverse."""
+        if classes.hidden or self.l <= classes.levels:
+            return []
+        return [
+            f"The file has {classes.levels:,} values of {self.sensitive}, fewer than l = {self.l:g}: no class can be "
+            f"diverse, however coarse the keys; give an l of at most {classes.levels:,}."
+            if classes.levels > 1
+            else f"The file has one value of {self.sensitive}: no class can be diverse, however coarse the keys."
+        ]
 
     def violated(self, classes: Classes, file: File) -> Bools:  # noqa: ARG002 - as others
         """Which classes are not diverse, shape (d,)."""

@@ -17,9 +17,10 @@ from confide.measure.risk.file_risks.classes import OWN
 from confide.measure.risk.file_risks.file import File
 from confide.measure.risk.file_risks.result import FileRiskResult, bars
 from confide.measure.risk.file_risks.statement import SHARE, FileRisk
-from confide.measure.risk.file_risks.words import fine_words, kept_back_words, missing_words, truth_words
+from confide.measure.risk.file_risks.words import fine_words, kept_back_words, missing_words, some, truth_words
 from confide.measure.risk.population.cells import Cells
 from confide.measure.risk.population.estimates import DIS, KNOWN, SIZES, WEIGHTED, Estimate, Sample, estimate
+from confide.measure.risk.population.intrusion import NO_DOUBLES
 from confide.measure.risk.population.poisson import SEARCH
 from confide.measure.risk.population.sampling import check_sampling, sampling_words, weights_of
 
@@ -27,6 +28,8 @@ USUAL = (SEARCH, DIS, WEIGHTED, "pitman", "ewens", "zayatz", "snb")
 """What is estimated where nobody says: all but the variants."""
 NOTHING = 1e-12
 """Expected numbers below this are 0 in a study."""
+LEAST = 0.05
+"""Estimates below this are printed as 0.0: a factor between one of them and another says nothing."""
 NUMBERS = (
     "tau1", "tau1_low", "tau1_high", "tau2", "tau2_low", "tau2_high", "uniques", "dis", "dis_low", "dis_high",
     "z1", "z2",
@@ -126,12 +129,13 @@ class PopulationUniques(FileRisk):
         per_record = next((e for e in found if e.inverse is not None), None) or estimate(WEIGHTED, sample)
         numbers = {
             "": tau1, SHARE: None if tau1 is None else tau1 / file.n, "matches": _first(table["tau2"]),
-            "dis": _first(table.sort(pl.col("estimator") != DIS, maintain_order=True)["dis"]),
+            "dis": _chance(found),
         }  # fmt: skip
-        drawn = sampling_words(self.weight, self.fraction, self.total)
+        alone, drawn = sample.cells.having(1), sampling_words(self.weight, self.fraction, self.total)
         title = f"Uniques of the population behind {file.n:,} records on {', '.join(self.keys)}; {drawn}"
         notes = (
-            f"{sample.cells.having(1):,} records are unique in the sample. Per record: {per_record.estimator}.",
+            f"{some(alone, 'record')} {'is' if alone == 1 else 'are'} unique in the sample. Per record: "
+            f"{per_record.estimator}.",
             *model_words(found, keys), *doubts(found, sample.cells, self.weight), *fine_words(file, keys),
             *missing_words(file, keys, OWN), *kept_back_words(file, self.keys), *truth_words(file, keys),
         )  # fmt: skip
@@ -180,6 +184,14 @@ def _first(values: pl.Series) -> float | None:
     return known if known is None or known > NOTHING else 0.0
 
 
+def _chance(found: Sequence[Estimate]) -> float | None:
+    """The chance that a match with a sample unique is right, by "dis" if it is asked; None where that is no finding."""
+    values = sorted((e for e in found if e.dis is not None), key=lambda e: e.estimator != DIS)
+    if not values or values[0].note == NO_DOUBLES:
+        return None
+    return values[0].dis
+
+
 def _frame(cells: Cells, e: Estimate) -> pl.DataFrame:
     assert e.inverse is not None
     assert e.alone is not None
@@ -222,6 +234,20 @@ def model_words(found: Sequence[Estimate], keys: Sequence[str]) -> list[str]:
     return said
 
 
+def _apart(tau1: Sequence[float]) -> list[str]:
+    """How far estimates lie apart: by a factor, or, where one is next to nothing, from where to where.
+
+    >>> _apart([9.0, 27.0]), _apart([1e-7, 27.0]), _apart([9.0, 10.0])
+    (['The estimates of tau1 differ by a factor of 3.0.'], ['The estimates of tau1 lie between 0.0 and 27.0.'], [])
+    """
+    low, high = min(tau1, default=0.0), max(tau1, default=0.0)
+    if high < LEAST or high <= 2 * low:
+        return []
+    if low < LEAST:
+        return [f"The estimates of tau1 lie between {low:,.1f} and {high:,.1f}."]
+    return [f"The estimates of tau1 differ by a factor of {high / low:.1f}."]
+
+
 def doubts(found: Sequence[Estimate], cells: Cells, weight: str | None) -> list[str]:
     """What to think of the estimates."""
     said, names = [], {e.estimator for e in found if e.note != "the sample is the population"}
@@ -233,9 +259,7 @@ def doubts(found: Sequence[Estimate], cells: Cells, weight: str | None) -> list[
         )
     if weight is not None and (by_sizes or SEARCH in names) and np.ptp(cells.people / cells.f) > 0:
         said.append("Weights differ; models of sizes use their mean alone, as if everybody had one chance to be drawn.")
-    values = [e.tau1 for e in found if e.tau1 is not None and e.estimator in names and e.tau1 > 0]
-    if len(values) > 1 and max(values) > 2 * min(values):
-        said.append(f"The estimates of tau1 differ by a factor of {max(values) / min(values):.1f}.")
+    said += _apart([e.tau1 for e in found if e.tau1 is not None and e.estimator in names])
     if any(e.estimator.endswith("as_arx") for e in found):
         said.append("Estimators that end in as_arx reproduce another tool's formulas, faults included; for comparison.")
     said += [f"{e.estimator}: {e.note}." for e in found if e.note and e.fit is None]

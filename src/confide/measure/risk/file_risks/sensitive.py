@@ -52,7 +52,7 @@ class Classes:
             classes = Distinct.rows(codes, file.n)
             none = np.zeros(0, dtype=np.int64)
             return cls(classes.of, classes.count, none, none, np.zeros(0), 0, hidden=True)
-        values = file.codes(sensitive)
+        values = file.values(sensitive)
         if (values < 0).all():
             raise InputError(f'{file.where}: all values of "{sensitive}" are missing; there is nothing to learn.')
         return cls.of_codes(codes, values, file.n)
@@ -80,8 +80,10 @@ class Classes:
             said.append(f"{sensitive} is not released, so being alike tells nothing of it: no class is in violation.")
         else:
             lost, empty = int(file.n - self.valued.sum()), int((self.valued == 0).sum())
+            coded = int(file.answers(sensitive).sum())
+            codes = f" ({coded:,} hold a code that the file declares missing)" if coded else ""
             if lost:
-                said.append(f"{lost:,} of {file.n:,} values of {sensitive} are missing, and count as no value.")
+                said.append(f"{lost:,} of {file.n:,} values of {sensitive} are missing{codes}, and count as no value.")
             if empty:
                 said.append(f"{empty:,} classes have no value of {sensitive} at all, and count as violations.")
             if self.levels == 1:

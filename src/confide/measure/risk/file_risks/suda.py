@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -16,12 +16,16 @@ from confide.frames.unique_sets import UniqueSets, check_sizes, unique_sets
 from confide.measure.risk.file_risks.file import File
 from confide.measure.risk.file_risks.result import FileRiskResult, bars
 from confide.measure.risk.file_risks.statement import SHARE, FileRisk, counted
-from confide.measure.risk.file_risks.words import fine_words, kept_back_words, truth_words
+from confide.measure.risk.file_risks.words import cells_words, fine_words, kept_back_words, some, truth_words
 from confide.measure.risk.population.cells import Cells
-from confide.measure.risk.population.intrusion import intrusion
+from confide.measure.risk.population.intrusion import NO_DOUBLES, Intrusion, intrusion
 from confide.measure.risk.population.sampling import check_sampling, weights_of
 from confide.measure.risk.population.special import SCALES, contributions, dis_suda, listed, scores, smallest
 
+MOST = 160
+"""Keys up to which sums of (m - s)! are numbers of a computer."""
+TURNED = 28
+"""Keys from which on Q, the power of DIS-SUDA, is not above 0."""
 MISSING = {
     "own": "a missing value is a category of its own",
     "never": "a set with a missing value is nobody's, and whoever has it is not counted there, as in sdcMicro",
@@ -88,7 +92,24 @@ class Suda(FileRisk):
         if self.largest is not None and not (whole and self.largest >= 1):
             raise InputError("Suda: largest is the size of the largest set of keys that is looked at, from 1.")
         check_sizes(len(self.keys), self.largest)
+        self._check_many()
         check_sampling(self.keys, self.weight, self.fraction, self.total, "Suda", needed=False)
+
+    def _check_many(self) -> None:
+        """Refuse so many keys that scores are no numbers, or that the powers of DIS-SUDA turn their order round."""
+        many = len(self.keys)
+        if self.scale == "elliot" and many > MOST:
+            raise InputError(
+                f'Suda: {many} keys were given, and (m - s)!, the score of scale="elliot", is too large a number with '
+                f'more than {MOST}; name fewer keys, or take scale="ihsn".'
+            )
+        drawn = any(given is not None for given in (self.weight, self.fraction, self.total))
+        if drawn and many >= TURNED:
+            raise InputError(
+                f"Suda: {many} keys were given, and from {TURNED} keys on the power Q = 1 + (8 - m) / 20 of DIS-SUDA "
+                "is 0 or below, so that larger scores would get smaller risks; name fewer keys, or leave out how the "
+                "file was drawn."
+            )
 
     @property
     def parts(self) -> dict[str, str]:
@@ -107,12 +128,15 @@ class Suda(FileRisk):
     def found(self, file: File) -> SpecialUniques:
         """Scores of all records."""
         keys = file.keys(self.keys)
-        found = unique_sets([file.codes(v) for v in keys], file.n, self.largest, self.missing == "own")
+        own = self.missing == "own"
+        codes = [file.codes(v) if own else file.values(v) for v in keys]
+        found = unique_sets(codes, file.n, self.largest, own)
         m = max(len(keys), 1)
         of_size = scores(m, self.scale)[: found.by_size.shape[1]]
         score, sets = (found.by_size @ of_size)[found.of], found.by_size.sum(axis=1)[found.of]
         there = sets > 0
-        theta = self._theta(file, keys)
+        chance = self._chance(file, keys)
+        theta = None if chance is None else chance.theta
         frame = pl.DataFrame({
             "row": np.arange(file.n), "score": score, "sets": sets, "smallest": smallest(found)[found.of],
         }).with_columns(smallest=pl.when(pl.col("sets") > 0).then("smallest"))  # fmt: skip
@@ -122,7 +146,7 @@ class Suda(FileRisk):
             **counted(int(there.sum()), file.n), "mean": float(score.mean()), "largest": float(score.max()),
             "sets": float(found.count.sum()),
         }  # fmt: skip
-        notes = self._notes(file, keys, found, theta, int((there & (score == 0)).sum()))
+        notes = self._notes(file, keys, found, chance, int((there & (score == 0)).sum()))
         title = f'Special uniques (SUDA2) of {file.n:,} records on {", ".join(self.keys)}; scale "{self.scale}"'
         sizes = {f"{s} keys" if s > 1 else "1 key": float(k) for s, k in enumerate(found.sizes, 1)}
         return SpecialUniques(
@@ -130,14 +154,18 @@ class Suda(FileRisk):
             "Minimal sample uniques, by size", contributions(keys, found, of_size), listed(keys, found), theta,
         )  # fmt: skip
 
-    def _theta(self, file: File, keys: Sequence[str]) -> float | None:
+    def _chance(self, file: File, keys: Sequence[str]) -> Intrusion | None:
+        """DIS, where it is said how the file was drawn; without a theta where it is no finding."""
         if self.weight is None and self.fraction is None and self.total is None:
             return None
         weights = weights_of(file, self.weight, self.fraction, self.total)
-        return intrusion(Cells.of([file.codes(v) for v in keys], weights)).theta
+        found = intrusion(Cells.of([file.codes(v) for v in keys], weights))
+        return replace(found, theta=None) if found.note == NO_DOUBLES else found
 
-    def _notes(self, file: File, keys: Sequence[str], found: UniqueSets, theta: float | None, lost: int) -> list[str]:
-        said = [f'An MSU of s of the {len(keys)} keys scores {SCALES[self.scale]} (scale "{self.scale}").']
+    def _notes(
+        self, file: File, keys: Sequence[str], found: UniqueSets, chance: Intrusion | None, lost: int
+    ) -> list[str]:
+        said = [f'An MSU of s of the {some(len(keys), "key")} scores {SCALES[self.scale]} (scale "{self.scale}").']
         if lost:
             said.append(f"{lost:,} records have the score 0 although all keys together single them out: 0 is not safe.")
         if found.by_size.shape[1] < len(keys):
@@ -146,15 +174,14 @@ class Suda(FileRisk):
                 f"Sets of up to {found.by_size.shape[1]} of {len(keys)} keys were looked at; {more:,} records without "
                 "a score are unique on all keys."
             )
-        cells = int(sum((file.codes(v) < 0).sum() for v in keys))
-        said.append(
-            f'Rule for missing values: "{self.missing}" ({MISSING[self.missing]}). '
-            + (f"{cells:,} of {file.n * len(keys):,} cells are missing." if cells else "No key has one.")
-        )
+        counted = cells_words(file, keys, self.missing != "own")
+        said.append(f'Rule for missing values: "{self.missing}" ({MISSING[self.missing]}). {counted}')
         said.append("Shares in the table overlap, since a set has several keys; they need not sum to 1.")
-        if theta is not None:
+        if chance is not None and chance.theta is None:
+            said.append(f"DIS, the chance that a match with a sample unique is right, is not known: {chance.note}.")
+        elif chance is not None:
             said.append(
-                f"DIS: a match with a sample unique is right with chance {theta:.4g}. DIS-SUDA shares this out by the "
-                "scores; it is a convention, and its mean is not this chance unless all scores are equal."
+                f"DIS: a match with a sample unique is right with chance {chance.theta:.4g}. DIS-SUDA shares this out "
+                "by the scores; it is a convention, and its mean is not this chance unless all scores are equal."
             )
         return [*said, *fine_words(file, keys), *kept_back_words(file, self.keys), *truth_words(file, keys)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import ClassVar
 
@@ -43,14 +43,16 @@ class TCloseness(FileRisk):
        \qquad \sum_{N} \frac{h(N)}{H} \min(\mathrm{surplus}_N, \mathrm{deficit}_N)
 
     for the `kind` "ordered" (m values in their order), "equal" and "hierarchical" (over inner nodes N of a tree of
-    height H, with h(N) their heights and what its children have too much and too little). `hierarchy`: by value, the
+    height H, with h(N) their heights and what its children have too much and too little). Where it is not stated,
+    numbers are "ordered" and categories "equal", which is never the shorter distance; the result says which. Whole
+    numbers of few values count as categories, as everywhere. `hierarchy`: by value, the
     groups that it belongs to, the narrowest first, as {"flu": ["lungs"], "ulcer": ["stomach"]}, or a `cf.Hierarchy`
     with a table; one root is over all. `t`: the largest distance allowed, between 0 and 1. Missing is no value; a class
     without any is in violation.
 
     >>> import confide as cf
     >>> file = {"area": [*"aaabbbccc"], "salary": [3, 4, 5, 6, 8, 11, 7, 9, 10]}
-    >>> found = cf.measures.TCloseness("area", "salary", t=0.2).of(file).frame["distance"].round(4).to_list()
+    >>> found = cf.measures.TCloseness("area", "salary", t=0.2, kind="ordered").of(file).frame["distance"].round(4)
     >>> found[0], found[3]
     (0.375, 0.1667)
     """
@@ -58,7 +60,7 @@ class TCloseness(FileRisk):
     keys: str | Sequence[str]
     sensitive: str
     t: float = 0.2
-    kind: str = field(default=ORDERED, metadata={"choices": tuple(KINDS)})
+    kind: str | None = field(default=None, metadata={"choices": tuple(KINDS)})
     hierarchy: Mapping[str, str | Sequence[str]] | Hierarchy | None = None
 
     risk: ClassVar[str] = "t_closeness"
@@ -69,7 +71,7 @@ class TCloseness(FileRisk):
         object.__setattr__(self, "keys", names_of(self.keys, "TCloseness: keys"))
         checked_sensitive(self.sensitive, self.keys, "TCloseness")
         fraction(self.t, "TCloseness: t")
-        if self.kind not in KINDS:
+        if self.kind is not None and self.kind not in KINDS:
             said = "; ".join(f'"{name}": {words}' for name, words in KINDS.items())
             raise InputError(f"TCloseness: kind is one of {said}.")
         if (self.kind == HIERARCHICAL) != (self.hierarchy is not None):
@@ -83,7 +85,8 @@ class TCloseness(FileRisk):
     @property
     def parts(self) -> dict[str, str]:
         """Records in violation, their share, and the largest distance."""
-        said = f"records in classes further than {self.t:g} from the file in {self.sensitive} ({self.kind})"
+        kind = "" if self.kind is None else f" ({self.kind})"
+        said = f"records in classes further than {self.t:g} from the file in {self.sensitive}{kind}"
         return {"": said, SHARE: f"share of {said}", LARGEST: f"largest distance of a class in {self.sensitive}"}
 
     @property
@@ -93,7 +96,7 @@ class TCloseness(FileRisk):
 
     def found(self, file: File) -> FileRiskResult:
         """The distance of every record's class."""
-        keys = self.variables[:-1]
+        keys, kind = self.variables[:-1], self._kind(file)
         classes = Classes.of_file(file, keys, self.sensitive)
         distance = self._distances(file, classes)
         empty = (classes.valued == 0) & (not classes.hidden)
@@ -106,11 +109,42 @@ class TCloseness(FileRisk):
         title = f"t-closeness of {file.n:,} records: {self.sensitive} by {', '.join(self.keys)}; t = {self.t:g}"
         largest = float(distance[~empty].max()) if (~empty).any() else None
         numbers = {**counted(int(frame["above"].sum()), file.n), LARGEST: largest}
-        notes = (f'Distance "{self.kind}": {KINDS[self.kind]}.', *classes.words(file, keys, self.sensitive))
+        notes = (
+            f'Distance "{kind}": {KINDS[kind]}.{self._doubt(file, kind)}',
+            *classes.words(file, keys, self.sensitive),
+        )
         return FileRiskResult(
-            title, frame, numbers, self.parts, notes, bars(_ranges(distance[classes.of])),
-            f"Records, by the distance of their class: {self.kind}",
+            title, frame, numbers, replace(self, kind=kind).parts, notes, bars(_ranges(distance[classes.of])),
+            f"Records, by the distance of their class: {kind}",
         )  # fmt: skip
+
+    def _kind(self, file: File) -> str:
+        """The kind that is stated; else that of the variable, which a plan that recodes numbers does not change."""
+        if self.kind is not None:
+            return self.kind
+        release = file.release
+        if release is not None and self.sensitive in release.original.columns:
+            first = release.before.column(self.sensitive, release.kinds.get(self.sensitive))
+        elif self.sensitive in file.data.types:
+            first = file.column(self.sensitive)
+        else:
+            return EQUAL
+        text = file.data.types.get(self.sensitive) == pl.String
+        return ORDERED if first.kind == "numeric" and not text else EQUAL
+
+    def _doubt(self, file: File, kind: str) -> str:
+        """What to ask about the order of values."""
+        if self.kind is None and kind == EQUAL:
+            return (
+                f' {self.sensitive} holds categories; where their order means something, state kind="{ORDERED}", which '
+                "never gives larger distances."
+            )
+        held = file.data.types.get(self.sensitive)
+        if kind == ORDERED and held == pl.String:
+            return f" The order of {self.sensitive} is that of the alphabet, since it is text; is that meant?"
+        if kind == ORDERED and isinstance(held, pl.Enum):
+            return f" The order of {self.sensitive} is that in which the file lists its categories."
+        return ""
 
     def violated(self, classes: Classes, file: File) -> Bools:
         """Which classes are too far from the file, shape (d,)."""
@@ -127,12 +161,14 @@ class TCloseness(FileRisk):
         """The distance of each class; 0 where all have one value, or where none is released."""
         if classes.levels < 2:
             return np.zeros(len(classes.size))
-        if self.kind == ORDERED:
+        kind = self._kind(file)
+        if kind == ORDERED:
             return ordered_distance(classes)
-        if self.kind == EQUAL:
+        if kind == EQUAL:
             return equal_distance(classes)
         assert isinstance(self.hierarchy, Mapping)  # as it was checked
-        return hierarchical_distance(classes, ValueTree.of(self.hierarchy, file.column(self.sensitive)))
+        told = file.column(self.sensitive).take(np.flatnonzero(file.values(self.sensitive) >= 0))
+        return hierarchical_distance(classes, ValueTree.of(self.hierarchy, told))
 
 
 def _ranges(distance: F64) -> dict[str, float]:

@@ -20,7 +20,7 @@ from confide.measure.risk.file_risks.file import File
 from confide.measure.risk.file_risks.k_anonymity import checked_k
 from confide.measure.risk.file_risks.result import FileRiskResult, bars
 from confide.measure.risk.file_risks.statement import SHARE, FileRisk, counted
-from confide.measure.risk.file_risks.words import kept_back_words, truth_words
+from confide.measure.risk.file_risks.words import cells_words, kept_back_words, truth_words
 
 MOST = 100_000
 """Sets of keys that are counted at most."""
@@ -113,8 +113,7 @@ class UnsafeCombinations(FileRisk):
 
     def _words(self, file: File, keys: Sequence[str]) -> list[str]:
         limits = ", ".join(f"{b:,} for {s}" for s, b in enumerate(self._below, 1))
-        cells = int(sum((file.codes(v) < 0).sum() for v in keys))
-        rule = f"Combinations with a missing value are left out ({cells:,} cells of keys are missing)."
+        rule = f"Combinations with a missing value are left out. {cells_words(file, keys, True)}"
         said = f"Unsafe: fewer records than {limits} keys. The 20 sets of keys with most are shown."
         return [said, rule, *kept_back_words(file, self.variables), *truth_words(file, keys)]
 
@@ -140,7 +139,7 @@ def _thresholds(below: object, dimension: int) -> tuple[int, ...]:
 
 def _levels(file: File, keys: Sequence[str], below: Sequence[int]) -> Iterator[tuple[tuple[str, ...], Bools, Bools]]:
     """By set of keys, which records are unsafe on it, and which are while no smaller set inside is."""
-    codes = {v: file.codes(v) for v in keys}
+    codes = {v: file.values(v) for v in keys}
     inside: dict[tuple[str, ...], Bools] = {}
     for size, limit in enumerate(below[: len(keys)], 1):
         level = {}

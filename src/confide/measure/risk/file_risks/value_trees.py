@@ -31,7 +31,7 @@ class ValueTree:
     def of(cls, groups: Mapping[str, Sequence[str]], column: Column) -> ValueTree:
         """The tree over the values that a column has."""
         values = column.values[~column.missing]
-        known = [str(v) if column.kind == "numeric" and v != round(v) else _text(column, v) for v in np.unique(values)]
+        known = [_text(v if column.kind == "numeric" else column.levels[int(v)]) for v in np.unique(values)]
         lost = sum(name not in groups for name in known)
         if lost:
             raise InputError(
@@ -42,8 +42,13 @@ class ValueTree:
         return cls(tuple(_links(paths, k) for k in range(len(paths[0]) - 1)))
 
 
-def _text(column: Column, value: float) -> str:
-    return str(int(value)) if column.kind == "numeric" else str(column.levels[int(value)])
+def _text(value: object) -> str:
+    """A value as text; whole numbers without a point, however they are stored.
+
+    >>> _text(2.0), _text(2), _text("2.0"), _text(2.5)
+    ('2', '2', '2.0', '2.5')
+    """
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _links(paths: Sequence[Sequence[str]], k: int) -> I64:
@@ -66,12 +71,12 @@ def checked_tree(given: object) -> dict[str, tuple[str, ...]]:
         if given.table is None:
             raise InputError("TCloseness: hierarchy is stated as a table of values and their groups, not by a rule.")
         inner = len(given.levels) - 1 - given.leaves_out
-        given = {str(v): tuple(str(g) for g in groups[:inner]) for v, groups in given.table.items()}
+        given = {_text(v): tuple(str(g) for g in groups[:inner]) for v, groups in given.table.items()}
     if not isinstance(given, Mapping) or not given:
         raise InputError('TCloseness: hierarchy is a table by value, such as {"flu": ["lungs"], "ulcer": ["stomach"]}.')
     if len(given) > MOST:
         raise InputError(f'TCloseness: hierarchy is for {MOST:,} values at most; numbers have an order, "ordered".')
-    made = {str(v): (g,) if isinstance(g, str) else tuple(g) for v, g in given.items()}
+    made = {_text(v): (g,) if isinstance(g, str) else tuple(g) for v, g in given.items()}
     if not all(isinstance(g, str) and g for groups in made.values() for g in groups):
         raise InputError("TCloseness: hierarchy: groups are named by text that is not empty.")
     lengths = {len(groups) for groups in made.values()}

@@ -34,18 +34,38 @@ def _range(i: int) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
+def some(number: int, what: str) -> str:
+    """A number of things in words.
+
+    >>> some(1, "row"), some(1_200, "row")
+    ('1 row', '1,200 rows')
+    """
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def missing_words(file: File, keys: Sequence[str], rule: str) -> list[str]:
     """The rule for missing values, and what it means for this file."""
-    cells = int(sum((file.codes(v) < 0).sum() for v in keys))
-    if not cells:
-        return [f'Rule for missing values: "{rule}" ({RULES[rule]}). No key has one.']
-    said = f'Rule for missing values: "{rule}" ({RULES[rule]}). {cells:,} of {file.n * len(keys):,} cells are missing.'
-    if rule == WILDCARD:
+    said = f'Rule for missing values: "{rule}" ({RULES[rule]}). {cells_words(file, keys, rule == WILDCARD)}'
+    if rule == WILDCARD and any((file.values(v) < 0).any() for v in keys):
         said += (
             " Somebody who knows the hidden value of a person may find that nobody else fits: this rule is no bound on "
             f'an attack; "{OWN}" is.'
         )
     return [said]
+
+
+def cells_words(file: File, keys: Sequence[str], coded_are_missing: bool) -> str:
+    """How many values of keys are missing, and what is done with codes that the file declares missing."""
+    cells, coded = (int(sum(found.sum() for found in each)) for each in (
+        [file.codes(v) < 0 for v in keys], [file.answers(v) for v in keys],
+    ))  # fmt: skip
+    of = f"{file.n * len(keys):,} cells"
+    if not coded:
+        return f"{cells:,} of {of} are missing." if cells else "No key has one."
+    said = f"{cells:,} of {of} are empty, {coded:,} hold a code that the file declares missing (as for refused)"
+    if coded_are_missing:
+        return f"{said}: both are missing."
+    return f"{said}: each code is a value of its own, since everybody sees it."
 
 
 def kept_back_words(file: File, names: Sequence[str]) -> list[str]:

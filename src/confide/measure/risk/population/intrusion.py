@@ -22,6 +22,9 @@ import numpy as np
 
 from confide.measure.risk.population.cells import Cells
 
+NO_DOUBLES = "the sample has no doubles, which tell how many people share a cell: 1 is no finding"
+"""Why a chance of 1 is not one."""
+
 
 @dataclass(frozen=True)
 class Intrusion:
@@ -52,5 +55,5 @@ def intrusion(cells: Cells) -> Intrusion:
     # (a1 + a2 + a3)^2 less the squares is twice the sum over pairs; a sum of (w - 1)^2 is that of w^2 - 2w + 1.
     triples = (cells.people[three] - 3) ** 2 - (cells.squares[three] - 2 * cells.people[three] + 3)
     variance = float((more * more + more).sum() + triples.sum())
-    note = "" if two.any() else "the sample has no doubles, which tell how many people share a cell: 1 is no finding"
+    note = "" if two.any() else NO_DOUBLES
     return Intrusion(theta, theta**2 / uniques * float(np.sqrt(max(variance, 0.0))), note)

@@ -237,6 +237,8 @@ class _FittedSuppression(Fitted):
         if self.step.rule == "own":
             return []
         told = self.details()
+        if not told["people"]:
+            return []
         return [
             f"{self.step.where}: by the wildcard rule a hidden value agrees with any, which does not protect people "
             f"whose keys are known: for {told['below_k']['person']:,} of {told['people']:,} fewer than k rows can be "

@@ -82,7 +82,8 @@ def left_below(pieces: Pieces, sizes: Mapping[int, int]) -> dict[str, int]:
     return out
 
 
-def least_candidates(pieces: Pieces, within: Sequence[int]) -> int:
-    """The fewest rows that can be of a person whose true values are known, over those to be protected: least n_t."""
+def least_candidates(pieces: Pieces, within: Sequence[int]) -> int | None:
+    """The fewest rows that can be of a person whose true values are known, over those to be protected: least n_t; None
+    where nobody is to be protected."""
     found: I64 = alike(pieces, "person", within)[pieces.asked]
-    return int(found.min()) if len(found) else 0
+    return int(found.min()) if len(found) else None

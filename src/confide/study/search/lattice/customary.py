@@ -13,6 +13,7 @@ from confide.measure.risk.file_risks.l_diversity import LDiversity
 from confide.measure.risk.file_risks.sensitive import Classes
 from confide.measure.risk.file_risks.statement import FileRisk
 from confide.measure.risk.file_risks.t_closeness import TCloseness
+from confide.measure.risk.file_risks.words import some
 
 Followed = KAnonymity | LDiversity | TCloseness
 """Risks that follow from classes of records that are alike, and so can be followed from level to level."""
@@ -83,5 +84,5 @@ def followed(statement: FileRisk, n: int) -> Followed:
             "in which a missing value is a category of its own."
         )
     if statement.k > n:
-        raise InputError(f"until: k is {statement.k:,}, but the file has {n:,} rows; give a k of at most {n:,}.")
+        raise InputError(f"until: k is {statement.k:,}, but the file has {some(n, 'row')}; give a k of at most {n:,}.")
     return statement

@@ -80,7 +80,7 @@ class Problem:
             released = fixed_keys(self.file, self.plan, [v for v in criterion.keys if v not in names])
             v = criterion.sensitive
             hidden = v is not None and v in (*self.plan.drop, *self.plan.identifiers)
-            inside = None if v is None or hidden else codes_of(self.file.column(v))
+            inside = None if v is None or hidden else File(self.file, "until").values(v)
             self._rollups[key] = Rollup(self.ladders, names, released, self.file.frame.height, inside, hidden)
         return self._rollups[key]
 
