@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -154,6 +154,18 @@ class LocalSuppression(Mechanism):
                 if s.selects
             ),
         ]
+
+    def without(self, variables: Collection[str]) -> Sequence[Mechanism]:
+        """The same with the keys that are left; sets of more keys than that are then all of them."""
+        left = tuple(v for v in self.variables if v not in variables)
+        if not left:
+            return ()
+        sizes: dict[int, int] = {}
+        for size, k in (self.subsets or {}).items():
+            at = min(size, len(left))
+            sizes[at] = max(k, sizes.get(at, 0))
+        importance = {v: c for v, c in (self.importance or {}).items() if v in left}
+        return (replace(self, variables=left, subsets=sizes or None, importance=importance or None),)
 
     def guess(self, released: Records) -> Mechanism:  # noqa: ARG002 - rates are read off the release
         """Someone who knows only that values were hidden takes the rate of each pattern for the same whatever the
