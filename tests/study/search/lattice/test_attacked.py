@@ -112,3 +112,24 @@ def test_a_limit_that_is_met_nowhere_tells_of_nodes_that_could_not_be_attacked()
             HEADS, hierarchies={"age": cf.Hierarchy()}, until={"expected_matches": 1.5}, intruders=WHO,
             plan=plan, seed=1, repeats=1,
         )  # fmt: skip
+
+
+def test_coarser_nodes_are_attacked_where_coarsening_alone_misleads() -> None:
+    plan = cf.Plan([cf.Sample(0.5)], identifiers="id")
+    levels = {"age": cf.Hierarchy(widths=[5, 10, 20]), "sex": cf.Hierarchy(), "race": cf.Hierarchy()}
+    who = cf.Intruder(knows=V)
+    limit = 30  # ages in twenties have fewer in the file, and more in a sample of it
+    coarse = cf.Plan([cf.Recode("age", width=20), cf.Sample(0.5)], identifiers="id").protect(HEADS, seed=1)
+    assert who.attack(coarse).summary().over_threshold > limit
+    found = cf.generalise(
+        HEADS, hierarchies=levels, until={"over_threshold": limit}, intruders=who, plan=plan, seed=1, repeats=2, tries=6
+    )
+    assert found.best["age"] == "left out"
+    assert found.optimum is not None
+    assert found.optimum.risks["over_threshold"].mean <= limit
+    assert "but not with the plan, so that coarser ones were attacked too" in found.reason
+    with pytest.raises(cf.InputError, match=r"comes nearest: .* of 20 combinations of levels were attacked"):
+        cf.generalise(
+            HEADS, hierarchies=levels, until={"expected_matches": 0}, intruders=who, plan=plan, seed=1, repeats=1,
+            tries=6,
+        )  # fmt: skip
