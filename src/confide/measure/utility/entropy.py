@@ -85,8 +85,8 @@ class Entropy(Stated):
         return self.lost(p, shown)
 
     def lost(self, p: F64, q: F64) -> float:
-        """The loss of a variable whose values have shares p in the original and q in the release, of which hidden values
-        are no part: they sum to less than 1 by the share of these."""
+        """The loss of a variable whose values have shares p in the original and q in the release, of which hidden
+        values are no part: they sum to less than 1 by the share of these."""
         before, after = entropy(p), told(q)
         whole = before if self.scale == "own" else np.log(max((p > 0).sum(), (q > 0).sum(), 2))
         return float(min(1.0, abs(after - before) / whole)) if whole > 0 else 0.0
@@ -94,20 +94,11 @@ class Entropy(Stated):
 
 def _missing_before(pair: Pair, variable: str, share: float, number: bool) -> float:
     """The share of missing values that the release has from the original: of the same records, where they are known."""
-    if pair.link is None or share == 0:
+    if pair.link is None or share == 0 or bool((pair.link < 0).any()):
         return share
-    if number:
-        missing = np.isnan(pair.numbers(variable, 0))
-    else:
-        missing = pair.before.column(variable, "categorical").values < 0
-    w = pair.weights(1)
+    original = pair.numbers(variable, 0) if number else pair.before.column(variable, "categorical").values
+    missing, w = np.isnan(original) if number else original < 0, pair.weights(1)
     return float(w[missing[pair.link]].sum() / w.sum())
-
-
-def _shares(self, pair: Pair, variable: str) -> tuple[F64, F64]:
-    number = pair.kind(variable) == "numeric" and pair.is_number(variable) and variable not in pair.coarse
-    ends = edges(pair, variable, self.bins) if number else None
-    return _shares(pair, variable, 0, ends), _shares(pair, variable, 1, ends)
 
 
 def _shares(pair: Pair, variable: str, file: int, ends: F64 | None) -> F64:
