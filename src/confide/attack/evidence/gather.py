@@ -57,7 +57,8 @@ class Uncertain:
     that is the same in every copy of a release. `given_record`: `like` speaks of the target's value given the record's,
     Pr(x given z), which beside absence is divided by Pr(x given the certain labels): "whole" where nothing has been
     divided yet, "tilt" where it was by Pr(x) at large; else empty. `off`: for a known noisy number that may be
-    mistaken, the noise and the mistake; `like` has both spreads together, for who believes nothing.
+    mistaken, the noise and the mistake; `like` has both spreads together, for who believes nothing. `cells`: numbers of known
+    values that can be counted in a register of the population.
     """
 
     variables: tuple[str, ...]
@@ -73,6 +74,7 @@ class Uncertain:
     once: bool = False
     given_record: str = ""
     off: Off | None = None
+    cells: Callable[[Records], I64] | None = None
 
     @property
     def silent(self) -> bool:
@@ -267,7 +269,7 @@ def _own_reading(
     return [
         Uncertain(
             evidence.about, flags, evidence.likelihood, None, view.met, direct=True, log_own=others,
-            bare=others is None,
+            bare=others is None, cells=evidence.cells,
         )
     ]  # fmt: skip
 
