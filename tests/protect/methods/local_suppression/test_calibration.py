@@ -110,3 +110,71 @@ def test_coarsened_and_then_hidden_is_attacked_at_every_level() -> None:
     got = {lev: found(cf.Intruder.at(lev, knows=KEYS).attack(release)) for lev in ("average", "informed", "naive")}
     assert got["naive"][1] <= got["average"][1] <= got["informed"][1] + 1e-9
     assert got["average"][0] == pytest.approx(got["average"][1], rel=0.15)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", ["informed", "exact", "average"])
+def test_an_interval_of_a_coarsened_key_is_understood(level: str) -> None:
+    claimed, right = 0.0, 0.0
+    plan = cf.Plan([cf.Recode("age", width=10), cf.LocalSuppression(KEYS, k=3)], identifiers=["id"])
+    for seed in range(2):
+        data = people(300, seed)
+        below = np.random.default_rng(seed).integers(0, 9, 300)
+        near = data.with_columns(low=pl.col("age") - below, high=pl.col("age") - below + 8)
+        who = cf.Intruder.at(level, knows=["sex", "area"], between={"age": ("low", "high")})
+        c, r = found(who.attack(plan.protect(data, seed=seed), targets=near))
+        claimed, right = claimed + c, right + r
+    assert claimed == pytest.approx(right, rel=0.08)
+
+
+def test_a_naive_intruder_has_an_interval_of_a_coarsened_key_too() -> None:
+    plan = cf.Plan([cf.Recode("age", width=10), cf.LocalSuppression(KEYS, k=3)], identifiers=["id"])
+    near = people(300, 1).with_columns(low=pl.col("age") - 4, high=pl.col("age") + 4)
+    who = cf.Intruder.at("naive", knows=["sex", "area"], between={"age": ("low", "high")})
+    assert found(who.attack(plan.protect(people(300, 1), seed=1), targets=near))[1] > 0
+
+
+def test_an_interval_among_too_many_values_is_refused_with_a_way_out() -> None:
+    """At level exact nobody is told to ask at level exact."""
+    data = people(1_500, 1).with_columns(
+        low=pl.col("age") - 2, high=pl.col("age") + 2, day=pl.Series(range(1_500)) % 40
+    )
+    keys = [*KEYS, "day"]
+    release = cf.Plan([cf.LocalSuppression(keys, k=2)], identifiers=["id"], drop=["low", "high"]).protect(data, seed=1)
+    who = cf.Intruder.at("exact", knows=["sex", "area", "day"], between={"age": ("low", "high")})
+    with pytest.raises(cf.InputError, match="give that value, or coarsen the variables"):
+        who.attack(release, targets=data)
+
+
+def test_rows_of_one_unit_do_not_count_as_several_people() -> None:
+    once = people(60, 1).rename({"id": "person"})
+    panel = pl.concat([once.with_columns(wave=pl.lit(w)) for w in range(3)])
+    plan = cf.Plan([cf.LocalSuppression(KEYS, k=3)], unit="person")
+    with pytest.raises(cf.InputError, match="the rows of a unit all have the same keys"):
+        plan.protect(panel, seed=1)
+    older = panel.with_columns(age=pl.col("age") + pl.when(pl.col("person") == 0).then(pl.col("wave")).otherwise(0))
+    said = plan.protect(older, seed=1).cautions
+    assert any("k counts rows, not units" in each for each in said)
+    assert not any("k counts rows" in each for each in plan.protect(once, seed=1).cautions)
+
+
+def test_a_variable_that_is_mostly_hidden_is_told() -> None:
+    data = people(200, 1).with_columns(income=pl.Series(range(200)) // 2)
+    release = cf.Plan([cf.LocalSuppression(["income", "sex"], k=3)], identifiers=["id"]).protect(data, seed=1)
+    assert any(
+        f'of "income" {release.details[0]["hidden"]["income"]} of 200 values are hidden' in c for c in release.cautions
+    )
+    assert 'of "income"' in repr(release)
+
+
+def test_risks_are_as_many_as_records_of_the_file_also_after_a_sample() -> None:
+    data = people(100, 1)
+    for many in (99, 101, 300):
+        step = cf.LocalSuppression(KEYS, k=3, risk=[0.9] * many, above=0.5)
+        with pytest.raises(cf.InputError, match=f"risk has {many} numbers, but the file has 100 records"):
+            cf.Plan([cf.Sample(0.5), step], identifiers=["id"]).protect(data, seed=1)
+
+
+def test_a_k_beside_subsets_is_not_dropped_without_a_word() -> None:
+    with pytest.raises(cf.InputError, match="k=5 would count for nothing"):
+        cf.LocalSuppression(KEYS, k=5, subsets={2: 3})
