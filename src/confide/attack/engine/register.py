@@ -62,4 +62,4 @@ def _sums(keys: list[I64], n: int, files: list[Records], weight: list[F64]) -> t
     size = int(of.max(initial=0)) + 1
     found = [np.bincount(of[ends[i] : ends[i + 1]], weights=weight[i], minlength=size) for i in range(2)]
     mine = of[ends[2] :]
-    return found[0][mine], found[1][mine]
+    return found[0][mine].astype(float), found[1][mine].astype(float)
