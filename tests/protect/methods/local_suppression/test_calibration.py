@@ -104,6 +104,16 @@ def test_level_exact_claims_what_it_finds(coarser: cf.Plan) -> None:
     assert claimed == pytest.approx(right, rel=1e-9)
 
 
+def test_level_exact_says_what_it_does_not_use() -> None:
+    release = cf.Plan([cf.LocalSuppression(KEYS, k=3)], identifiers=["id"]).protect(people(200, 1), seed=1)
+    said = "what other released variables say of values that are hidden is not used"
+    flat = {
+        lev: " ".join(repr(cf.Intruder.at(lev, knows=KEYS).attack(release)).split()) for lev in ("exact", "informed")
+    }
+    assert said in flat["exact"]
+    assert said not in flat["informed"]
+
+
 def test_coarsened_and_then_hidden_is_attacked_at_every_level() -> None:
     plan = cf.Plan([cf.Recode("age", width=10), cf.LocalSuppression(KEYS, k=3)], identifiers=["id"])
     release = plan.protect(people(400, 1), seed=1)

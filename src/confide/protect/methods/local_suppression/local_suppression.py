@@ -217,6 +217,10 @@ class _FittedSuppression(Fitted):
     def in_parts(self) -> bool:
         return True
 
+    def unused(self, level: str) -> str:
+        said = "what other released variables say of values that are hidden is not used: it could not be relied on."
+        return f"{self.step.where}: {said}" if level == "exact" else ""
+
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
         if view.level == "ignore":
             return Evidence(about)
