@@ -82,19 +82,22 @@ class Column:
 
 
 class Records(Mapping[str, Column]):
-    """Columns of equal length, by name. `rows` are positions in the file that the records were taken from.
+    """Columns of equal length, by name. `rows` are positions in the file that the records were taken from, which has
+    `file` records.
 
     `units`: the number of each record's unit (that of the unit's first row), None where units have one row each.
     """
 
     def __init__(
-        self, columns: Iterable[Column], n: int | None = None, rows: I64 | None = None, units: I64 | None = None
-    ) -> None:
+        self, columns: Iterable[Column], n: int | None = None, rows: I64 | None = None, units: I64 | None = None,
+        file: int | None = None,
+    ) -> None:  # fmt: skip
         self._columns = {c.name: c for c in columns}
         lengths = {len(c) for c in self._columns.values()}
         self.n = n if n is not None else (lengths.pop() if lengths else 0)
         self.rows = np.arange(self.n, dtype=np.int64) if rows is None else rows
         self.units = units
+        self.file = int(self.rows.max(initial=-1)) + 1 if file is None else file
 
     def __getitem__(self, name: str) -> Column:
         return self._columns[name]
@@ -108,16 +111,17 @@ class Records(Mapping[str, Column]):
     def take(self, rows: I64) -> Records:
         """The same variables for the rows given."""
         units = None if self.units is None else self.units[rows]
-        return Records((c.take(rows) for c in self._columns.values()), n=len(rows), rows=self.rows[rows], units=units)
+        columns = (c.take(rows) for c in self._columns.values())
+        return Records(columns, n=len(rows), rows=self.rows[rows], units=units, file=self.file)
 
     def select(self, names: Iterable[str]) -> Records:
         """Only the variables named."""
-        return Records((self._columns[v] for v in names), n=self.n, rows=self.rows, units=self.units)
+        return Records((self._columns[v] for v in names), n=self.n, rows=self.rows, units=self.units, file=self.file)
 
     def replaced(self, columns: Iterable[Column]) -> Records:
         """The same records with some variables replaced or added."""
         every = (self._columns | {c.name: c for c in columns}).values()
-        return Records(every, n=self.n, rows=self.rows, units=self.units)
+        return Records(every, n=self.n, rows=self.rows, units=self.units, file=self.file)
 
 
 def alike(a: Records, b: Records) -> bool:

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from confide.attack.evidence.gather import Uncertain
+from confide.attack.evidence.gather import Uncertain, meets
 from confide.core.errors import InputError
 from confide.frames.columns import F64, I64, Bools, Column, Records
 from confide.frames.distinct import Distinct
+from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.likelihood import Columns, Likelihood
 from confide.protect.shared.category_codes import level_codes
 
@@ -92,8 +93,12 @@ class Classes:
                 out += np.where(own[:, None] == mine[None, :], 0.0, -np.inf)
         return out
 
-    def inside(self, v: str, low: float, high: float) -> Bools:
-        """Classes whose value of a numeric class variable lies in [low, high], shape (K,)."""
+    def inside(self, v: str, low: float, high: float, before: Chain) -> Bools:
+        """Classes whose value of a class variable lies in [low, high], or, where a number was coarsened before, whose
+        cell meets it; shape (K,)."""
+        if self.columns[v].kind == "categorical":
+            found = next(records[v] for records in self.frames.values() if v in records)
+            return meets(found, before, low, high)
         values = np.unique(self.columns[v].values[~self.columns[v].missing])
         padded = np.append(np.where(np.isin(values, self.columns[v].special), np.nan, values), np.nan)[self.codes[v]]
         return np.asarray((padded >= low) & (padded <= high))

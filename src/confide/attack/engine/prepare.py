@@ -13,6 +13,7 @@ from confide.attack.engine.kernel_plan import Units
 from confide.attack.engine.link import linked
 from confide.attack.engine.membership import population_records, released_weights
 from confide.attack.engine.mistaken_noise import with_mistaken_noise
+from confide.attack.engine.register import log_register
 from confide.attack.engine.scene import Scene, TargetSide
 from confide.attack.evidence.case import Case, Merged, make_case, merged
 from confide.attack.evidence.copies import joined
@@ -22,6 +23,7 @@ from confide.attack.evidence.unreleased import as_shown
 from confide.attack.intruder import Intruder, Unsure
 from confide.attack.targets import UNKNOWN, Targets, gather_targets, released_row
 from confide.core.errors import InputError
+from confide.frames import to_polars
 from confide.frames.columns import F64, I64, Records
 from confide.frames.distinct import Distinct
 
@@ -104,7 +106,11 @@ class Prepared:
             fitted = fit(self.case, knowledge, targets, knows, between)
             knowledge, fitted = with_mistaken_noise(self.case, knowledge, fitted, targets)
             knowledge, fitted = linked(self.case, knowledge, fitted, targets)
-            self.fits[key] = knowledge, fitted, TargetSide.of(knowledge, fitted, targets)
+            side = TargetSide.of(knowledge, fitted, targets)
+            if self.population is not None:
+                told = log_register(self.case, knowledge, targets, *self.population)
+                side = replace(side, log_absent=side.log_absent + told)
+            self.fits[key] = knowledge, fitted, side
         return self.fits[key]
 
 
@@ -157,7 +163,11 @@ def _own(files: Merged, groups: Grouping | None, who: Targets, own_row: I64, sta
 def _population(intruder: Intruder, case: Case) -> tuple[Records, F64] | None:
     who = intruder.membership
     if isinstance(who, Unsure) and who.population is not None:
-        certain = [c.name for c in gather(case, tuple(intruder.knows), {}).certain]
-        names = tuple(dict.fromkeys([*certain, *(v for v in intruder.between if case.compiled.way(v).random is None)]))
+        found = gather(case, tuple(intruder.knows), {})
+        held = set(to_polars(who.population, "population").columns)
+        names = tuple(dict.fromkeys([
+            *(c.name for c in found.certain), *(v for v in intruder.between if case.compiled.way(v).random is None),
+            *(v for u in found.uncertain if u.cells is not None for v in u.variables_known if v in held),
+        ]))  # fmt: skip
         return population_records(who, case.original, names)
     return None

@@ -81,7 +81,7 @@ def log_limits(scene: Scene, cell: I64, numbers: Sequence[Number]) -> F64:
     out = np.zeros((len(cell), scene.classes.size))
     for v, (low, high) in scene.knowledge.limits.items():
         if v in scene.classes.codes:
-            out += np.where(scene.classes.inside(v, low, high), 0.0, -np.inf)
+            out += np.where(scene.classes.inside(v, low, high, scene.case.compiled.way(v).before), 0.0, -np.inf)
         for n in numbers:
             if n.variable == v:
                 out += log_interval(n, cell, low, high)

@@ -184,10 +184,9 @@ def believed_steps(intruder: Intruder, compiled: Compiled, original: Records, re
                 f"believes: the step must cover exactly {', '.join(step.variables)}, which were altered together."
             )
         after = {v: compiled.way(v).after for v in step.variables}
-        visible = {
-            v: released[v] if v in step.needs or released[v].kind == original[v].kind else original[v] for v in released
-        }
-        seen = Records([replace(c, special=original[c.name].special) for c in visible.values()])
+        met = {v: compiled.way(v).before.image(original[v]) for v in released}
+        visible = {v: released[v] if v in step.needs or released[v].kind == met[v].kind else met[v] for v in released}
+        seen = Records([replace(c, special=met[c.name].special) for c in visible.values()])
         out[i] = _remembered(compiled, i, belief, seen, after)
     unknown = [v for v in stated if compiled.way(v).random is None]
     if unknown:

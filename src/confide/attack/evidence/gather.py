@@ -57,7 +57,8 @@ class Uncertain:
     that is the same in every copy of a release. `given_record`: `like` speaks of the target's value given the record's,
     Pr(x given z), which beside absence is divided by Pr(x given the certain labels): "whole" where nothing has been
     divided yet, "tilt" where it was by Pr(x) at large; else empty. `off`: for a known noisy number that may be
-    mistaken, the noise and the mistake; `like` has both spreads together, for who believes nothing.
+    mistaken, the noise and the mistake; `like` has both spreads together, for who believes nothing. `cells`: numbers
+    of known values that can be counted in a register of the population.
     """
 
     variables: tuple[str, ...]
@@ -73,6 +74,7 @@ class Uncertain:
     once: bool = False
     given_record: str = ""
     off: Off | None = None
+    cells: Callable[[Records], I64] | None = None
 
     @property
     def silent(self) -> bool:
@@ -252,10 +254,13 @@ def _own_reading(
     """A method's own reading of pairs, which asks for no belief; its part A where that is not left out."""
     for v in evidence.about:
         if v in limits or v in case.intruder.errors:
-            what = "between" if v in limits else "errors"
+            what, deepest = "between" if v in limits else "errors", "exact" in case.intruder.levels
+            way = 'ask at level "exact"'
+            if deepest:
+                way = "coarsen the variables altered together, which have too many joint values to average over"
             raise InputError(
                 f'{what}: this intruder reads "{v}" as its method does, beside the target\'s own value; '
-                'give that value, or ask at level "exact".'
+                f"give that value, or {way}."
             )
     others = None
     if a != "ignore":
@@ -267,7 +272,7 @@ def _own_reading(
     return [
         Uncertain(
             evidence.about, flags, evidence.likelihood, None, view.met, direct=True, log_own=others,
-            bare=others is None,
+            bare=others is None, cells=evidence.cells,
         )
     ]  # fmt: skip
 
@@ -310,8 +315,8 @@ def _take_as_true(case: Case, v: str, certain: list[Certain], nearest: list[str]
 
 def _meets(case: Case, v: str, low: float, high: float) -> Bools:
     """Records whose released value allows a true value in [low, high]; missing ones do not."""
-    z = case.released[v]
-    chain = case.compiled.way(v).after
+    z, way = case.released[v], case.compiled.way(v)
+    chain = way.before if z.kind == "categorical" and not way.after.steps else way.after
     if z.kind == "categorical" and not chain.steps:
         raise InputError(f'between: "{v}" is categorical; knowledge of it must be a value, not an interval.')
     return meets(z, chain, low, high)

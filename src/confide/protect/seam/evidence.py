@@ -36,7 +36,9 @@ class Evidence:
     value given the released one, already divided by its average: that one stays out of A. "pair" is for a method's
     own reading of a pair, which needs no belief about what is not known and brings its own part A: `log_others`, the
     log of one factor a record, shape (r,). `instead`: the likelihood "z|y" for whoever has no value to compare, but an
-    interval or one that may be mistaken; None where there is none.
+    interval or one that may be mistaken; None where there is none. `cells`: of a "pair", numbers of the known values
+    that `log_others` takes to be as frequent among people who are not in the file; a register of the population says
+    how frequent they are. None where the method says nothing of that.
     """
 
     about: tuple[str, ...]
@@ -45,6 +47,7 @@ class Evidence:
     sense: str = "z|y"
     log_others: F64 | None = None
     instead: Likelihood | None = None
+    cells: Callable[[Records], I64] | None = None
 
     def __post_init__(self) -> None:
         if self.likelihood is not None and not isinstance(self.likelihood, Likelihood):

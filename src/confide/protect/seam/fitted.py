@@ -122,6 +122,11 @@ class Fitted(ABC):
         """Whether evidence at a level understands a target whose value is missing; if not, that is not known of it."""
         return True
 
+    def unused(self, level: str) -> str:  # noqa: ARG002 - a default
+        """What evidence at a level leaves out though the level promises it, a sentence that is printed with an attack;
+        empty where it leaves out nothing."""
+        return ""
+
     def lean(self) -> Fitted:
         """The same without what only `apply` needs."""
         return self

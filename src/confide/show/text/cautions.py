@@ -55,7 +55,18 @@ def _of_claims(attack: Attack) -> list[str]:
     claims, unknown = claims_of(attack.units), _of_unknown(attack)
     if claims is None or not attack.units.height:
         return unknown
-    return [*unknown, *(said for said in (claims.caution(), _level_caution(attack)) if said)]
+    return [*unknown, *(said for said in (claims.caution(), _level_caution(attack)) if said), *_of_unused(attack)]
+
+
+def _of_unused(attack: Attack) -> list[str]:
+    """What steps in play leave out though the level of the intruder promises it."""
+    level, compiled = "exact" if "exact" in attack.intruder.levels else "sdl", attack.release.compiled
+    if compiled is None:
+        return []
+    known = {*attack.intruder.knows, *attack.intruder.between}
+    every = zip(compiled.steps, compiled.fitted, strict=True)
+    found = [f.unused(level) for s, f in every if f is not None and known & set(s.variables)]
+    return [said for said in found if said]
 
 
 def _of_unknown(attack: Attack) -> list[str]:

@@ -200,7 +200,7 @@ def test_k_of_all_keys_bounds_and_is_not_cautioned_against(subsets: dict[int, in
 
 
 def test_plan_files_hold_all_of_it() -> None:
-    step = cf.LocalSuppression(KEYS, k=4, rule="own", subsets={3: 5, 2: 9}, importance={"age": 0.5}, weight="weight")
+    step = cf.LocalSuppression(KEYS, rule="own", subsets={3: 5, 2: 9}, importance={"age": 0.5}, weight="weight")
     plan = cf.Plan([step])
     assert cf.Plan.from_dict(plan.to_dict()) == plan
     assert plan.to_dict()["steps"][0]["method"] == "local_suppression"

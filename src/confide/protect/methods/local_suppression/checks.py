@@ -108,9 +108,8 @@ def unusable_people(
             raise InputError(f'{where}: risk="{risk}" must be a column of numbers.')
         found = np.asarray(column.values, dtype=float)
     else:
-        whole = bool(np.array_equal(original.rows, np.arange(original.n)))  # else some records are gone already
-        if len(risk) <= int(original.rows.max(initial=-1)) or (whole and len(risk) != original.n):
-            raise InputError(f"{where}: risk has {len(risk)} numbers, but the file has {original.n} records.")
+        if len(risk) != original.file:  # some records may be gone already
+            raise InputError(f"{where}: risk has {len(risk)} numbers, but the file has {original.file} records.")
         found = np.asarray(risk, dtype=float)[original.rows]
     if bool(np.isnan(found).any()):
         raise InputError(

@@ -13,6 +13,7 @@ from confide.core.checks import fraction
 from confide.core.errors import Problems, raise_all
 from confide.core.random.draws import Draws
 from confide.frames.columns import I64, Column, Kind, Records
+from confide.protect.methods.local_suppression.cautions import of_most_hidden, of_units
 from confide.protect.methods.local_suppression.checks import (
     stated_importance,
     stated_risk,
@@ -24,6 +25,7 @@ from confide.protect.methods.local_suppression.checks import (
 from confide.protect.methods.local_suppression.pieces import Pieces, key_codes, pieces_of
 from confide.protect.methods.local_suppression.reading import Reading
 from confide.protect.methods.local_suppression.solution import HOW, RULES, Solution, least_rows, left_below, solve
+from confide.protect.methods.local_suppression.units import refuse_repeats, rows_of_few
 from confide.protect.methods.local_suppression.wildcard_rule import MOST
 from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.evidence import Evidence
@@ -43,22 +45,31 @@ class LocalSuppression(Mechanism):
     r"""Hide single values until every combination of the keys is shared by k people.
 
     A hidden value is released as missing. By ``rule="own"`` missing counts as a value of its own: k rows show exactly
-    the same, so that nobody who knows the keys can be surer than 1/k of a record. By ``rule="wildcard"`` (that of
+    the same, so that the keys alone make nobody surer than 1/k of a record; what else is known and released may tell
+    rows that show the same keys apart. By ``rule="wildcard"`` (that of
     sdcMicro and mu-ARGUS) a missing value agrees with any: fewer cells, and no protection of a person whose keys are
     known, since no other row need be able to be theirs; the release says so. The cost of hiding,
 
     .. math:: \sum_i w_i \sum_v c_v\, h_{iv},
 
     counts each hidden value :math:`h_{iv}` by the variable's `importance` :math:`c_v` (1 where none is stated) and the
-    record's weight :math:`w_i` (the column `weight`, else 1). ``how="greedy"`` merges the smallest class with those
-    rows that cost least, then gives back what need not be hidden; it states a lower bound of the cost. ``how="exact"``
-    proves the least cost by HiGHS, for small files and the rule "own". `release.details` has the figures, privately.
+    record's weight :math:`w_i` (the column `weight`, else 1; the mean of people with equal keys, of whom draws decide
+    whose values are hidden, so that weights do not tell who they are). ``how="greedy"`` merges the smallest class with
+    those rows that cost least, then gives back what need not be hidden; it states a lower bound of the cost.
+    ``how="exact"`` proves the least cost by HiGHS, for small files and the rule "own". `release.details` has the
+    figures, privately.
 
     `subsets` asks for k in every set of so many keys, in place of all of them together: ``{3: 5, 2: 10}``. It is what
     other tools count, and bounds no probability: rows that show the same in a set differ in their other keys. Only the
-    k of all keys together does. With `risk`, a column or one number per record, only records with a risk above `above`
-    are protected, whoever helps them. Missing values of the file are taken as they are: they look like hidden ones.
-    Steps that coarsen keys or leave out records come before this one.
+    k of all keys together does. With `risk`, a column or one number per record, records with a risk above `above` are
+    protected, and all who share their keys; whoever helps them is drawn. A list of numbers is written into a saved plan
+    as it is: name a column where it must not be. Missing values of the file are taken as they are: they look like
+    hidden ones. Steps that coarsen keys or leave out records come before this one. With ``Plan(unit=)``, k still counts
+    rows: a file in which the rows of a unit have the same keys is refused.
+
+    Attacks read a hidden value as the plan made it, at level "exact" no further than at "informed". What they claim is
+    right where all keys are known; where some are, and another known variable hangs on a hidden key, claims were up to
+    5 percent too high.
 
     >>> import confide as cf
     >>> plan = cf.Plan([cf.LocalSuppression(["sex", "race", "marital", "age"], k=3)], identifiers=["id"])
@@ -115,6 +126,9 @@ class LocalSuppression(Mechanism):
             f'{largest} variables are too many for rule="wildcard", which looks at all sets of them: {MOST} at most. '
             'Take rule="own", which also protects, or fewer variables.':
                 self.rule == "wildcard" and largest > MOST,
+            f"k={self.k} would count for nothing: subsets states its own k for every size. Leave k out, or write "
+            f"subsets={{{len(self.variables)}: {self.k}, ...}} to have it for all keys together too.":
+                self.subsets is not None and self.k != type(self).k and self.k not in self.subsets.values(),
             "weight takes the name of a column.": not (self.weight is None or isinstance(self.weight, str)),
             f"{', '.join(sorted(read))} cannot be hidden and read at once.": read,
         }  # fmt: skip
@@ -178,17 +192,20 @@ class LocalSuppression(Mechanism):
         raise_all(unusable_keys(keys, max(self.sizes.values()), self.where))
         columns = tuple(c.codebook() for c in keys.values())
         pieces, kind = pieces_of(key_codes(keys, columns), weight, asked)
-        return _FittedSuppression(self, columns, pieces, kind)
+        few = rows_of_few(kind, original.units, max(self.sizes.values()))
+        return _FittedSuppression(self, columns, pieces, kind, few)
 
 
 @dataclass(frozen=True, eq=False)
 class _FittedSuppression(Fitted):
-    """`columns`: code lists of the keys. `start`: kinds of people, nothing hidden; `kind`: each record's, private."""
+    """`columns`: code lists of the keys. `start`: kinds of people, nothing hidden; `kind`: each record's, private.
+    `few_units`: records whose keys k rows have, but fewer than k units."""
 
     step: LocalSuppression
     columns: tuple[Column, ...]
     start: Pieces
     kind: I64
+    few_units: int = 0
 
     @cached_property
     def solution(self) -> Solution:
@@ -197,8 +214,9 @@ class _FittedSuppression(Fitted):
         importance = np.array([float(stated.get(v, 1.0)) for v in self.step.variables])
         return solve(self.start, self.step.sizes, importance, self.step.rule, self.step.how, self.step.where)
 
-    def apply(self, original: Records, current: Records, draws: Draws) -> Applied:  # noqa: ARG002
+    def apply(self, original: Records, current: Records, draws: Draws) -> Applied:
         """Of people who are alike the draws decide whose values are hidden."""
+        refuse_repeats(self.kind, original.units, self.step.where)
         made = self.solution.pieces
         order = np.lexsort((draws.uniform(current.rows), self.kind))
         inside = np.lexsort((made.hidden, made.unit))
@@ -218,6 +236,10 @@ class _FittedSuppression(Fitted):
     @property
     def in_parts(self) -> bool:
         return True
+
+    def unused(self, level: str) -> str:
+        said = "what other released variables say of values that are hidden is not used: it could not be relied on."
+        return f"{self.step.where}: {said}" if level == "exact" else ""
 
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
         if view.level == "ignore":
@@ -254,7 +276,9 @@ class _FittedSuppression(Fitted):
         }
 
     def cautions(self) -> list[str]:
-        return [*self._wildcards(), *self._smaller_sets()]
+        units = of_units(self.few_units, self.step.where)
+        hidden = of_most_hidden(self.solution.pieces, self.step.variables, self.step.where)
+        return [*units, *hidden, *self._wildcards(), *self._smaller_sets()]
 
     def _wildcards(self) -> list[str]:
         if self.step.rule == "own":

@@ -119,11 +119,28 @@ class Pieces:
 
 def pieces_of(codes: I64, weight: F64, asked: Bools) -> tuple[Pieces, I64]:
     """All records, nothing hidden, and each record's kind. Kinds are in the order of their values: row order does not
-    matter."""
+    matter.
+
+    People with equal keys are of one kind: they weigh what they do on average, and are to be protected if one of them
+    is. If the lighter of them, or those who need no protection, lent their rows first, whoever sees the weight (or what
+    the risk hangs on) of a row with hidden values would know whose it is not.
+    """
     n, many = codes.shape
-    found = Distinct.rows([*(codes[:, v] for v in range(many)), weight, asked.astype(np.int64)], n)
+    found = Distinct.rows([codes[:, v] for v in range(many)], n)
     at, count = found.first, found.count.astype(np.int64)
+    any_asked = np.bincount(found.of, weights=asked, minlength=len(found)) > 0
     kinds = Pieces(
-        codes[at], np.zeros(len(at), dtype=np.int64), count, weight[at], asked[at], np.arange(len(at), dtype=np.int64)
-    )
+        codes[at], np.zeros(len(at), dtype=np.int64), count, _means(weight, found.of, count), any_asked,
+        np.arange(len(at), dtype=np.int64),
+    )  # fmt: skip
     return kinds, found.of
+
+
+def _means(weight: F64, of: I64, count: I64) -> F64:
+    """The mean weight of each kind, summed in rising order, so that the order of rows does not matter."""
+    if not len(weight):
+        return np.zeros(0)
+    ordered = weight[np.lexsort((weight, of))]
+    first = np.cumsum(count) - count
+    low, high = ordered[first], ordered[first + count - 1]
+    return np.where(low == high, low, np.add.reduceat(ordered, first) / count)

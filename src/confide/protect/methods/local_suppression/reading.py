@@ -5,9 +5,10 @@ values y shown as z by :math:`n_z` of n rows, the weight of such a row is
 
 .. math:: \frac{L(z \mid y)}{m_z} = \frac{n_{yz} / n_y}{n_z / n}
 
-whatever of the keys is not known: the step's own reading of a pair. At level "exact", where what else a record shows
-counts too, and where rates are constant, the likelihood alone is given, and the engine's belief averages over joint
-values; where these are too many for that, the step reads what is known by itself again.
+whatever of the keys is not known: the step's own reading of a pair, at level "exact" too: beliefs from what else a
+record shows claimed up to a fifth more there than they found. Where rates are constant, the likelihood alone is given,
+and the engine's belief averages over joint values; where these are too many for that, the step reads what is known by
+itself again.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from functools import partial
 
 import numpy as np
 
-from confide.frames.columns import F64, I64, Column
+from confide.frames.columns import F64, I64, Column, Records
 from confide.frames.distinct import Distinct
 from confide.protect.methods.local_suppression.flows import allotted
-from confide.protect.methods.local_suppression.hidden_rates import FlowRates, PatternRates, bits
+from confide.protect.methods.local_suppression.hidden_rates import Codes, FlowRates, PatternRates, bits
 from confide.protect.methods.local_suppression.pieces import Lookup, Pieces, key_codes, masked
 from confide.protect.seam.evidence import Evidence
 from confide.protect.seam.fitted import View
@@ -46,13 +47,14 @@ class Reading:
         index = [i for i, c in enumerate(self.columns) if c.name in about]
         known = [i for i in index if self.columns[i].name in view.known]
         many = self._many(index) > (EXACT if view.level == "exact" else CLASSES)  # nobody can average over so many
-        if not known or not (many or (how == "rates" and view.level != "exact")):
+        if not known or not (many or how == "rates"):
             return Evidence(about, likelihood=None if many else self._likelihood(view, index, index, how))
         seen = index if how == "rates" else known
         like = self._likelihood(view, known, seen, how)
         plain = None if many else self._likelihood(view, index, index, how)
         log_others = -self._log_shares(view, seen, like)
-        return Evidence(about, likelihood=like, sense="pair", log_others=log_others, instead=plain)
+        cells = _Cells(like.codes, like.cells) if isinstance(like, FlowRates) else None
+        return Evidence(about, likelihood=like, sense="pair", log_others=log_others, instead=plain, cells=cells)
 
     def _many(self, index: Sequence[int]) -> int:
         """Joint values that a belief would average over: all combinations, where they are few enough, else those that
@@ -128,6 +130,17 @@ class Reading:
         known = like.shares(y[people.first], people.count, combos, found.first)
         least = count[Lookup.fit(z, self._sizes(seen)).of(combos)] / count.sum()  # a row is at least somebody's
         return np.asarray(np.log(np.maximum(least, known))[found.of])
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """Numbers of joint values of the known variables, -1 for those that the file does not have."""
+
+    codes: Codes
+    known: Lookup
+
+    def __call__(self, records: Records) -> I64:
+        return self.known.of(self.codes(records))
 
 
 def code_count(column: Column) -> int:
