@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import scipy.sparse as sp
 
 from confide.attack.learning.attributes.relations import Relations
 from confide.attack.learning.attributes.support import Nodes, Support
@@ -196,13 +195,3 @@ class Believed:
 def on_nodes(bins: F64, nodes: Nodes) -> F64:
     """Probabilities of bins as those of nodes; missing stays last."""
     return np.concatenate([bins[:, nodes.bin] * nodes.share, bins[:, -1:]], axis=1)
-
-
-def in_bins(like: F64, nodes: Nodes, many: int) -> F64:
-    """Likelihoods of nodes, missing last, averaged over each of many bins: (rows, G + 1) to (rows, many).
-
-    A belief in bins times these is the same belief on nodes times those.
-    """
-    share = np.append(nodes.share, 1.0)
-    where = sp.csr_matrix((share, (np.arange(len(share)), np.append(nodes.bin, many - 1))), shape=(len(share), many))
-    return np.asarray(like @ where)
