@@ -60,7 +60,7 @@ class People:
     def __len__(self) -> int:
         return len(self.target)
 
-    @property
+    @cached_property
     def missing(self) -> Bools:
         """Whose true value is missing."""
         return np.asarray(self.told & (self.bin == self.support.bins))
@@ -118,13 +118,17 @@ class People:
         found = self.relations.margins(self.left[units])
         return Believed.of(found, self.left_node(units, nodes), nodes)
 
+    @cached_property
+    def _nearest(self) -> tuple[I64, Bools]:
+        """The place of every true value among those that occur, and whether it does."""
+        values = self.support.values
+        at = np.clip(np.searchsorted(values, np.where(self.missing, 0.0, self.y)), 0, max(len(values) - 1, 0))
+        return at, np.asarray(values[at] == self.y if len(values) else np.zeros(len(self.y), dtype=bool))
+
     def places(self, units: I64, nodes: Nodes) -> tuple[I64, F64]:
         """The node of each true value and its share of it, the own row left out where beliefs leave it out; the last
         one for missing; -1 where there is no truth."""
-        y, gone = self.y[units], self.missing[units]
-        values = self.support.values
-        at = np.clip(np.searchsorted(values, np.where(gone, 0.0, y)), 0, max(len(values) - 1, 0))
-        exact = values[at] == y if len(values) else np.zeros(len(y), dtype=bool)
+        gone, at, exact = self.missing[units], self._nearest[0][units], self._nearest[1][units]
         place = np.where(gone, len(nodes.values), nodes.of[at])
         share = nodes.inside[at]
         if len(nodes.count):
