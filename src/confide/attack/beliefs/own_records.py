@@ -91,4 +91,6 @@ def _inverse(lower: F64) -> F64:
     factor, wrong = dpotrf(lower, lower=1)
     if not wrong:
         found, wrong = dpotri(factor, lower=1)
-    return np.linalg.inv(np.tril(lower) + np.tril(lower, -1).T) if wrong else np.ascontiguousarray(found)
+    if wrong:
+        found = np.linalg.inv(np.tril(lower) + np.tril(lower, -1).T)
+    return np.ascontiguousarray(found, dtype=np.float64)
