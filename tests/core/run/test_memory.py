@@ -39,3 +39,19 @@ def test_a_result_may_be_kept_by_what_it_follows_from() -> None:
     for told in ("one", "two"):
         memory.remembered(made, 7, told, by=[7, "told of nothing"])
     assert calls == [7]
+
+
+def test_what_was_cheap_to_make_takes_no_place_of_what_was_dear(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "LARGEST", 20_000)
+    calls: list[int] = []
+
+    def cheap_or_dear(n: int) -> F64:
+        calls.append(n)
+        return np.full(1_000, float(n))
+
+    memory.remembered(cheap_or_dear, -1)
+    for n in range(5):
+        memory.remembered(cheap_or_dear, n, bulky=True)
+    assert memory.remembered(cheap_or_dear, -1)[0] == -1
+    assert memory.remembered(cheap_or_dear, 4)[0] == 4
+    assert calls == [-1, 0, 1, 2, 3, 4]

@@ -80,5 +80,17 @@ def _leverages(x: sp.csr_matrix, rows: F64, p: F64, ridge: F64, seen: Sequence[I
     for i, mine in enumerate(seen):
         below = np.ascontiguousarray(h[0, :, :, i])
         with one_blas_thread():
-            inverse = np.linalg.inv(below + np.tril(below, -1).T + np.diag(ridge))
+            inverse = _inverse(below + np.diag(ridge))
         yield pattern_sums.quadratic(start, at, inverse, mine)
+
+
+def _inverse(lower: F64) -> F64:
+    """Of a symmetric matrix, given on and below the diagonal: the same of its inverse, which is positive."""
+    from scipy.linalg.lapack import dpotrf, dpotri
+
+    factor, wrong = dpotrf(lower, lower=1)
+    if not wrong:
+        found, wrong = dpotri(factor, lower=1)
+    if wrong:
+        found = np.linalg.inv(np.tril(lower) + np.tril(lower, -1).T)
+    return np.ascontiguousarray(found, dtype=np.float64)

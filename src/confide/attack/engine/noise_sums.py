@@ -11,6 +11,7 @@ from scipy.special import ndtr
 from confide.attack.engine import kernels
 from confide.attack.engine.kernels.arguments import Grid, Nodes
 from confide.attack.engine.room import node_room
+from confide.core.run.memory import remembered
 from confide.core.run.threads import run_pieces, thread_count
 from confide.frames.columns import F64, I64
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 PIECE = 2_000
 """Records whose integrals are one piece of work."""
+ROOM = 5_000_000
+"""Integrals of one scene up to which they are kept."""
 ALIKE, FEWEST = 4.0, 4
 """Fewer records per cell than this, and at least so many classes: then sums at even values of mu serve all of them."""
 FINENESS, POINTS, MOST = 8, 16, 4_000
@@ -39,21 +42,33 @@ def log_noise(
     asked = np.arange(scene.classes.size) if number.noisy is None else np.flatnonzero(number.noisy)
     believed = _believed(like, belief, cells, asked, limit)
     low, high = (edge[scene.rows][rows[picked]] for edge in (like.low, like.high))
+    if len(scene.rows) * len(asked) > ROOM:
+        out[picked[:, None], asked] = _integrals(low, high, at, believed)
+    else:  # an attack and every question to it ask for the same
+        by = [low, high, at, *believed]
+        out[picked[:, None], asked] = remembered(_integrals, low, high, at, believed, by=by, bulky=True)
+    return out
+
+
+def _integrals(low: F64, high: F64, at: I64, believed: Nodes) -> F64:
+    """log of the integrals for records with these cells of z, shape (records, classes); `at`: each one's row of what is
+    believed."""
+    cells, classes = believed.mu.shape
     order = np.argsort(at, kind="stable")
-    part = np.empty((len(order), len(asked)))
-    grid = even_grid(believed) if len(order) < ALIKE * len(cells) and len(asked) >= FEWEST else None
+    part, out = np.empty((len(order), classes)), np.empty((len(order), classes))
+    grid = even_grid(believed) if len(order) < ALIKE * cells and classes >= FEWEST else None
 
     def work(a: int, b: int) -> None:
         given = order[a:b], low, high, at, believed
         if grid is None:
-            kernels.log_node_sums(*given, *node_room(len(believed.nodes), len(asked)), part[a:b])
+            kernels.log_node_sums(*given, *node_room(len(believed.nodes), classes), part[a:b])
         else:
             room = np.empty(len(believed.nodes)), np.empty(grid.mass.shape[1])
             kernels.log_node_sums_between(*given, grid, *room, part[a:b])
 
     pieces = [(a, min(a + PIECE, len(order))) for a in range(0, len(order), PIECE)]
     run_pieces(work, pieces, thread_count(None), lambda _: None)
-    out[picked[order][:, None], asked] = part
+    out[order] = part
     return out
 
 

@@ -29,9 +29,11 @@ _SMALL: OrderedDict[bytes, NDArray[Any]] = OrderedDict()
 _LARGE: OrderedDict[bytes, NDArray[Any]] = OrderedDict()
 
 
-def remembered(function: Callable[..., NDArray[Any]], *given: Any, by: Sequence[Any] | None = None) -> NDArray[Any]:
+def remembered(
+    function: Callable[..., NDArray[Any]], *given: Any, by: Sequence[Any] | None = None, bulky: bool = False
+) -> NDArray[Any]:
     """What a pure function makes of arrays, sparse matrices and plain values; `by`: those that all of it follows from,
-    where they are fewer."""
+    where they are fewer; `bulky`: whatever its size, it was cheap to make, and takes no place of what was dear."""
     key = _digest(function.__qualname__, *(given if by is None else by))
     with _LOCK:
         for kept in (_SMALL, _LARGE):
@@ -41,7 +43,7 @@ def remembered(function: Callable[..., NDArray[Any]], *given: Any, by: Sequence[
     found = function(*given)
     found.flags.writeable = False
     with _LOCK:
-        kept = _SMALL if found.nbytes < BULKY else _LARGE
+        kept = _SMALL if found.nbytes < BULKY and not bulky else _LARGE
         kept[key] = found
         while len(kept) > KEPT or sum(a.nbytes for a in kept.values()) > LARGEST:
             kept.popitem(last=False)

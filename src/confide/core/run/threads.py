@@ -6,8 +6,8 @@ import os
 import sys
 import threading
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from typing import Any
@@ -49,16 +49,49 @@ def run_pieces(
             work(first, last)
             done(last - first)
         return
-    with ThreadPoolExecutor(threads) as pool:
-        running = {pool.submit(work, a, b): b - a for a, b in pieces}
+    shared = _Shared(work, iter(pieces))
+    others = [threading.Thread(target=shared.run) for _ in range(min(threads, len(pieces)) - 1)]
+    for thread in others:
+        thread.start()
+    try:
+        shared.run(done)
+    finally:
+        shared.failed.append(None)  # nobody begins another piece
+        for thread in others:
+            thread.join()
+    for error in shared.failed:
+        if error is not None:
+            raise error
+    shared.tell(done)
+
+
+class _Shared:
+    """Pieces that several threads take one by one, the one who asked for them too."""
+
+    def __init__(self, work: Callable[[int, int], None], pieces: Iterator[tuple[int, int]]) -> None:
+        self.work, self.pieces, self.lock = work, pieces, threading.Lock()
+        self.failed: list[BaseException | None] = []
+        self.finished: deque[int] = deque()
+
+    def run(self, done: Callable[[int], None] | None = None) -> None:
+        """Work as long as there are pieces; `done` hears of those that are finished."""
         try:
-            for future in as_completed(running):
-                future.result()
-                done(running[future])
-        except BaseException:
-            for future in running:
-                future.cancel()
-            raise
+            while not self.failed:
+                with self.lock:
+                    piece = next(self.pieces, None)
+                if piece is None:
+                    return
+                self.work(*piece)
+                self.finished.append(piece[1] - piece[0])
+                if done is not None:
+                    self.tell(done)
+        except BaseException as error:
+            self.failed.append(error)
+
+    def tell(self, done: Callable[[int], None]) -> None:
+        """Of all finished pieces that were not told of."""
+        while self.finished:
+            done(self.finished.popleft())
 
 
 @contextmanager

@@ -51,3 +51,6 @@ def test_as_the_plain_formula(case: str) -> None:
     np.testing.assert_allclose(top, twin_top, atol=1e-9)
     np.testing.assert_allclose(w[:, kind], twin, rtol=1e-9, atol=1e-12)
     assert (twin > 0).any()
+    nobody = np.full(len(t), -np.inf)  # is absent: then scales do not matter
+    w, kind, _ = way_of(ready, scene, absence=False).among(at).weights(t, nobody)
+    np.testing.assert_allclose(w[:, kind], Plain(scene, None).among(at).weights(t, nobody)[0], rtol=1e-9, atol=1e-12)

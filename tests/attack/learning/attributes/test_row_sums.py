@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from confide.attack.learning.attributes.coarse import coarse_rows, coarse_without
-from confide.attack.learning.attributes.people import in_bins, on_nodes
+from confide.attack.learning.attributes.likelihoods_shown import Table
+from confide.attack.learning.attributes.people import on_nodes
 from confide.attack.learning.attributes.row_sums import medians, medians_less, sums_upto
 from confide.attack.learning.attributes.support import Nodes
 
@@ -46,7 +47,8 @@ def test_belief_in_bins_is_belief_on_nodes() -> None:
         np.arange(5.0), np.array([0, 0, 1, 2, 2]), np.array([0.3, 0.7, 1, 0.5, 0.5]), np.arange(5), np.ones(5)
     )
     like, e = np.random.default_rng(2).random((7, 6)), laws(6, 4)
-    np.testing.assert_allclose(e @ in_bins(like, nodes, 4).T, on_nodes(e, nodes) @ like.T, atol=1e-12)
+    table = Table(like.T, np.zeros(0, dtype=np.int64), np.zeros((0, 5), dtype=bool), nodes)
+    np.testing.assert_allclose(e @ table.bins, on_nodes(e, nodes) @ like.T, atol=1e-12)
 
 
 def test_coarse_laws_by_the_formula() -> None:

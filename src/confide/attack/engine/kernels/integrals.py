@@ -113,10 +113,14 @@ def log_node_sums(rows, low, high, cell, believed, mass, weight, total, out):  #
         start, stop = min(a, start), max(e, stop)
         for k in range(classes):
             total[k] = 0.0
-        for g in range(a, e):
-            f = math.exp(weight[g] - top)
+        exponentials(weight[a:e], top)
+        even = a + (e - a) // 4 * 4
+        for g in range(a, even, 4):
+            f, f1, f2, f3 = weight[g], weight[g + 1], weight[g + 2], weight[g + 3]
             for k in range(classes):
-                total[k] += f * mass[g, k]
+                total[k] += (f * mass[g, k] + f1 * mass[g + 1, k]) + (f2 * mass[g + 2, k] + f3 * mass[g + 3, k])
+        for g in range(even, e):
+            add_scaled(weight[g], mass[g], total)
         for k in range(classes):
             out[i, k] = top + math.log(total[k]) if total[k] > 0.0 else -np.inf
 

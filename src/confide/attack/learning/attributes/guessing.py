@@ -69,7 +69,8 @@ def guess_less(loss: Loss, reading: Reading, law: Law) -> Guessed:
         return loss.less(_with_missing(reading, law.values), law.p, law.of, law.at, law.share, near)
     there = np.maximum(1 - law.p[:, -1], 1e-300)
     gone = law.at == len(law.values)
-    p, share = law.p[:, :-1] / there[:, None], np.where(gone, 0.0, law.share / there[law.of])
+    p = law.p[:, :-1] if (there == 1).all() else law.p[:, :-1] / there[:, None]
+    share = np.where(gone, 0.0, law.share / there[law.of])
     found = loss.less(law.values, p, law.of, np.where(gone, 0, law.at), share, near)
     nobody = np.where(gone, there[law.of], there[law.of] - law.share) <= 1e-12
     return Guessed(np.where(nobody, np.nan, found.guess), found.expected, found.tied)

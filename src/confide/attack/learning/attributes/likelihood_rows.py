@@ -44,12 +44,17 @@ def _beside_beliefs(d, weight, of, more, at, turned, m, lost):  # type: ignore[n
         if at[i] >= 0:
             like = turned[at[i]]
             for j in range(d.shape[1]):
-                found = d[i, j] + more[i] * like[j]
-                d[i, j] = found if found > NOTHING * d[i, j] else 0.0
-        for j in range(d.shape[1]):
-            some = d[i, j] > 0
-            m[i, j] = own[j] / d[i, j] if some else 0.0
-            lost[i] += 0.0 if some else own[j]
+                less = d[i, j] + more[i] * like[j]
+                d[i, j] = less if less > NOTHING * d[i, j] else 0.0
+        row, found, nobody = d[i], m[i], 0
+        for j in range(len(row)):
+            nobody += 0 if row[j] > 0 else 1
+            found[j] = np.divide(own[j], row[j] if row[j] > 0 else 1.0)  # no look at zeros, for speed
+        if nobody > 0:
+            for j in range(len(row)):
+                if not row[j] > 0:
+                    found[j] = 0.0
+                    lost[i] += own[j]
 
 
 @compiled

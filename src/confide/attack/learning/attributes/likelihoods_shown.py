@@ -11,45 +11,61 @@ import numpy as np
 
 from confide.attack.learning.attributes.absence import Shares
 from confide.attack.learning.attributes.law import Law
+from confide.attack.learning.attributes.likelihood_medians import read_likelihoods
 from confide.attack.learning.attributes.likelihood_rows import beside_beliefs, without_records
 from confide.attack.learning.attributes.mixing import own_worth, places_among, relative, thin
 from confide.attack.learning.attributes.novel import points_of_records, with_points, within_reach
-from confide.attack.learning.attributes.people import Believed, in_bins
+from confide.attack.learning.attributes.people import Believed
+from confide.attack.learning.attributes.set_medians import Read
 from confide.attack.learning.attributes.support import Nodes
 from confide.attack.learning.attributes.way import Way
 from confide.attack.learning.attributes.weights import Piece
 from confide.frames.columns import F64, I64, Bools, Records
 from confide.frames.distinct import Distinct
 
+MUCH_LEFT = 1e-3
+"""Share of all weights that is left without the own record, from which on sums of the rest are had by taking away."""
+PAIRS = 1_000_000
+"""Laws times records that are worked on together."""
+NONE = np.zeros(0, dtype=np.int64)
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Likelihoods of records (rows) and nodes, missing last, relative to each record's largest; `few`: records in whose
-    reach one person is, `near` (few, nodes): and what is in it."""
+    """`turned`: likelihoods of nodes, missing last, and records (columns), relative to each record's largest; `few`:
+    records in whose reach one person is, `near` (few, nodes): and what is in it."""
 
-    like: F64
+    turned: F64
     few: I64
     near: Bools
     nodes: Nodes
 
     @cached_property
     def bins(self) -> F64:
-        """Averages over bins."""
-        return in_bins(self.like, self.nodes, int(self.nodes.bin.max(initial=-1)) + 2)
+        """Averages over bins, missing last, shape (bins + 1, records)."""
+        return self._in_bins(np.append(self.nodes.share, 1.0))
 
     @cached_property
-    def some(self) -> Any:
-        """Likelihoods of nodes that are possible, and of missing."""
-        return self.like[:, self.possible]
+    def sums(self) -> F64:
+        """These, and under them those of likelihoods times values."""
+        return np.concatenate([self.bins, self._in_bins(np.append(self.nodes.share * self.nodes.values, 0.0))[:-1]])
+
+    def _in_bins(self, share: F64) -> F64:
+        """A belief in bins times these is the same belief on nodes times likelihoods."""
+        bins, start = np.unique(np.append(self.nodes.bin, self.nodes.bin.max(initial=-1) + 1), return_index=True)
+        out = np.zeros((int(bins[-1]) + 1, self.turned.shape[1]))
+        out[bins] = np.add.reduceat(self.turned * share[:, None], start, axis=0)
+        return out
 
     @cached_property
-    def turned(self) -> F64:
-        return np.ascontiguousarray(self.like.T)
+    def some(self) -> F64:
+        """Likelihoods of records (rows) and nodes that are possible, and missing."""
+        return np.ascontiguousarray(self.turned[self.possible].T)
 
     @cached_property
     def possible(self) -> Bools:
         """Nodes that some record allows, and missing."""
-        return np.append(self.like[:, :-1].any(axis=0), True)
+        return np.append(self.turned[:-1].any(axis=1), True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +96,7 @@ class Likelihoods(Way):
                 told[some[who], which] = said
                 lost[who] -= np.where(d[who, which] <= 0, said, 0.0)
                 m[who, which] = 0.0
-            like = table.some if s.certain and len(tables) == 1 else table.like[:, use]
+            like = table.some if s.certain and len(tables) == 1 else np.ascontiguousarray(table.turned[use].T)
             p[some] += e[some] * (np.asarray(m @ thin(like)) + lost[:, None])
             mine = np.flatnonzero(places_among(some, len(first))[alike.of] >= 0)
             rest[mine] = _rest(like, p, e, some, d, s, alike, told, mine)
@@ -96,6 +112,41 @@ class Likelihoods(Way):
             law, r.people.y[units], point, told / s.total[first][:, None], (own, s.mine), s.total, s.left
         )
 
+    def medians(self, piece: Piece, units: I64, of: I64, weight: F64, group: I64) -> tuple[I64, Read] | None:
+        """Of those for whom all is certain but the value, and in whose reach of every record others are too."""
+        r, s = self.reading, self.shares(piece, units, of, group)
+        if r.said.beside or not len(r.nodes.values) or not len(self.rows):
+            return None
+        fine = np.flatnonzero(s.each_certain & (piece.total[of] > 0) & (s.left > MUCH_LEFT * s.total))
+        alike = r.people.alike(units[fine], r.nodes)
+        ((_, table),) = self._tables(units[:1])
+        point = points_of_records(r.said, r.support, self.rows)
+        order, step = np.argsort(alike.of, kind="stable"), max(PAIRS // len(self.rows), 1)
+        found, ends = [], np.searchsorted(alike.of[order], np.arange(0, len(alike) + step, step))
+        for a, first, last in zip(range(0, len(alike), step), ends[:-1], ends[1:], strict=True):
+            some = fine[alike.first[a : a + step]]
+            mine = fine[order[first:last]]
+            found.append(self._read(table, point, units, some, mine, alike.of[order[first:last]] - a, of, weight, s))
+        places = [p for p, _ in found]
+        return np.concatenate([*places, NONE]), Read.joined([x for _, x in found])
+
+    def _read(
+        self, table: Table, point: F64, units: I64, some: I64, mine: I64, row: I64, of: I64, weight: F64, s: Shares
+    ) -> tuple[I64, Read]:
+        """Medians of the people `mine`, whose laws are those of `some` (at `row`); only where every record fits."""
+        r = self.reading
+        b = r.people.believed(units[some], r.nodes)
+        d, m, lost = _beside(table, b, r.nodes, np.arange(len(some)), weight, of[some])
+        plain = lost <= 0
+        plain[_alone(table, b.at, point)[0]] = False
+        keep = np.flatnonzero(plain[row])
+        mine, row = mine[keep], row[keep]
+        own = s.own[mine]
+        scale = np.where(own >= 0, s.mine[mine] / d[row, np.maximum(own, 0)], 0.0)
+        place = r.people.places(units[mine], r.nodes)[0]
+        tables = table.turned, table.bins, table.sums
+        return mine, read_likelihoods(b, r.nodes, m, tables, row, own, scale, place)
+
     def _tables(self, units: I64) -> Iterator[tuple[I64, Table]]:
         """Places of people who share what is known of variables altered together with this one, and likelihoods."""
         for some, known in self.reading.people.known_together(units, self.reading.said.beside):
@@ -109,7 +160,8 @@ class Likelihoods(Way):
     def _table(self, known: Records | None) -> Table:
         r = self.reading
         logs = r.said.log(r.nodes.values, self.rows, known)
-        return Table(np.exp(relative(logs)), *within_reach(logs, r.nodes.count), r.nodes)
+        like = np.exp(relative(logs)).T
+        return Table(np.ascontiguousarray(like), *within_reach(logs, r.nodes.count), r.nodes)
 
 
 def _alone(table: Table, own: I64, point: F64) -> tuple[I64, I64]:
@@ -122,7 +174,7 @@ def _alone(table: Table, own: I64, point: F64) -> tuple[I64, I64]:
 
 def _beside(table: Table, b: Believed, nodes: Nodes, some: I64, weight: F64, of: I64) -> tuple[Any, F64, F64]:
     """Beliefs times likelihoods, weights beside them, and the weight of records in whom nobody believes."""
-    d = b.bins[some] @ table.bins.T
+    d = b.bins[some] @ table.bins
     at = b.at[some]
     g = np.maximum(at, 0)
     more = b.mass[some] - b.bins[some, nodes.bin[g]] * nodes.share[g]

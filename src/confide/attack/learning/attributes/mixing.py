@@ -40,6 +40,12 @@ def by_group(weight: F64, of: I64, many: int) -> F64:
 
 def spread(weight: F64, at: I64, many: int) -> F64:
     """Columns added up at their places, shape (n, many)."""
+    if len(at) and len(np.unique(at)) == len(at):  # each has its own
+        back = np.full(many, -1)
+        back[at] = np.arange(len(at))
+        found = np.take(weight, back, axis=1)
+        found[:, back < 0] = 0.0
+        return found
     return added_up(weight, np.arange(len(at)), np.ones(len(at)), at, many)
 
 

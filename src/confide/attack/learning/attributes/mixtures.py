@@ -38,8 +38,11 @@ def record_kinds(scene: Scene, by_pair: tuple[int, ...]) -> Distinct:
     return Distinct.rows(keys, len(scene.rows))
 
 
-def log_mixed(scene: Scene, t: I64, at: I64, unknown: F64) -> F64:
-    """log sum_k e_k(t) L_kj, shape (targets, records): records of one cell together, where beliefs are theirs."""
+def log_mixed(scene: Scene, t: I64, at: I64, unknown: F64, scaled: bool = True) -> F64:
+    """log sum_k e_k(t) L_kj, shape (targets, records): records of one cell together, where beliefs are theirs.
+
+    `scaled`: whether anything else is compared with it; else it may lack what is the same for all records of a target.
+    """
     top = unknown.max(axis=1)
     top = np.where(np.isfinite(top), top, 0.0)
     log_e = log_belief(scene, t)
@@ -48,8 +51,11 @@ def log_mixed(scene: Scene, t: I64, at: I64, unknown: F64) -> F64:
     out = np.full((len(t), len(at)), -np.inf)
     for rows, cell, of, table in _by_cell(scene, t, at, np.isfinite(log_e)):
         kernels.log_mix(*fits, of, table, rows, cell, np.exp(unknown - top[:, None]), unknown, top, out)
-    out -= log_normaliser(scene, t)[:, None]
-    strange = np.flatnonzero(no_class_fits(scene, t))
+    if scaled:
+        out -= log_normaliser(scene, t)[:, None]
+    strange = np.flatnonzero(~np.isfinite(log_e).any(axis=1))
+    if len(strange):  # beliefs can be nothing where some class fits
+        strange = strange[no_class_fits(scene, t[strange])]
     if len(strange):
         out[strange] = log_block(scene, t[strange], at, unknown)["unavailable"]
     return out

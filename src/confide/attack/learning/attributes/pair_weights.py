@@ -28,14 +28,14 @@ PRODUCT = 2_000_000
 NONE = np.zeros(0, dtype=np.int64)
 
 
-def way_of(ready: Prepared, scene: Scene) -> Plain | Mixed:
-    """How weights of a scene are computed."""
+def way_of(ready: Prepared, scene: Scene, absence: bool = True) -> Plain | Mixed:
+    """How weights of a scene are computed; `absence`: whether anybody can be absent."""
     if ready.groups is not None:
         return Plain(scene, other_rows(scene, ready.groups))
     if not scene.fit.mixture or scene.knowledge.nearest:
         return Plain(scene, None)
     by_pair = tuple(i for i in range(len(scene.uncertain)) if _multiplies(scene, i))
-    return Mixed(scene, record_kinds(scene, by_pair), by_pair)
+    return Mixed(scene, record_kinds(scene, by_pair), by_pair, absence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,12 +72,14 @@ class Plain:
 
 @dataclass(frozen=True, eq=False)
 class Mixed:
-    """Records of a kind together. `kinds`: of all records; `by_pair`: steps that count pair by pair; `at`: some
-    records, `of`: the kind of each among theirs, `first`: a record of each kind, `unknown`: what classes say of it."""
+    """Records of a kind together. `kinds`: of all records; `by_pair`: steps that count pair by pair; `absence`: whether
+    it is compared with weights; `at`: some records, `of`: the kind of each among theirs, `first`: a record of each
+    kind, `unknown`: what classes say of it."""
 
     scene: Scene
     kinds: Distinct
     by_pair: tuple[int, ...]
+    absence: bool = True
     at: I64 = field(default_factory=lambda: NONE)
     of: I64 = field(default_factory=lambda: NONE)
     first: I64 = field(default_factory=lambda: NONE)
@@ -98,7 +100,7 @@ class Mixed:
         """As `Plain.weights`."""
         s = self.scene
         assert self.unknown is not None
-        logs = log_mixed(s, t, self.first, self.unknown)
+        logs = log_mixed(s, t, self.first, self.unknown, self.absence)
         if not self.by_pair:
             logs -= s.log_m[self.first] + s.side.log_absent[t][:, None]
             w, top = _relative(_in_block(s, t, self.first, logs), least)

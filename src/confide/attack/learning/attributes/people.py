@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import scipy.sparse as sp
 
 from confide.attack.learning.attributes.relations import Relations
 from confide.attack.learning.attributes.support import Nodes, Support
@@ -61,7 +60,7 @@ class People:
     def __len__(self) -> int:
         return len(self.target)
 
-    @property
+    @cached_property
     def missing(self) -> Bools:
         """Whose true value is missing."""
         return np.asarray(self.told & (self.bin == self.support.bins))
@@ -119,13 +118,17 @@ class People:
         found = self.relations.margins(self.left[units])
         return Believed.of(found, self.left_node(units, nodes), nodes)
 
+    @cached_property
+    def _nearest(self) -> tuple[I64, Bools]:
+        """The place of every true value among those that occur, and whether it does."""
+        values = self.support.values
+        at = np.clip(np.searchsorted(values, np.where(self.missing, 0.0, self.y)), 0, max(len(values) - 1, 0))
+        return at, np.asarray(values[at] == self.y if len(values) else np.zeros(len(self.y), dtype=bool))
+
     def places(self, units: I64, nodes: Nodes) -> tuple[I64, F64]:
         """The node of each true value and its share of it, the own row left out where beliefs leave it out; the last
         one for missing; -1 where there is no truth."""
-        y, gone = self.y[units], self.missing[units]
-        values = self.support.values
-        at = np.clip(np.searchsorted(values, np.where(gone, 0.0, y)), 0, max(len(values) - 1, 0))
-        exact = values[at] == y if len(values) else np.zeros(len(y), dtype=bool)
+        gone, at, exact = self.missing[units], self._nearest[0][units], self._nearest[1][units]
         place = np.where(gone, len(nodes.values), nodes.of[at])
         share = nodes.inside[at]
         if len(nodes.count):
@@ -196,13 +199,3 @@ class Believed:
 def on_nodes(bins: F64, nodes: Nodes) -> F64:
     """Probabilities of bins as those of nodes; missing stays last."""
     return np.concatenate([bins[:, nodes.bin] * nodes.share, bins[:, -1:]], axis=1)
-
-
-def in_bins(like: F64, nodes: Nodes, many: int) -> F64:
-    """Likelihoods of nodes, missing last, averaged over each of many bins: (rows, G + 1) to (rows, many).
-
-    A belief in bins times these is the same belief on nodes times those.
-    """
-    share = np.append(nodes.share, 1.0)
-    where = sp.csr_matrix((share, (np.arange(len(share)), np.append(nodes.bin, many - 1))), shape=(len(share), many))
-    return np.asarray(like @ where)

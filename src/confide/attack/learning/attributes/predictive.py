@@ -61,7 +61,7 @@ class Reading:
     def medians(self, piece: Piece) -> tuple[I64, Read, I64 | None]:
         """Units of a piece whose medians are had without laws, what was read of them, and all others (None: nobody was
         read)."""
-        if self.said.how != "coarsened" or not self.support.numeric:
+        if self.said.atoms or not self.support.numeric:
             return NONE, Read.none(), None
         units, of, weight, group, way = self._read(piece, None)
         found = way.medians(piece, units, of, weight, group) if len(units) else None

@@ -10,6 +10,9 @@ import numpy as np
 from confide.core.run.compile import compiled
 from confide.frames.columns import F64, I64
 
+FEW = 12
+"""Groups up to which sums by group are a product of matrices."""
+
 
 def medians(values: F64, p: F64, tie: float) -> tuple[F64, F64]:
     """The middle of the medians of each row of `p` (n, V) on rising `values`, and the expected absolute distance."""
@@ -39,6 +42,9 @@ def medians_less(values: F64, p: F64, of: I64, at: I64, share: F64, tie: float) 
 
 def added_up(w: F64, kind: I64, count: F64, of: I64, many: int) -> F64:
     """Columns `kind` of `w` (n, kinds), each `count` times, added up by group `of`, shape (n, many)."""
+    if many <= FEW:  # a product with how many records of each kind each group has
+        held = np.bincount(kind * many + of, weights=count, minlength=w.shape[1] * many)
+        return np.asarray(w @ held.reshape(w.shape[1], many))
     out = np.zeros((len(w), many))
     _added_up(w, kind, count, of, out)
     return out

@@ -141,7 +141,7 @@ class Said:
         if type(self.like) is Normal:
             turned = np.zeros((len(every), len(rows)))
             add_normal(self.like, t, take(z, rows), turned)
-            out = np.ascontiguousarray(turned.T)
+            out = turned.T
         else:
             out = _all_pairs(self.like, t, z, rows, len(every))
         for v, label in ({} if self.evidence is None else self.evidence.labels).items():

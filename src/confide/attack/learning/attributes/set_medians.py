@@ -10,7 +10,8 @@ value, is looked at value by value. A set of which the person alone has a value 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -92,6 +93,12 @@ class Read:
     def none(cls) -> Read:
         """Of nobody."""
         return cls(*np.zeros((7, 0)))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Read]) -> Read:
+        """Of several people after one another."""
+        names = [f.name for f in fields(cls)]
+        return cls(*(np.concatenate([getattr(x, n) for x in (*parts, cls.none())]) for n in names))
 
 
 def read_sets(

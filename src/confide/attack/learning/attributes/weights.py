@@ -92,7 +92,7 @@ def _of_scene(ready: Prepared, scene: Scene, rows: I64, asked: I64, people: F64 
     order = order[scene.block_t[order] >= 0]
     block = scene.block_t[order]
     sizes = np.bincount(scene.block_r, weights=scene.count, minlength=max(scene.n_blocks, 1)).astype(float)
-    way = way_of(ready, scene)
+    way = way_of(ready, scene, people is not None)
     for a, b in _batches(scene, block):
         at = np.sort(np.concatenate([scene.members(int(k)) for k in np.unique(block[a:b])]))
         here = way.among(at)
