@@ -5,6 +5,7 @@ pandas and pyarrow are never imported here unless the caller's own object is one
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -201,4 +202,6 @@ def _by_narwhals(frame: Any, what: str) -> pl.DataFrame:
         native = native.collect(backend="polars")
     if isinstance(native, nw.DataFrame):
         return native.to_polars()
-    raise InputError(f"{what} must be {_ACCEPTED}, not {type(frame).__name__}.")
+    file = isinstance(frame, (str, os.PathLike))
+    read = f' A file is read first: {what} = cf.read("file.csv").' if file else ""
+    raise InputError(f"{what} must be {_ACCEPTED}, not {type(frame).__name__}.{read}")

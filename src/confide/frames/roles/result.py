@@ -83,6 +83,10 @@ class Roles(Result):
         """What says which rows are of one unit; None where rows are units."""
         return next(iter(self.of("unit")), None)
 
+    def row(self, variable: str) -> dict[str, str | int | bool]:
+        """What was guessed of one variable."""
+        return self.frame.row(by_predicate=pl.col("variable") == variable, named=True)
+
     def of(self, role: str) -> tuple[str, ...]:
         """All variables of a role."""
         return tuple(self.frame.filter(role=role)["variable"])
