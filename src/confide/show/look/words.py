@@ -26,7 +26,7 @@ NO_VALUE = (
 )
 WAYS = (
     "Several at once: cf.generalise searches coarser forms of all keys for the one that loses least; "
-    "cf.LocalSuppression hides single values of those few who remain."
+    "cf.LocalSuppression hides single values of those who remain."
 )
 MOST_LISTED = 10
 STRONG = 0.5

@@ -66,9 +66,9 @@ def _unsure_guesses(look: Look, asked: Asked) -> Iterator[str]:
         elif role == "weight" and row["role"] in ("sensitive", "key", "geography"):
             yield f'weight: "{name}" does not look like a survey weight. {row["why"]} Estimates rest on it.'
     if asked.guess and s.weight is None and asked.total is None:
-        for row in asked.roles.frame.filter(role="other", doubtful=True, known=False).iter_rows(named=True):
-            if said([*words_of(row["variable"]), *words_of(row["label"])], WEIGHTS):
-                yield f'Not taken as the survey weight: "{row["variable"]}". {row["why"]}'
+        for other in asked.roles.frame.filter(role="other", doubtful=True, known=False).iter_rows(named=True):
+            if said([*words_of(other["variable"]), *words_of(other["label"])], WEIGHTS):
+                yield f'Not taken as the survey weight: "{other["variable"]}". {other["why"]}'
 
 
 def _not_judged(asked: Asked) -> Iterator[str]:

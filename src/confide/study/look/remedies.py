@@ -35,7 +35,7 @@ def remedies(attack: Attack, limit: float) -> pl.DataFrame | None:
         return None
     found = attack.clearing(limit, progress=False)
     every = found.frame.with_columns(left=pl.Series(_left(attack, found), dtype=pl.Int64))
-    every = every.filter(pl.col("cleared") > 0, pl.col("left") >= 0).sort("left", descending=True, maintain_order=True)
+    every = every.filter(pl.col("cleared") > 0, pl.col("left") >= 0)
     told = [_told(every.filter(variable=v)) for v in found.frame["variable"].unique(maintain_order=True)]
     good = pl.concat([every.clear(), *told])
     good = good.with_columns(cleared_share=pl.col("cleared") / n, over_share=pl.col("over") / n)
@@ -43,7 +43,7 @@ def remedies(attack: Attack, limit: float) -> pl.DataFrame | None:
 
 
 def _told(part: pl.DataFrame) -> pl.DataFrame:
-    """Of one key, the finest form first: and leaving it out where that does over twice as much."""
+    """Of one key, the first form that does enough, and leaving it out where that does over twice as much."""
     enough = part.filter(pl.col("cleared") >= HALF * pl.col("cleared").max(), pl.col("left") > 0)
     if enough.height:
         return enough.head(1)
