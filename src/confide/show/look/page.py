@@ -20,7 +20,7 @@ from confide.study.look.attacks import SURE
 if TYPE_CHECKING:
     from confide.study.look.result import Look
 
-KIND = "Internal: exact counts of people. Not for release. No record is shown."
+KIND = "Internal: exact counts. Not for release. No record is shown."
 ELSEWHERE = "In other tools: sample uniques (fk = 1); records that are not 5-anonymous; expected re-identifications."
 
 

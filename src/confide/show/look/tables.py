@@ -23,7 +23,7 @@ ESTIMATORS = {
 UNKNOWN = "-"
 ONE_VALUE, NONE = "of these alike, one value", "alike, without any value"
 TAUS = (
-    "tau1: alone in the population too. tau2: right matches of those alone here, the sum of 1 / F. uniques: people who "
+    "tau1: alone in the population too. tau2: right matches of those alone here, the sum of 1 / F. uniques: those who "
     "are alone in the population. DIS: the chance that a match with somebody alone here is right."
 )
 

@@ -183,9 +183,9 @@ class Look(Result):
 
 
 POPULATION = {
-    "tau1": "people who are alone here and in the population",
+    "tau1": "those who are alone here and in the population",
     "tau2": "expected re-identifications of those who are alone here",
-    "uniques": "people who are alone in the population",
+    "uniques": "those who are alone in the population",
 }
 """What estimators of the population say, in words."""
 
