@@ -91,3 +91,10 @@ def test_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
     assert "a first look at a file" in capsys.readouterr().out
     assert run("--help") == 0
     assert "confide look survey.sav" in capsys.readouterr().out
+
+
+def test_mistakes_on_the_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("heads.csv --keys sex,age") == 2
+    assert "--keys sex age, separated by spaces" in capsys.readouterr().err
+    assert run(f"heads.csv {KEYS} --out look.txt") == 2
+    assert "a page (.html) or plain data (.json)" in capsys.readouterr().err

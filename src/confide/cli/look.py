@@ -81,4 +81,6 @@ def _check_ending(path: Path) -> None:
         try:
             is_picture(path)
         except InputError as cause:
-            raise InputError(f"--out {path.name}: {cause}") from None
+            raise InputError(
+                f"--out {path.name}: {cause} A look is also saved as a page (.html) or plain data (.json)."
+            ) from None

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from confide.frames.columns import Column, Records, decode
+from confide.protect.coarser_codes import code_forms, date_forms
 from confide.protect.compiled import Compiled, fit_coarsenings, run
 from confide.protect.methods.recode import Recode
 from confide.protect.release import Release
@@ -54,13 +55,17 @@ def ladder(release: Release, variable: str, own: Column) -> list[Coarser]:
 def file_ladder(release: Release, variable: str) -> list[Coarser]:
     """Ever coarser forms of a variable for everybody alike; the last: left out.
 
-    Categories: neighbours together where they have an order, else ever more of the smallest under one name.
+    Dates by month, quarter, year and decade; codes by their first digits. Other categories: neighbours together where
+    they have an order, else ever more of the smallest under one name.
     """
     original, released = release.encoded([variable])
     z, last = released[variable], Coarser(variable, f"{variable} left out")
+    if z.kind == "numeric" and z.dtype.is_temporal():
+        return [*(Coarser(variable, *form) for form in date_forms(z)), last]
     if z.kind == "numeric":
         return [*_widths(z), *_ranges(z), last]
-    return [*(_stated(release, variable, original[variable]) or _joined(z)), last]
+    codes = [Coarser(variable, *form) for form in code_forms(z)]
+    return [*(_stated(release, variable, original[variable]) or codes or _joined(z)), last]
 
 
 def _joined(z: Column) -> Iterator[Coarser]:

@@ -134,3 +134,70 @@ def test_any_name_gets_a_role(names: list[str], rows: int) -> None:
     assert set(found.frame["role"]) <= set(ROLES)
     assert found.frame["variable"].to_list() == names
     assert str(found)
+
+
+BODIES = np.random.default_rng(2).normal(78, 14, N).clip(40, None).round(1)
+
+
+def test_text_that_holds_dates_is_dates() -> None:
+    days = [dt.date(2022, 1, 1) + dt.timedelta(int(d)) for d in RNG.integers(0, 300, N)]
+    for form in ("%Y-%m-%d", "%d.%m.%Y", "%m/%d/%y"):
+        found = cf.roles({"admitted": [d.strftime(form) for d in days], "sex": CODES})
+        row = found.frame.row(0, named=True)
+        assert (row["role"], row["doubtful"]) == ("other", True)
+        assert row["why"].startswith("Dates as text")
+        assert found.could_be_keys == ("admitted",)
+    born = [(dt.date(1920, 1, 1) + dt.timedelta(40 * k)).isoformat() for k in range(N)]
+    assert role_of("dob", born) == ("key", False)
+    assert role_of("when", born) == ("other", True)
+
+
+def test_the_weight_of_a_body_is_no_survey_weight() -> None:
+    beside = cf.roles({"sex": CODES, "age": CODES + 30, "height": BODIES + 95, "weight": BODIES})
+    assert beside.weight is None
+    row = beside.frame.row(3, named=True)
+    assert (row["role"], row["doubtful"]) == ("other", True)
+    assert '"height" beside it' in row["why"]
+    assert role_of("weight", BODIES) == ("weight", True)
+    assert role_of("weight", BODIES, "Final survey weight") == ("weight", False)
+    assert role_of("weight", AMOUNT) == ("weight", False)
+    assert role_of("pwgt", BODIES) == ("weight", False)
+    final = cf.roles({"height": BODIES + 95, "final_weight": AMOUNT})
+    assert final.weight == "final_weight"
+
+
+def test_a_weight_with_a_zero_is_nobodys_knowledge() -> None:
+    found = cf.roles({"sex": CODES, "wgt": np.where(np.arange(N) == 3, 0.0, AMOUNT)})
+    assert found.frame["doubtful"].to_list() == [False, True]
+    assert found.could_be_keys == ()
+
+
+def test_variables_without_a_telling_name_are_not_judged() -> None:
+    found = cf.roles({"sex": CODES, "q7": CODES, "x9": AMOUNT, "all": ["same"] * N})
+    assert found.not_judged == ("q7", "x9")
+    assert "2 not judged" in str(found)
+    assert "Not judged, no telling name" in found.frame["why"][1]
+    assert found.frame["judged"].to_list() == [True, False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("mstat", "key"), ("civst", "key"), ("emp_status", "key"), ("BIRTHDT", "key"), ("grossinc", "sensitive"),
+        ("inc", "sensitive"), ("legal_form", "key"), ("exporter", "key"), ("employees", "key"), ("died", "sensitive"),
+        ("bullied", "sensitive"),
+    ],
+)  # fmt: skip
+def test_short_names_of_surveys_and_registers(name: str, role: str) -> None:
+    assert role_of(name, CODES)[0] == role
+
+
+@pytest.mark.parametrize("name", ["mobile_minutes", "insurance_days", "mail_items", "user_rating", "plate_changes"])
+def test_counts_are_no_identifiers(name: str) -> None:
+    assert role_of(name, RNG.integers(0, 60, N))[0] == "other"
+    assert role_of(name.partition("_")[0], [f"a{k}" for k in range(N)])[0] == "identifier"
+
+
+def test_a_unit_by_its_label_alone_is_doubtful() -> None:
+    assert role_of("V2", np.arange(N) // 8, "School ID") == ("unit", True)
+    assert role_of("school_id", np.arange(N) // 8) == ("unit", False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
 from confide.frames.columns import kind_of
@@ -12,12 +13,17 @@ from confide.frames.schema import Schema
 
 FEW_ROWS = 20
 """Rows below which different values say nothing: in a file of ten everybody may have an age of their own."""
+WRITTEN = r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ T].*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))$"
+"""Dates as text: the year first, or last."""
 
 
 @dataclass(frozen=True)
 class Facts:
     """Of one variable: `kind` is empty where it holds lists or bytes. `distinct`: how many values it has, missing not
-    among them. `present`: rows with a value. `positive`, `whole`: of numbers, whether all are above 0, and whole."""
+    among them. `present`: rows with a value. `positive`, `whole`: of numbers, whether all are above 0, and whole.
+    `middle`: of numbers, those below which a twentieth, a half and nineteen twentieths lie. `written`: whether text
+    holds dates.
+    """
 
     name: str
     label: str
@@ -28,6 +34,8 @@ class Facts:
     present: int
     positive: bool
     whole: bool
+    middle: tuple[float, float, float] | None = None
+    written: bool = False
 
     @property
     def missing(self) -> int:
@@ -48,6 +56,11 @@ class Facts:
     def different(self) -> bool:
         """Whether no two of many rows have the same value."""
         return self.distinct == self.present > FEW_ROWS
+
+    @property
+    def dates(self) -> bool:
+        """Whether it holds dates, also as text."""
+        return self.dtype.is_temporal() or self.written
 
     @property
     def number(self) -> bool:
@@ -79,7 +92,29 @@ def _facts(s: pl.Series, schema: Schema) -> Facts:
     labelled = bool(set(said.value_labels) - set(codes))
     kind = kind_of(s, labelled)
     positive = number and len(seen) > 0 and float(seen.min()) > 0  # type: ignore[arg-type]
-    return Facts(s.name, label, kind, s.dtype, len(s), seen.n_unique(), len(seen), positive, whole)
+    return Facts(
+        s.name, label, kind, s.dtype, len(s), seen.n_unique(), len(seen), positive, whole, _middle(seen, number),
+        written(seen),
+    )  # fmt: skip
+
+
+def _middle(seen: pl.Series, number: bool) -> tuple[float, float, float] | None:
+    if not number or not len(seen):
+        return None
+    low, half, high = np.quantile(seen.cast(pl.Float64).to_numpy(), [0.05, 0.5, 0.95])
+    return float(low), float(half), float(high)
+
+
+def written(values: pl.Series) -> bool:
+    """Whether all of a variable's text is dates.
+
+    >>> written(pl.Series(["2022-01-12", None, "2023-11-02"])), written(pl.Series(["31.12.1999"]))
+    (True, True)
+    >>> written(pl.Series(["2022-01", "I21.0"])), written(pl.Series([20220112]))
+    (False, False)
+    """
+    there = values.drop_nulls()
+    return there.dtype == pl.String and len(there) > 0 and bool(there.str.strip_chars().str.contains(WRITTEN).all())
 
 
 def _values(s: pl.Series) -> pl.Series:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import polars as pl
 
 from confide.frames.doubts import AMOUNTS
 from confide.frames.roles.facts import Facts
+from confide.frames.roles.guessed import Guessed
+from confide.frames.roles.weights import doubt_weights, weight_of
 from confide.frames.roles.words import (
-    BODY,
     COUNTED,
+    COUNTED_TOO,
     KNOWN,
     LOOKED_UP,
     NAMES_PEOPLE,
@@ -19,7 +21,6 @@ from confide.frames.roles.words import (
     PLACES,
     PRIVATE,
     UNITS,
-    WEIGHTS,
     said,
 )
 
@@ -33,20 +34,9 @@ CLASSES = 20
 """Values up to which a variable without a telling name may be something that others know."""
 
 
-@dataclass(frozen=True)
-class Guessed:
-    """A role, the reason in a few words, whether it needs somebody who confirms it, and what kind of key it is."""
-
-    facts: Facts
-    role: str
-    why: str
-    doubtful: bool = False
-    group: str = ""
-
-
 def guesses(facts: Sequence[Facts]) -> list[Guessed]:
     """The role of every variable, in the order of the file; at most one weight and one unit."""
-    found = [_one(f) for f in facts]
+    found = doubt_weights([_one(f) for f in facts])
     found = _only(found, "weight", _weight_rank, "another weight is taken")
     return _only(found, "unit", _unit_rank, "another variable is taken for the unit")
 
@@ -65,17 +55,6 @@ def _unusable(f: Facts) -> Guessed | None:
     return None
 
 
-def _weight(f: Facts) -> Guessed | None:
-    word = said(f.name_words, WEIGHTS) or said(f.label_words, WEIGHTS)
-    if not word or not f.number or f.kind != "numeric":
-        return None
-    if {*f.name_words, *f.label_words} & BODY:
-        return Guessed(f, "sensitive", "A weight, but of a body.", True)
-    if not f.positive or f.missing:
-        return Guessed(f, "other", f'"{word}" in its name, but some values are missing, zero or negative.', True)
-    return Guessed(f, "weight", f'Positive, with "{word}" in its {_where(f, word)}.')
-
-
 def _names(f: Facts) -> Guessed | None:
     """What names or numbers people: by its name, or because no two rows share a value."""
     numbers = said(f.name_words[-1:], NUMBERS_PEOPLE) or said(["".join(f.name_words)], NUMBERS_PEOPLE)
@@ -83,14 +62,15 @@ def _names(f: Facts) -> Guessed | None:
     if (numbers or unit) and f.different and (numbers or not f.dtype.is_float()):
         return Guessed(f, "identifier", "One value per row, with the name of a number. Never released.")
     word = said(f.name_words, NAMES_PEOPLE)
-    if word and f.distinct > CLASSES and not f.dtype.is_float():
+    if word and not _count_of(f, word) and f.distinct > CLASSES and not f.dtype.is_float():
         return Guessed(f, "identifier", f'"{word}" in its name: names people. Never released.', not f.different)
     low, high = ROWS_PER_UNIT
     repeats = f.present / max(f.distinct, 1)
+    named = unit
     unit = unit or (said(f.label_words, UNITS) if said(f.label_words[-1:], NUMBERS_PEOPLE) else "")
     if (numbers or unit) and f.distinct > CLASSES and low <= repeats <= high and (f.whole or not f.number):
         which = "a unit" if unit else "a number"
-        return Guessed(f, "unit", f"{repeats:.1f} rows per value, with the name of {which}.", not unit)
+        return Guessed(f, "unit", f"{repeats:.1f} rows per value, with the name of {which}.", not named)
     return None
 
 
@@ -135,10 +115,10 @@ def _known(f: Facts, words: Sequence[str]) -> Guessed | None:
             continue
         why = f'{what.capitalize()} ("{word}" in its {_where(f, word)}), {f.distinct:,} values.'
         if group == "household" or (group == "work" and f.distinct <= 2):
-            return Guessed(f, "other", f"{why} Neighbours often know it.", True, group)
-        if f.different and not f.dtype.is_temporal():
-            return Guessed(f, "other", f"{why} As many as rows: too exact to be known.", True, group)
-        return Guessed(f, "key", why, group=group)
+            return Guessed(f, "other", f"{why} Neighbours often know it.", True, group, known=True)
+        if f.different and not f.dates:
+            return Guessed(f, "other", f"{why} As many as rows: too exact to be known.", True, group, known=True)
+        return Guessed(f, "key", why, group == "firm", group)
     return None
 
 
@@ -152,21 +132,26 @@ def _label(f: Facts) -> Guessed | None:
 
 
 def _values(f: Facts) -> Guessed | None:
+    if f.dates:
+        why = f"Dates{' as text' * f.written}, {f.distinct:,} values: others may know when something happened."
+        return Guessed(f, "other", why, True, known=True)
     if f.different and (f.dtype == pl.String or (f.dtype.is_integer() and f.positive)):
         return Guessed(f, "identifier", "One value per row. Never released.", f.dtype != pl.String)
-    if f.dtype.is_temporal():
-        return Guessed(f, "other", f"Dates, {f.distinct:,} values: others may know when something happened.", True)
-    if f.kind == "numeric":
-        return Guessed(f, "other", f"A number, {f.distinct:,} values.")
-    counted = f.number and bool({*f.name_words} & COUNTED)
-    why = f"{f.distinct:,} values{': a count, or classes?' if counted else '.'}"
-    return Guessed(f, "other", why, counted)
+    if f.number and {*f.name_words} & COUNTED:
+        return Guessed(f, "other", f"{f.distinct:,} values: a count, or classes?", True, known=f.kind != "numeric")
+    what = "a number, " if f.kind == "numeric" else ""
+    return Guessed(f, "other", f"Not judged, no telling name: {what}{f.distinct:,} values.", judged=False)
 
 
 RULES: tuple[Callable[[Facts], Guessed | None], ...] = (
-    _unusable, _weight, _names, _private_name, _known_name, _place, _label, _values,
+    _unusable, weight_of, _names, _private_name, _known_name, _place, _label, _values,
 )  # fmt: skip
 """In this order; the first that says something is right."""
+
+
+def _count_of(f: Facts, word: str) -> bool:
+    """Whether a variable with such a word in its name counts or measures something: many rows share a number."""
+    return word in COUNTED_TOO and f.number and len(f.name_words) > 1 and 2 * f.distinct < f.present
 
 
 def _first(words: Sequence[str], listed: frozenset[str]) -> str:

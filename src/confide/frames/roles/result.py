@@ -16,7 +16,8 @@ from confide.frames.schema import schema
 
 SCHEMA: dict[str, Any] = {
     "variable": pl.String, "label": pl.String, "kind": pl.String, "role": pl.String, "used": pl.Boolean,
-    "doubtful": pl.Boolean, "why": pl.String, "values": pl.Int64, "missing": pl.Int64,
+    "doubtful": pl.Boolean, "why": pl.String, "values": pl.Int64, "missing": pl.Int64, "known": pl.Boolean,
+    "judged": pl.Boolean,
 }  # fmt: skip
 PLAIN = {
     "identifier": "names or numbers people", "unit": "rows of one unit", "weight": "survey weight",
@@ -33,6 +34,8 @@ class Roles(Result):
     or a register), "geography" (a key that is a place), "sensitive" (what an intruder would like to learn), "weight",
     "unit" (which rows are of one household or firm) or "other". `used`: whether `cf.look` goes on with it; of many
     keys those are used that are known most often. `values`: how many different ones; `missing`: rows without one.
+    `known`: not taken as a key, but others may know it; `judged`: False where neither name nor label nor values tell
+    what a variable is, so that somebody has to.
     """
 
     frame: pl.DataFrame
@@ -46,9 +49,14 @@ class Roles(Result):
     @property
     def could_be_keys(self) -> tuple[str, ...]:
         """Variables that others may know too, and that are not used: further keys, and doubtful ones."""
-        more = (pl.col("role") == "other") & pl.col("doubtful") & (pl.col("values") > 1)
+        more = (pl.col("role") == "other") & pl.col("known") & (pl.col("values") > 1)
         left = pl.col("role").is_in(["key", "geography"]) & ~pl.col("used")
         return tuple(self.frame.filter(more | left)["variable"])
+
+    @property
+    def not_judged(self) -> tuple[str, ...]:
+        """Variables of which neither name nor label nor values tell what they are."""
+        return tuple(self.frame.filter(~pl.col("judged"))["variable"])
 
     @property
     def geography(self) -> tuple[str, ...]:
@@ -75,6 +83,10 @@ class Roles(Result):
         """What says which rows are of one unit; None where rows are units."""
         return next(iter(self.of("unit")), None)
 
+    def row(self, variable: str) -> dict[str, str | int | bool]:
+        """What was guessed of one variable."""
+        return self.frame.row(by_predicate=pl.col("variable") == variable, named=True)
+
     def of(self, role: str) -> tuple[str, ...]:
         """All variables of a role."""
         return tuple(self.frame.filter(role=role)["variable"])
@@ -86,6 +98,7 @@ class Roles(Result):
     def __repr__(self) -> str:
         doubtful = int(self.frame["doubtful"].sum())
         ask = f"; {doubtful} to confirm (?)" if doubtful else ""
+        ask += f"; {len(self.not_judged):,} not judged" if self.not_judged else ""
         head = f"Roles of {self.frame.height:,} variables, guessed from names, labels and values{ask}"
         order = {role: k for k, role in enumerate(ROLES)}
         rows = sorted(self.frame.iter_rows(named=True), key=lambda r: order[r["role"]])
@@ -116,7 +129,7 @@ def roles(data: Any) -> Roles:
     keys = set(chosen_keys(found))
     rows = [
         (g.facts.name, g.facts.label, g.facts.kind, g.role, _used(g.role, g.facts.name in keys), g.doubtful, g.why,
-         g.facts.distinct, g.facts.missing)
+         g.facts.distinct, g.facts.missing, g.known, g.judged)
         for g in found
     ]  # fmt: skip
     return Roles(pl.DataFrame(rows, schema=SCHEMA, orient="row"), frame.height)

@@ -13,9 +13,9 @@ from confide.show.charts.svg import Picture, line, rect, text
 from confide.show.look.alike import alike_counts
 from confide.show.look.estimates import estimates_picture
 from confide.show.look.tables import ESTIMATORS, suda_table, with_share
-from confide.show.look.words import STRONG, listed
+from confide.show.look.words import STRONG, added, listed, named
 from confide.show.report.figures import Drawing, Table
-from confide.study.look.attacks import SURE
+from confide.study.look.attacks import SURE, UNSURE
 from confide.study.look.measured import SUDA
 
 if TYPE_CHECKING:
@@ -38,8 +38,9 @@ def alike_drawing(look: Look) -> Drawing:
     alt = f"People by how many are alike: {', '.join(f'{k} {v:,}' for k, v in counts.items())}."
     made = [columns_picture(counts, alt, narrow) for narrow in (False, True)]
     rows = [[k, f"{v:,}", percent(v, look.rows)] for k, v in counts.items()]
-    return Drawing("class-sizes", "How many share a person's values", "People by the number who have the same keys.",
-                   made[0], made[1], Table(["alike", "people", "share"], rows))  # fmt: skip
+    caption = f"{look.who.many.capitalize()} by the number who have the same keys."
+    return Drawing("class-sizes", f"How many share a {look.who.one}'s values", caption, made[0], made[1],
+                   Table(["alike", look.who.many, "share"], rows))  # fmt: skip
 
 
 def columns_picture(counts: dict[str, int], alt: str, narrow: bool = False) -> Picture:
@@ -73,16 +74,17 @@ def drivers_drawing(look: Look) -> Drawing | None:
     every = Row(f"all {look.drivers.height} keys", alone / n, None, with_share(alone, n), percent(alone, n))
     low = STRONG * alone
     bars = [every] + [
-        Row(f"without {visible(r['variable'])}", r["alone_share"], None, with_share(r["alone_without"], n),
+        Row(f"without {named(look, r['variable'])}", r["alone_share"], None, with_share(r["alone_without"], n),
             percent(r["alone_without"], n), r["alone_without"] < low)
         for r in rows.iter_rows(named=True)
     ]  # fmt: skip
     best = [visible(r["variable"]) for r in rows.iter_rows(named=True) if r["alone_without"] < low]
     alt = f"People alone if one key were not known, of {look.counted.alone:,} who are."
     alt += f" Fewest without {listed(best[::-1], 'or')}." if best else ""
-    caption = "People who would be alone if one variable were not known. Blue: less than half are left."
+    caption = f"{look.who.many.capitalize()} who would be alone if one variable were not known. Blue: less than half "
+    caption += "are left."
     table = [[r.name, r.words] for r in bars]
-    return Drawing("drivers", "What makes people stand alone", caption, bars_picture(bars, alt),
+    return Drawing("drivers", f"What makes {look.who.many} stand alone", caption, bars_picture(bars, alt),
                    bars_picture(bars, alt, narrow=True), Table(["keys", "alone"], table))  # fmt: skip
 
 
@@ -92,17 +94,17 @@ def growth_drawing(look: Look) -> Drawing | None:
         return None
     rows, cells = [], []
     for r in look.growth.iter_rows(named=True):
-        name = visible(r["added"]) if r["keys"] == 1 else f"+ {visible(r['added'])}"
+        name = f"{'+ ' * (r['keys'] > 1)}{added(look, r['added'])}"
         said = f"{percent(r['found'], look.rows)} found, {percent(r['alone'], look.rows)} alone"
         rows.append(Row(name, r["alone_share"], r["found_share"], said, percent(r["found"], look.rows)))
         cells.append([name, *(f"{r[k]:,} ({percent(r[k], look.rows)})" for k in ("alone", "below_5", "found"))])
     last = look.growth.row(-1, named=True)
     alt = (
-        f"From {percent(look.growth['found'][0], look.rows)} found by {visible(look.growth['added'][0])} alone to "
+        f"From {percent(look.growth['found'][0], look.rows)} found by {added(look, look.growth['added'][0])} alone to "
         f"{percent(last['found'], look.rows)} by all {last['keys']} keys."
     )
-    caption = "Keys in the order in which each adds most. Wide bars: found by an intruder who is sure that the person "
-    caption += "is in the file; inside them: alone."
+    caption = "Keys in the order in which each adds most. Wide bars: found by an intruder who is sure that the "
+    caption += f"{look.who.one} is in the file; inside them: alone."
     made = [bars_picture(rows, alt, narrow, long=True) for narrow in (False, True)]
     header = ["key", "alone", "fewer than 5 alike", "found"]
     return Drawing("growth", "How risk grows with each key", caption, made[0], made[1], Table(header, cells))
@@ -119,8 +121,21 @@ def risk_drawing(look: Look) -> Drawing:
     backwards = dict(reversed(by.items()))
     made = [columns_picture(backwards, alt, narrow) for narrow in (False, True)]
     rows = [[k, f"{v:,}", percent(v, look.rows)] for k, v in backwards.items()]
-    caption = "People by the probability that a match with their record is right."
-    return Drawing("risks", "Individual risk", caption, made[0], made[1], Table(["risk", "people", "share"], rows))
+    how, caption = _risk_model(look)
+    table = Table(["risk", look.who.many, "share"], rows)
+    return Drawing("risks", f"Individual risk{how}", caption, made[0], made[1], table)
+
+
+def _risk_model(look: Look) -> tuple[str, str]:
+    """By which model individual risks are drawn, and how they stand to what the intruder finds on the same page."""
+    said = f"{look.who.many.capitalize()} by the probability that a match with their record is right: "
+    if look.stated.counted:
+        return ", counted in the population", f"{said}1 / F, with F counted in the population."
+    return " by Benedetti and Franconi", (
+        f"{said}by Benedetti and Franconi, who see each combination's own weights alone, and add up to "
+        f"{look.individual:,.1f} found. The intruder who is not sure finds {look.found(UNSURE) or 0.0:,.1f} by a model "
+        "of all keys together: rely on that one."
+    )
 
 
 def suda_drawing(look: Look) -> Drawing | None:
@@ -129,12 +144,12 @@ def suda_drawing(look: Look) -> Drawing | None:
     if table is None:
         return None
     frame = look.measures[SUDA].table.sort("contribution", descending=True, nulls_last=True).head(MOST_DRIVERS)
-    known = [(visible(v), share) for v, share in frame.select("variable", "contribution").drop_nulls().iter_rows()]
+    known = [(named(look, v), share) for v, share in frame.select("variable", "contribution").drop_nulls().iter_rows()]
     rows = [Row(v, share, None, percent(share, 1), percent(share, 1)) for v, share in known]
     alt = f"Share of SUDA2 scores by key: {', '.join(f'{r.name} {r.words}' for r in rows)}."
     caption = "Share of the scores of all small sets that have the key in them. Shares overlap."
     made = [bars_picture(rows, alt, narrow) for narrow in (False, True)]
-    return Drawing("suda", "Keys in the sets that isolate people", caption, made[0], made[1], table)
+    return Drawing("suda", f"Keys in the sets that isolate {look.who.many}", caption, made[0], made[1], table)
 
 
 def uniques_drawing(look: Look) -> Drawing | None:
@@ -177,7 +192,7 @@ def group_drawings(look: Look) -> list[Drawing]:
              f"{percent(r['low'], 1)} to {percent(r['high'], 1)}"]
             for r in part.iter_rows(named=True)
         ]  # fmt: skip
-        table = Table(["group", "people", "alone", "found", "95% interval"], cells)
+        table = Table(["group", look.who.many, "alone", "found", "95% interval"], cells)
         made = [bars_picture(rows, alt, narrow, long=True) for narrow in (False, True)]
-        out.append(Drawing(f"by-{len(out)}", visible(str(name)), more, made[0], made[1], table))
+        out.append(Drawing(f"by-{len(out)}", named(look, str(name)), more, made[0], made[1], table))
     return out

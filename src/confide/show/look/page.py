@@ -20,7 +20,7 @@ from confide.study.look.attacks import SURE
 if TYPE_CHECKING:
     from confide.study.look.result import Look
 
-KIND = "Internal: exact counts of people. Not for release. No record is shown."
+KIND = "Internal: exact counts. Not for release. No record is shown."
 ELSEWHERE = "In other tools: sample uniques (fk = 1); records that are not 5-anonymous; expected re-identifications."
 
 
@@ -60,14 +60,14 @@ def look_html(look: Look) -> str:
 def _numbers(look: Look) -> list[dict[str, Any]]:
     """The three large numbers: alone, fewer than five alike, found."""
     n, c, found = look.rows, look.counted, look.found(SURE)
-    keys = keys_listed(look)
+    keys, who = keys_listed(look), look.who.many
     rows = [
-        (c.alone, "alone", f"{c.alone:,} people: nobody else has their {keys}"),
-        (c.below[-1], "fewer than five alike", f"{c.below[-1]:,} people share these with fewer than four others"),
+        (c.alone, "alone", f"{c.alone:,} {who}: nobody else has their {keys}"),
+        (c.below[-1], "fewer than five alike", f"{c.below[-1]:,} {who} share these with fewer than four others"),
         (
             found or 0.0,
             "found",
-            f"{found or 0.0:,.0f} people, by somebody who knows these and that they are in the file",
+            f"{found or 0.0:,.0f} {who}, by somebody who knows these and that they are in the file",
         ),
     ]
     return [{"value": percent(many, n).rstrip("%"), "name": name, "words": words} for many, name, words in rows]

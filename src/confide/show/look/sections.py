@@ -18,13 +18,13 @@ from confide.show.look.tables import (
     notes,
     population_table,
     remedies_table,
+    sensitive_notes,
     sensitive_table,
     sets_table,
 )
-from confide.show.look.words import SENSITIVE
+from confide.show.look.words import SENSITIVE, WAYS, small_words
 from confide.show.report.figures import Drawing, Table
 from confide.study.look.attacks import SURE, UNSURE
-from confide.study.look.groups import SMALLEST
 from confide.study.look.measured import INDIVIDUAL, K_MAP, SUDA, UNIQUES
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def sections(look: Look) -> list[LookSection]:
 
 def _distribution(look: Look) -> LookSection:
     unsure = (risk_drawing(look),) if look.found(UNSURE) is not None else ()
-    words = "How many people share the same keys, and which keys set them apart."
+    words = f"How many {look.who.many} share the same keys, and which keys set them apart."
     return LookSection("alike", "Who stands alone, and why", (words,), (*drawings(look), *unsure))
 
 
@@ -80,16 +80,17 @@ def _remedies(look: Look) -> LookSection | None:
         return None
     over = look.counted.below[-1]
     words = (
-        f"{over:,} people ({percent(over, look.rows)}) have fewer than five alike. Of each key the mildest coarser "
-        "form that does at least half of what leaving it out would do; each was tried on the file by an attack."
+        f"{over:,} {look.who.many} ({percent(over, look.rows)}) have fewer than five alike. Of each key the mildest "
+        "coarser form that does at least half of what leaving it out would do, or else the one that does most and "
+        "leaving it out; each was tried on the file by an attack."
     )
-    return LookSection("remedies", "What would help", (words,), tables=(("", table),))
+    return LookSection("remedies", "What would help", (words, WAYS), tables=(("", table),))
 
 
 def _intruders(look: Look) -> LookSection:
     words = ["Each intruder knows the keys of everybody and looks for all of them in the file as it is."]
     if look.found(UNSURE) is not None:
-        words.append("Who is not sure that a person is in the file must allow for all people who have the same keys.")
+        words.append(f"Who is not sure that a {look.who.one} is in the file must allow for all who have the same keys.")
     return LookSection("intruders", "What an intruder finds", tuple(words), tables=(("", attack_table(look)),))
 
 
@@ -98,7 +99,7 @@ def _population(look: Look) -> LookSection | None:
     if table is None:
         return None
     how = "Counted" if look.stated.counted else "Estimated"
-    total = f" of {look.stated.total:,.0f} people" if look.stated.total else ""
+    total = f" of {look.stated.total:,.0f} {look.who.many}" if look.stated.total else ""
     words = (
         f"{how} for the population{total}: how many of the {look.counted.alone:,} who are alone here are alone there."
     )
@@ -112,9 +113,12 @@ def _sets(look: Look) -> LookSection | None:
     if not look.alone_on:
         return None
     said = ", ".join(f"{many:,} ({percent(many, look.rows)}) by {size}" for size, many in look.alone_on.items())
-    words = (f"People who are alone on a few keys already (special uniques), by how many it takes: {said}.",)
+    who = look.who.many
+    words = (
+        f"{who.capitalize()} who are alone on a few keys already (special uniques), by how many it takes: {said}.",
+    )
     drawn = suda_drawing(look)
-    return LookSection("sets", "Small sets of keys that isolate people", words, () if drawn is None else (drawn,),
+    return LookSection("sets", f"Small sets of keys that isolate {who}", words, () if drawn is None else (drawn,),
                        (("", sets_table(look)),), tuple(notes(look, SUDA)))  # fmt: skip
 
 
@@ -122,9 +126,9 @@ def _sensitive(look: Look) -> LookSection | None:
     table = sensitive_table(look)
     if table is None:
         return None
-    words = "What is learnt of people without finding them: l-diversity and t-closeness."
+    words = f"What is learnt of {look.who.many} without finding them: l-diversity and t-closeness."
     return LookSection("sensitive", "What is learnt of sensitive values", (words,), tables=(("", table),),
-                       points=(SENSITIVE,))  # fmt: skip
+                       points=(SENSITIVE, *sensitive_notes(look)))  # fmt: skip
 
 
 def _units(look: Look) -> LookSection | None:
@@ -137,9 +141,11 @@ def _groups(look: Look) -> LookSection | None:
     if not made:
         return None
     whole = percent(look.found(SURE) or 0.0, look.rows)
-    words = f"Of all people {whole} are found. Wide bars: found; inside them: alone; blue: found more often than all "
-    words += "people, beyond noise."
-    few = f"{look.small_groups:,} groups of fewer than {SMALLEST} people are not shown." if look.small_groups else ""
+    words = (
+        f"Of all {look.who.many} {whole} are found. Wide bars: found; inside them: alone; blue: found more often than "
+    )
+    words += "all, beyond noise."
+    few = small_words(look)
     return LookSection("groups", "Who is at risk", tuple(w for w in (words, few) if w), tuple(made))
 
 
@@ -176,7 +182,8 @@ def _next(look: Look) -> LookSection:
     words = ("The same look with every role stated, and the way on: protect the file, then attack what came of it.",)
     code = "\n".join([
         "import confide as cf", "", 'data = cf.read("file.sav")', look.script, "",
-        f'plan = cf.Plan([...])                          # begin with "{top}": cf.Recode("{top}", ...)',
+        f'plan = cf.Plan([...])                          # begin with "{top}": cf.Recode("{top}", ...), then hide',
+        "                                               # what is left: cf.LocalSuppression(keys, k=3)",
         f"intruder = cf.Intruder(knows={list(look.stated.keys)!r})".replace("'", '"'),
         "print(intruder.attack(plan.protect(data, seed=1)).summary())",
     ])  # fmt: skip

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from confide.core.shares import percent
 from confide.core.visible import visible
+from confide.show.look.words import NO_VALUE, named
 from confide.show.report.figures import Table
 from confide.study.look.attacks import SURE, THRESHOLD
 from confide.study.look.measured import HOUSEHOLD, L_DIVERSITY, SUDA, T_CLOSENESS, L, T
@@ -20,8 +21,9 @@ ESTIMATORS = {
     "zayatz": "Zayatz", "snb": "SNB",
 }  # fmt: skip
 UNKNOWN = "-"
+ONE_VALUE, NONE = "of these alike, one value", "alike, without any value"
 TAUS = (
-    "tau1: alone in the population too. tau2: right matches of those alone here, the sum of 1 / F. uniques: people who "
+    "tau1: alone in the population too. tau2: right matches of those alone here, the sum of 1 / F. uniques: those who "
     "are alone in the population. DIS: the chance that a match with somebody alone here is right."
 )
 
@@ -39,7 +41,11 @@ def attack_table(look: Look) -> Table:
     """One row per intruder."""
     rows = []
     for a in look.attacked:
-        name = "is sure that a person is in the file" if a.membership == SURE else f"is not sure, by {visible(a.by)}"
+        name = (
+            f"is sure that a {look.who.one} is in the file"
+            if a.membership == SURE
+            else f"is not sure, by {visible(a.by)}"
+        )
         found = "unknown" if a.found is None else with_share(a.found, look.rows, ",.1f")
         rows.append([name, found, with_share(a.summary.over_threshold, look.rows), percent(a.summary.p_absent, 1)])
     header = ["the intruder", "found", f"likeliest record above {THRESHOLD:g}", "chance of being absent, mean"]
@@ -49,7 +55,7 @@ def attack_table(look: Look) -> Table:
 def sets_table(look: Look) -> Table:
     """The sets of keys that isolate most people."""
     rows = [
-        [", ".join(visible(v) for v in r["variables"]), f"{r['size']}", with_share(r["alone"], look.rows),
+        [", ".join(named(look, v) for v in r["variables"]), f"{r['size']}", with_share(r["alone"], look.rows),
          with_share(r["minimal"], look.rows)]
         for r in look.sets.head(MOST_SETS).iter_rows(named=True)
     ]  # fmt: skip
@@ -61,7 +67,9 @@ def missing_table(look: Look) -> list[tuple[str, Table]]:
     used = look.missing.filter(role="key").vstack(look.missing.filter(role="sensitive"))
     if not used.height:
         return []
-    rows = [[visible(r["variable"]), r["role"], with_share(r["rows"], look.rows)] for r in used.iter_rows(named=True)]
+    rows = [
+        [named(look, r["variable"]), r["role"], with_share(r["rows"], look.rows)] for r in used.iter_rows(named=True)
+    ]
     return [("Missing values", Table(["variable", "role", "rows without a value"], rows))]
 
 
@@ -100,20 +108,33 @@ def _interval(row: dict[str, Any], name: str) -> str:
 
 
 def sensitive_table(look: Look) -> Table | None:
-    """One row per sensitive variable: people in classes that are not diverse, or not close; None without any."""
-    rows = []
+    """One row per sensitive variable: people in classes that are not diverse, or not close; None without any. A class
+    in which nobody has a value is not diverse, and tells no value: it is counted on its own."""
+    rows, without = [], False
     for v in look.stated.sensitive:
         few, far = (look.measures.get(f"{name}_{v}") for name in (L_DIVERSITY, T_CLOSENESS))
         if few is None or far is None:
             continue
-        together = int((few.frame["below"] & (few.frame["alike"] > 1)).sum())
+        together = few.frame["below"] & (few.frame["alike"] > 1)
+        empty = together & (few.frame["diversity"] == 0)
+        without = without or bool(empty.any())
         largest = far.numbers["largest"]
         rows.append([
-            visible(v), with_share(few.numbers[""] or 0, look.rows), with_share(together, look.rows),
+            named(look, v), with_share(few.numbers[""] or 0, look.rows),
+            with_share(int((together & ~empty).sum()), look.rows), with_share(int(empty.sum()), look.rows),
             with_share(far.numbers[""] or 0, look.rows), UNKNOWN if largest is None else f"{largest:.2f}",
         ])  # fmt: skip
-    header = ["sensitive", f"not {L}-diverse", "of these not alone", f"not {T:g}-close", "largest distance"]
-    return Table(header, rows) if rows else None
+    header = ["sensitive", f"not {L}-diverse", ONE_VALUE, NONE, f"not {T:g}-close", "largest distance"]
+    shown = [k for k, name in enumerate(header) if without or name != NONE]
+    return Table([header[k] for k in shown], [[r[k] for k in shown] for r in rows]) if rows else None
+
+
+def sensitive_notes(look: Look) -> list[str]:
+    """What is said of sensitive values that are missing."""
+    names = [f"{L_DIVERSITY}_{v}" for v in look.stated.sensitive]
+    table = sensitive_table(look)
+    first = [NO_VALUE] if table is not None and NONE in table.header else []
+    return first + [n for n in notes(look, *names) if "missing" in n or "no value" in n]
 
 
 def household_words(look: Look) -> list[str]:
@@ -126,6 +147,7 @@ def household_words(look: Look) -> list[str]:
     return [
         f"Who knows the keys of all rows of a unit finds {whole:,.0f} of {units:,} units ({percent(whole, units)}); "
         f"who knows one row at a time {single:,.0f} ({percent(single, units)}). The first is the prudent number.",
+        f"{int((found.frame['alike'] == 1).sum()):,} units are like no other in all their rows.",
         *notes(look, HOUSEHOLD),
     ]
 
@@ -133,7 +155,8 @@ def household_words(look: Look) -> list[str]:
 def notes(look: Look, *names: str) -> list[str]:
     """What measures say beside their numbers; what the look says itself is left out."""
     said = [n for name in names if name in look.measures for n in look.measures[name].notes]
-    once = ("Rule for missing values", f"{look.counted.alone:,} records are unique", "The estimates of tau1 differ")
+    once = ("Rule for missing values", f"{look.counted.alone:,} records are unique", "The estimates of tau1 differ",
+            "Unique: ")  # fmt: skip
     return [n for n in dict.fromkeys(said) if not n.startswith(once)]
 
 
@@ -145,5 +168,5 @@ def suda_table(look: Look) -> Table | None:
     rows = []
     for r in found.table.sort("contribution", descending=True, nulls_last=True).iter_rows(named=True):
         share = UNKNOWN if r["contribution"] is None else percent(r["contribution"], 1)
-        rows.append([visible(r["variable"]), share, f"{r['sets']:,}"])
+        rows.append([named(look, r["variable"]), share, f"{r['sets']:,}"])
     return Table(["key", "share of all scores", "minimal sets with it"], rows)

@@ -17,10 +17,11 @@ from confide.show.look.tables import (
     notes,
     population_table,
     remedies_table,
+    sensitive_notes,
     sensitive_table,
     suda_table,
 )
-from confide.show.look.words import SENSITIVE, answer
+from confide.show.look.words import SENSITIVE, WAYS, added, answer, named, small_words
 from confide.show.report.figures import Table
 from confide.study.look.attacks import SURE, THRESHOLD, UNSURE
 from confide.study.look.classes import LEVELS
@@ -31,7 +32,10 @@ if TYPE_CHECKING:
 
 WIDTH = 110
 SHOWN_SETS, SHOWN_GROUPS = 6, 6
-NEXT = 'Next: look.save("look.html") for the page with pictures; cf.Intruder(...) and cf.Plan(...) for a release.'
+NEXT = (
+    'Next: look.save("look.html") for the page with pictures; cf.Plan([...]) with cf.Recode, cf.generalise or\n'
+    "cf.LocalSuppression for a release; cf.Intruder(...) to attack what came of it."
+)
 
 Line = tuple[str, str, str, str]
 
@@ -62,7 +66,7 @@ def _head(look: Look) -> Iterator[str]:
     yield f"A first look at {look.rows:,} rows{units}, {look.roles.frame.height:,} variables: who could be recognised?"
     shown = {"keys": s.keys, "sensitive": s.sensitive, "weight": (s.weight,), "unit": (s.unit,)}
     for role, names in shown.items():
-        said = ", ".join(visible(v) for v in names if v is not None) or "none"
+        said = ", ".join(_role(look, role, v) for v in names if v is not None) or "none"
         how = "guessed" if role in s.guessed else "stated" if said != "none" else ""
         yield from _wrapped(f"{role:<9} {said}{f' ({how})' * bool(how)}", "", " " * 10)
     gone = look.missing.filter(role="key")
@@ -70,18 +74,24 @@ def _head(look: Look) -> Iterator[str]:
     yield f"missing   {cells:,} of {every:,} values of keys ({percent(cells, every)})"
 
 
+def _role(look: Look, role: str, name: str) -> str:
+    """A variable with its label; one that was guessed and should be confirmed has a question mark."""
+    asked = role in look.stated.guessed and look.roles.row(name)["doubtful"]
+    return f"{named(look, name)}{'?' * bool(asked)}"
+
+
 def _file(look: Look) -> Iterator[Line]:
     n, c = look.rows, look.counted
     yield "alone (sample uniques)", f"{c.alone:,}", f"({percent(c.alone, n)})", "nobody else in the file has their keys"
     for k, below in zip(LEVELS, c.below, strict=True):
-        said = f"fewer than {k} alike" if k > 2 else "the same people"
+        said = f"fewer than {k} alike" if k > 2 else f"the same {look.who.many}"
         yield f"violate {k}-anonymity", f"{below:,}", f"({percent(below, n)})", said
     yield "combinations", f"{c.classes:,}", "", "different values of all keys together"
 
 
 def _attacks(look: Look) -> Iterator[Line]:
     for a in look.attacked:
-        name = "sure that a person is in the file" if a.membership == SURE else "not sure of that"
+        name = f"sure that a {look.who.one} is in the file" if a.membership == SURE else "not sure of that"
         found = "unknown" if a.found is None else f"{a.found:,.1f}"
         share = "" if a.found is None else f"({percent(a.found, look.rows)})"
         yield f"found, {name}", found, share, "expected re-identifications" if a.membership == SURE else f"by {a.by}"
@@ -106,7 +116,7 @@ def _growth(look: Look) -> Iterator[str]:
     yield "How risk grows as keys are added, the one that adds most first"
     rows = [("", "alone", "", "fewer than 5", "", "found", "")]
     for r in look.growth.iter_rows(named=True):
-        name = visible(r["added"]) if r["keys"] == 1 else f"+ {visible(r['added'])}"
+        name = f"{'+ ' * (r['keys'] > 1)}{added(look, r['added'])}"
         rows.append(
             (name, *_pair(r["alone"], look.rows), *_pair(r["below_5"], look.rows), *_pair(r["found"], look.rows))
         )
@@ -118,14 +128,15 @@ def _remedies(look: Look) -> Iterator[str]:
     if table is None:
         return
     over = look.counted.below[-1]
-    yield f"What would help: {over:,} people ({percent(over, look.rows)}) have fewer than five alike"
+    yield f"What would help: {over:,} {look.who.many} ({percent(over, look.rows)}) have fewer than five alike"
     yield from _printed(table)
+    yield from _wrapped(WAYS)
 
 
 def _sets(look: Look) -> Iterator[str]:
     if not look.alone_on:
         return
-    yield "Small sets of keys that isolate people (special uniques, SUDA2)"
+    yield f"Small sets of keys that isolate {look.who.many} (special uniques, SUDA2)"
     said = [f"{many:,} ({percent(many, look.rows)}) by {size}" for size, many in look.alone_on.items()]
     yield from _wrapped(f"Alone already by so many keys: {', '.join(said)}.")
     rows = [("set", "alone", "", "by no smaller set", "")]
@@ -161,6 +172,8 @@ def _sensitive(look: Look) -> Iterator[str]:
     yield "What is learnt of sensitive values without finding anybody"
     yield from _printed(table)
     yield from _wrapped(SENSITIVE)
+    for said in sensitive_notes(look):
+        yield from _wrapped(said, "- ")
 
 
 def _units(look: Look) -> Iterator[str]:
@@ -181,16 +194,17 @@ def _groups(look: Look) -> Iterator[str]:
     whole = (look.found(SURE) or 0.0) / look.rows
     worst = look.groups.filter(pl.col("low") > whole).sort("times", descending=True, maintain_order=True)
     if not worst.height:
-        yield "Who is at risk: no group of ten or more people is found more often than all, beyond noise."
+        yield f"Who is at risk: no group of ten or more {look.who.many} is found more often than all, beyond noise."
+        yield from [small_words(look)] * bool(look.small_groups)
         return
-    yield f"Who is at risk: groups found most often ({percent(whole, 1)} of all people are)"
-    rows = [("group", "people", "alone", "", "found", "")]
+    yield f"Who is at risk: groups found most often ({percent(whole, 1)} of all {look.who.many} are)"
+    rows = [("group", look.who.many, "alone", "", "found", "")]
     for r in worst.head(SHOWN_GROUPS).iter_rows(named=True):
-        name = f"{visible(r['variable'])}: {visible(r['group'])}"
+        name = f"{named(look, r['variable'])}: {visible(r['group'])}"
         rows.append((name, f"{r['people']:,}", *_pair(r["alone"], r["people"]), *_pair(r["found"], r["people"])))
     yield from _table(rows)
     if look.small_groups:
-        yield f"{look.small_groups:,} groups of fewer than ten people are not shown."
+        yield small_words(look)
 
 
 def _pair(many: float, of: float) -> tuple[str, str]:

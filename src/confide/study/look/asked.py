@@ -12,8 +12,10 @@ import polars as pl
 from confide.core.checks import names_of
 from confide.core.errors import InputError, Problems, did_you_mean
 from confide.frames.columns import F64, Records
+from confide.frames.doubts import AMOUNTS, CODES
 from confide.frames.encoded import Encoded
 from confide.frames.roles.result import Roles
+from confide.frames.roles.words import said, words_of
 from confide.frames.units import unit_numbers
 from confide.study.look.people import People, population_of
 
@@ -43,11 +45,24 @@ class Asked:
     total: float | None = None
     people: People | None = None
     doubts: tuple[str, ...] = field(default=())
+    guess: bool = True
+    looked_for: bool = True
+    """Whether sensitive variables were looked for, and not stated."""
 
     @property
     def rows(self) -> int:
         """Rows of the file."""
         return self.file.frame.height
+
+    def coded(self, name: str) -> bool:
+        """Whether whole numbers are codes of areas, industries, occupations or the like, and no quantity: by what the
+        variable was taken for, by its name, or by its values."""
+        s = self.file.frame.get_column(name)
+        if not s.dtype.is_numeric() or (s.dtype.is_float() and bool((s != s.round(0)).any())):
+            return False
+        words = [*words_of(name), *words_of(str(self.roles.row(name)["label"]))]
+        named = self.roles.row(name)["role"] == "geography" or bool(said(words, CODES))
+        return (named and not AMOUNTS & {*words}) or bool(self.file.doubt(name))
 
     @property
     def units(self) -> Any:
@@ -80,7 +95,7 @@ def settled(
             return proposed if guess else ()
         names = names_of(value, role) if isinstance(value, str) or len(value) else ()
         for v in names:
-            problems.when(v not in known, f'{role}: there is no column "{v}".{did_you_mean(v, known)}')
+            problems.when(v not in known, f'{role}: there is no column "{v}".{_apart(v, role, known)}')
         return tuple(v for v in names if v in known)
 
     with problems:
@@ -95,7 +110,7 @@ def settled(
     problems.tell()
     if not mine:
         raise InputError(_no_keys(found, keys, guess))
-    private = tuple(v for v in private if v not in mine) if sensitive is None else private
+    private = tuple(v for v in private if v not in (*mine, heavy, group)) if sensitive is None else private
     problems.when(
         set(private) & set(mine),
         f"{', '.join(v for v in private if v in mine)}: a variable is a key or sensitive, not both.",
@@ -114,7 +129,7 @@ def settled(
     records = file.records(mine, dict.fromkeys(mine, "categorical"))
     return Asked(
         file, found, mine, private, heavy if weights is not None else None, group, frozenset(guessed), records,
-        weights, total, people, tuple(doubts),
+        weights, total, people, tuple(doubts), guess, sensitive is None and guess,
     )  # fmt: skip
 
 
@@ -122,6 +137,15 @@ def _one(names: Sequence[str], what: str) -> str | None:
     if len(names) > 1:
         raise InputError(f"{what} is the name of one column.")
     return names[0] if names else None
+
+
+def _apart(name: str, role: str, known: Sequence[str]) -> str:
+    """What may have been meant: several names in one, or another name."""
+    parts = [part.strip() for part in name.split(",")]
+    if len(parts) > 1 and all(part in known for part in parts):
+        several = ", ".join(f'"{part}"' for part in parts)
+        return f" Name columns one by one: --{role} {' '.join(parts)}, separated by spaces, or {role}=[{several}]."
+    return did_you_mean(name, known)
 
 
 def _no_keys(found: Roles, keys: Any, guess: bool) -> str:

@@ -62,11 +62,13 @@ def attacks(asked: Asked, threads: int | None = None) -> tuple[list[Attacked], A
 
 
 def _number(asked: Asked, name: str) -> bool:
-    """Whether a key is a quantity, which can be put into ranges, and no code."""
+    """Whether a key is a quantity or a date, which can be put into ranges, and no code."""
     s = asked.file.frame.get_column(name)
-    if not s.dtype.is_numeric() or asked.file.doubt(name) or (s.dtype.is_float() and s.is_infinite().any()):
+    if s.dtype in (pl.Date, pl.Datetime):
+        return True
+    if not s.dtype.is_numeric() or asked.coded(name) or (s.dtype.is_float() and s.is_infinite().any()):
         return False
-    return bool(asked.roles.frame.row(by_predicate=pl.col("variable") == name, named=True)["kind"] == "numeric")
+    return bool(asked.roles.row(name)["kind"] == "numeric")
 
 
 def _intruders(asked: Asked) -> list[tuple[str, str, str | Unsure]]:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from confide.core.shares import percent
+from confide.frames.roles.words import WEIGHTS, said, words_of
 from confide.study.look.asked import Asked
 from confide.study.look.attacks import UNSURE
 from confide.study.look.classes import LEVELS
 from confide.study.look.measured import SUDA_KEYS
+from confide.study.look.not_stated import not_stated
 from confide.study.look.result import Look
 from confide.study.look.sets import largest_size
 
+MOST_NAMED = 12
+"""Variables that a sentence names."""
 SMALL = 100
 """Rows below which shares say little."""
 
@@ -36,14 +40,53 @@ def _guesses(look: Look, asked: Asked) -> Iterator[str]:
     s = look.stated
     if s.guessed:
         named = {"keys": s.keys, "sensitive": s.sensitive, "weight": (s.weight,), "unit": (s.unit,)}
-        said = "; ".join(f"{role} {', '.join(str(v) for v in named[role])}" for role in named if role in s.guessed)
-        yield f"Guessed from names, labels and values, and confirmed by nobody: {said}. State what is different."
+        named_so = "; ".join(f"{role} {', '.join(str(v) for v in named[role])}" for role in named if role in s.guessed)
+        yield f"Guessed from names, labels and values, and confirmed by nobody: {named_so}. State what is different."
+    yield from _unsure_guesses(look, asked)
     more = [v for v in asked.roles.could_be_keys if v not in s.keys]
     if "keys" in s.guessed and more:
         yield f"Not taken as keys, but others may know them too: {', '.join(more)}. Each one more raises the risk."
+    yield from _not_judged(asked)
+    if not s.sensitive and asked.looked_for:
+        yield "No sensitive variable was found by name or label, so nothing is said of what is learnt; state it."
     left = [v for v in asked.roles.sensitive if v not in (*s.sensitive, *s.keys)]
     if "sensitive" in s.guessed and left:
         yield f"Sensitive by their names, but not measured: {', '.join(left)}."
+
+
+def _unsure_guesses(look: Look, asked: Asked) -> Iterator[str]:
+    """Guesses that weigh heavily and are doubtful; a weight that was stated but looks like something else."""
+    s = look.stated
+    for role, name in (("weight", s.weight), ("unit", s.unit)):
+        row = asked.roles.row(name) if name is not None else None
+        if row is None:
+            continue
+        if role in s.guessed and row["doubtful"]:
+            yield f'The {role} is doubtful. "{name}": {row["why"]} State {role}= if it is another, or guess=False.'
+        elif role == "weight" and row["role"] in ("sensitive", "key", "geography"):
+            yield f'weight: "{name}" does not look like a survey weight. {row["why"]} Estimates rest on it.'
+    if asked.guess and s.weight is None and asked.total is None:
+        for other in asked.roles.frame.filter(role="other", doubtful=True, known=False).iter_rows(named=True):
+            if said([*words_of(other["variable"]), *words_of(other["label"])], WEIGHTS):
+                yield f'Not taken as the survey weight: "{other["variable"]}". {other["why"]}'
+
+
+def _not_judged(asked: Asked) -> Iterator[str]:
+    used = (*asked.keys, *asked.sensitive, asked.weight, asked.unit)
+    left = [v for v in asked.roles.not_judged if v not in used]
+    if not left:
+        return
+    many = "variable with no telling name was" if len(left) == 1 else "variables with no telling name were"
+    yield (
+        f"{len(left):,} {many} not judged: {_some(left)}. Say which others may know (keys=) and "
+        "which are private (sensitive=)."
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    """Names in a sentence; of many the first."""
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _file(look: Look) -> Iterator[str]:
@@ -56,6 +99,12 @@ def _file(look: Look) -> Iterator[str]:
 
 
 def _missing(look: Look, asked: Asked) -> Iterator[str]:
+    codes = list(not_stated(asked.file, asked.roles))
+    if codes:
+        yield (
+            f'Perhaps codes for "not stated", but taken as values here: {_some(codes)}. If they are, declare '
+            "them missing in the file or by cf.VariableSchema(..., missing=(...)) and look again."
+        )
     keys = look.missing.filter(role="key")
     if not keys.height:
         return
@@ -71,8 +120,9 @@ def _population(look: Look) -> Iterator[str]:
     s = look.stated
     if look.found(UNSURE) is None:
         yield (
-            "Nothing says how many people the file was drawn from: give weight= or population=. Until then an intruder "
-            "who is sure that a person is in the file is the only measure of risk, and the prudent one."
+            f"Nothing says how many {look.who.many} the file was drawn from: give weight= or population=. Until then "
+            f"an intruder who is sure that a {look.who.one} is in the file is the only measure of risk, and the "
+            "prudent one."
         )
     elif not s.counted:
         by = f'the weights in "{s.weight}"' if s.weight else "the size of the population"
@@ -97,4 +147,4 @@ def _sets(look: Look) -> Iterator[str]:
     if m > SUDA_KEYS:
         yield f"{m} keys are too many for SUDA2, which is computed for up to {SUDA_KEYS}: scores are 0."
     elif most < m:
-        yield f"Of {m} keys only sets of up to {most} were counted: larger ones isolate more people."
+        yield f"Of {m} keys only sets of up to {most} were counted: larger ones isolate more {look.who.many}."

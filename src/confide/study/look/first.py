@@ -83,7 +83,7 @@ def look(
     )
     classes = Classes(asked.records)
     alike = classes.alike
-    by_group, small = groups(file, asked.keys, alike.astype(np.float64))
+    by_group, small = groups(file, asked.keys, alike.astype(np.float64), [v for v in asked.keys if asked.coded(v)])
     lost = [] if release is None else truth_words(File.of(release, "look"), asked.keys)
     measures = customary(asked, lost)
     frame = pl.DataFrame({

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import polars as pl
 from confide.frames.columns import F64, I64, encode_column
 from confide.frames.cut import MISSING, MOST_LEVELS, Cut, why_no_groups
 from confide.frames.encoded import Encoded
+from confide.frames.roles.facts import written
 from confide.measure.risk.by_group import wilson
 
 SMALLEST = 10
@@ -22,22 +24,22 @@ SCHEMA: dict[str, Any] = {
 }  # fmt: skip
 
 
-def groups(file: Encoded, names: tuple[str, ...], alike: F64) -> tuple[pl.DataFrame, int]:
+def groups(file: Encoded, names: tuple[str, ...], alike: F64, codes: Container[str] = ()) -> tuple[pl.DataFrame, int]:
     """One row per variable and group of at least `SMALLEST` people; and how many groups are too small to be shown.
 
     `found`: people that an intruder finds who knows all keys and is sure of membership, the sum of 1 / alike;
     `low`, `high`: Wilson's 95 percent interval of its share, for another file of such people; `times`: that share over
-    the file's.
+    the file's. Of `codes` no ranges are made; dates are in years, or months of one.
     """
     rows, small = [], 0
     found = 1.0 / alike
     whole = float(found.mean())
     for name in names[:MOST]:
-        values = labelled(file, name)
+        values = periods(labelled(file, name))
         if why_no_groups(values):
             continue
-        names_of, codes = named(values)
-        people, alone, right = (np.bincount(codes, w, len(names_of)) for w in (None, alike == 1, found))
+        names_of, place = named(values, name in codes)
+        people, alone, right = (np.bincount(place, w, len(names_of)) for w in (None, alike == 1, found))
         for k, group in enumerate(names_of):
             n = int(people[k])
             if not n:
@@ -51,13 +53,13 @@ def groups(file: Encoded, names: tuple[str, ...], alike: F64) -> tuple[pl.DataFr
     return pl.DataFrame(rows, schema=SCHEMA, orient="row"), small
 
 
-def named(values: pl.Series) -> tuple[tuple[str, ...], I64]:
+def named(values: pl.Series, codes: bool = False) -> tuple[tuple[str, ...], I64]:
     """Names of groups and each row's group: every category, or about five ranges of many numbers.
 
     >>> named(pl.Series(["b", "a", None]))[0]
     ('a', 'b', '(missing)')
     """
-    if values.dtype.is_numeric() and values.n_unique() > MOST_LEVELS:
+    if values.dtype.is_numeric() and not codes and values.n_unique() > MOST_LEVELS:
         cut = Cut.of(values)
         return cut.names, cut.codes(values)
     column = encode_column(values, "categorical")
@@ -65,7 +67,7 @@ def named(values: pl.Series) -> tuple[tuple[str, ...], I64]:
 
 
 def labelled(file: Encoded, name: str) -> pl.Series:
-    """A variable with its codes in words, where the file has labels for all that occur."""
+    """A variable with its codes in words, where the file has labels for all that occur, or for some of a few."""
     s = file.frame.get_column(name)
     labels = file.schema.variable(name).value_labels
     if not labels or isinstance(s.dtype, (pl.Enum, pl.Categorical)):
@@ -73,6 +75,28 @@ def labelled(file: Encoded, name: str) -> pl.Series:
     number = s.dtype.is_numeric()
     table = {(float(c) if number else c): t for c, t in labels.items() if isinstance(c, str) != number}
     plain = s.cast(pl.Float64) if number else s
-    if not table or set(plain.drop_nulls().unique().to_list()) - set(table):
+    there = plain.drop_nulls().unique()
+    bare = set(there.to_list()) - set(table)
+    if not table or (bare and len(there) > MOST_LEVELS):
         return s
-    return plain.replace_strict(table, default=None, return_dtype=pl.String).alias(name)
+    rest = {c: f"{c:g}" if number else str(c) for c in bare}
+    return plain.replace_strict({**table, **rest}, default=None, return_dtype=pl.String).alias(name)
+
+
+def periods(values: pl.Series) -> pl.Series:
+    """Dates in years, or in months where they are of one year or two; anything else as it is.
+
+    >>> periods(pl.Series(["2022-01-12", "2022-03-01"])).to_list()
+    ['2022-01', '2022-03']
+    >>> periods(pl.Series(["12.1.1950", "1.3.1960", "2.4.1970"])).to_list()
+    ['1950', '1960', '1970']
+    """
+    if values.dtype in (pl.Date, pl.Datetime):
+        year, month = values.dt.strftime("%Y"), values.dt.strftime("%Y-%m")
+    elif written(values):
+        year = values.str.extract(r"(\d{4})")
+        month = values.str.extract(r"^\s*(\d{4}-\d{2})")
+    else:
+        return values
+    few = year.n_unique() <= 2 and month.null_count() == values.null_count()
+    return month if few else year if year.null_count() == values.null_count() else values

@@ -17,11 +17,16 @@ from confide.core.result import Result
 from confide.core.upward import upward
 from confide.core.visible import visible
 from confide.frames.roles.result import Roles
+from confide.frames.roles.words import words_of
 from confide.measure.risk.file_risks.result import FileRiskResult
 from confide.study.look.attacks import SURE, UNSURE, Attacked
 from confide.study.look.classes import LEVELS, Counted
+from confide.study.look.who import Who, who_of
 
 SUMMARY: dict[str, Any] = {"measure": pl.String, "value": pl.Float64, "share": pl.Float64, "what": pl.String}
+
+TELLING = 3
+"""Letters that a word of a name has at least if it tells something."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +92,17 @@ class Look(Result):
         return next((a.found for a in self.attacked if a.membership == membership), None)
 
     @property
+    def who(self) -> Who:
+        """Whom rows are about: people, or firms."""
+        return who_of(self.roles)
+
+    def label(self, name: str) -> str:
+        """A variable's label where its name tells little: empty where there is none, or it has a word of the name."""
+        said = str(self.roles.row(name)["label"])
+        mine = [w for w in words_of(name) if len(w) >= TELLING]
+        return "" if any(w.startswith(tuple(mine)) for w in words_of(said)) else said
+
+    @property
     def individual(self) -> float:
         """The sum of individual risks: expected re-identifications."""
         return float(self.frame["individual_risk"].sum())
@@ -113,8 +129,10 @@ class Look(Result):
             )
         rows.append(("individual_risk", self.individual, self.individual / n, "sum of individual risks"))
         for name, found in self.measures.items():
-            rows += [(f"{name}{'_' * bool(part)}{part}", found.numbers[part], None, said)
-                     for part, said in found.words.items()]  # fmt: skip
+            told = f"{name}_benedetti_franconi" if name == "individual_risk" and self.stated.counted else name
+            rows += [(measure, found.numbers[part], None, said)
+                     for part, said in found.words.items()
+                     if (measure := f"{told}{'_' * bool(part)}{part}") != "individual_risk"]  # fmt: skip
         for r in self.population.iter_rows(named=True):
             rows += [(f"{r['estimator']}_{what}", r[what], None, f"{words}, by {r['estimator']}")
                      for what, words in POPULATION.items() if r.get(what) is not None]  # fmt: skip
@@ -165,9 +183,9 @@ class Look(Result):
 
 
 POPULATION = {
-    "tau1": "people who are alone here and in the population",
+    "tau1": "those who are alone here and in the population",
     "tau2": "expected re-identifications of those who are alone here",
-    "uniques": "people who are alone in the population",
+    "uniques": "those who are alone in the population",
 }
 """What estimators of the population say, in words."""
 
