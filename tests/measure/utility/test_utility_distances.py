@@ -253,7 +253,7 @@ def test_whatever_is_hidden_entropy_lost_never_falls(seed: int, gaps: bool, scal
     y = pl.DataFrame({"g": pl.Series(list(g), dtype=pl.String)})
     z = y.with_columns(pl.col("g").replace({"a": "b", "c": "d"})) if coarse else y
     order, last = rng.permutation(60), -1e-12
-    for many in range(61):
+    for many in range(0, 61, 4):
         loss = Entropy("g", scale=scale)(y, hidden_some(z, np.isin(np.arange(60), order[:many])))
         assert loss >= last - 1e-12
         last = loss
