@@ -239,3 +239,47 @@ def test_sentences():
     ]:
         with pytest.raises(InputError, match=words):
             call()
+
+
+def hidden_some(y: pl.DataFrame, rows: np.ndarray) -> pl.DataFrame:
+    return y.with_columns(g=pl.when(pl.Series(rows)).then(None).otherwise(pl.col("g")))
+
+
+@given(st.integers(0, 10_000), st.booleans(), st.sampled_from(["own", "largest"]), st.booleans())
+@some
+def test_whatever_is_hidden_entropy_lost_never_falls(seed: int, gaps: bool, scale: str, coarse: bool) -> None:
+    rng = np.random.default_rng(seed)
+    g = rng.choice([*"abcde", *([None] if gaps else [])], size=60)
+    y = pl.DataFrame({"g": pl.Series(list(g), dtype=pl.String)})
+    z = y.with_columns(pl.col("g").replace({"a": "b", "c": "d"})) if coarse else y
+    order, last = rng.permutation(60), -1e-12
+    for many in range(61):
+        loss = Entropy("g", scale=scale)(y, hidden_some(z, np.isin(np.arange(60), order[:many])))
+        assert loss >= last - 1e-12
+        last = loss
+    assert last == 1
+
+
+@given(st.integers(0, 10_000), st.integers(1, 40))
+@some
+def test_entropy_told_beside_hidden_values_is_that_of_those_shown(seed: int, many: int) -> None:
+    rng = np.random.default_rng(seed)
+    y = pl.DataFrame({"g": rng.choice([*"abc"], size=60)})
+    z = hidden_some(y, np.arange(60) < many)
+    p, q = (np.array(f["g"].drop_nulls().value_counts()["count"], dtype=float) for f in (y, z))
+    told = (1 - many / 60) * stats.entropy(q / q.sum())
+    expected = (stats.entropy(p / 60) - told) / stats.entropy(p / 60)
+    assert Entropy("g", scale="own")(y, z) == pytest.approx(expected if len(q) > 1 else 1, abs=1e-9)
+
+
+def test_missing_values_of_the_original_count_as_before() -> None:
+    rng = np.random.default_rng(3)
+    y = pl.DataFrame({"g": pl.Series(list(rng.choice([*"abc", None], size=400)), dtype=pl.String)})
+    z = y.with_columns(pl.col("g").replace({"b": "c"}))
+    shares = [np.array(f["g"].value_counts()["count"], dtype=float) / 400 for f in (y, z)]
+    h = [stats.entropy(s) for s in shares]
+    assert Entropy("g")(y, z) == pytest.approx((h[0] - h[1]) / np.log(4), abs=1e-12)
+    made = cf.Plan([cf.Sample(0.5)]).protect(y, seed=1)
+    q = np.array(made.data["g"].value_counts()["count"], dtype=float) / 200
+    expected = abs(stats.entropy(q) - h[0]) / np.log(4)
+    assert utility(made, [Entropy("g")])["value"].item() == pytest.approx(expected, abs=1e-12)

@@ -19,6 +19,7 @@ from confide.core.errors import InputError
 from confide.measure.utility.design import design
 from confide.measure.utility.fitting import fit
 from confide.measure.utility.formula import read_formula
+from confide.measure.utility.measure import Measure
 from confide.measure.utility.pair import Pair
 from confide.measure.utility.regressions import CoefficientDifference, RegressionOverlap, overlap
 from confide.measure.utility.run import utility
@@ -408,3 +409,41 @@ def test_sentences():
     ]:
         with pytest.raises(InputError, match=words):
             call()
+
+
+def hiding(frame: pl.DataFrame, variable: str, rows: np.ndarray) -> pl.DataFrame:
+    return frame.with_columns(pl.when(pl.Series(rows)).then(None).otherwise(pl.col(variable)).alias(variable))
+
+
+REGRESSIONS = [cf.RegressionOverlap("hh_income ~ age + race"), cf.CoefficientDifference("hh_income ~ age + race")]
+
+
+@pytest.mark.parametrize("measure", REGRESSIONS, ids=lambda m: m.key)
+def test_the_last_values_of_a_regressor_cost_no_more_than_to_have_none(measure: Measure) -> None:
+    heads = cf.demo("heads").select("hh_income", "age", "race").gather_every(40)
+    order = np.random.default_rng(1).permutation(heads.height) / heads.height
+    shares = (0, 0.2, 0.5, 0.9, 0.97, 0.99, 0.995, 1)
+    losses = [abs(measure(heads, hiding(heads, "age", order < h)) - measure.best) for h in shares]
+    assert losses[0] == pytest.approx(0, abs=1e-9)
+    assert np.all(np.maximum.accumulate(losses) - losses <= 0.02 * measure.worst + 0.02), losses
+    assert losses[-1] == pytest.approx(abs(measure(heads, heads.drop("age")) - measure.best))
+
+
+@pytest.mark.parametrize("measure", REGRESSIONS, ids=lambda m: m.key)
+def test_without_any_regressor_a_regression_is_lost(measure: Measure) -> None:
+    heads = cf.demo("heads").select("hh_income", "age", "race").gather_every(40)
+    every = np.ones(heads.height, dtype=bool)
+    for gone in (heads.drop("age", "race"), hiding(hiding(heads, "age", every), "race", every)):
+        assert measure(heads, gone) == measure.worst
+    mean = type(measure)("hh_income ~ 1")
+    assert mean(heads, heads) == pytest.approx(mean.best)
+
+
+def test_a_regressor_that_is_left_out_is_told() -> None:
+    heads = cf.demo("heads").select("hh_income", "age", "race").gather_every(40)
+    gone = hiding(heads, "age", np.arange(heads.height) >= 8)
+    release = cf.Release.adopt(heads, gone, link=range(heads.height))
+    (row,) = cf.utility(release, REGRESSIONS[:1]).rows(named=True)
+    assert "lost: age (left out: 99.4% of its values are hidden)" in row["detail"]
+    assert row["lost"] == "age (1 coefficient)"
+    assert row["value"] == pytest.approx(REGRESSIONS[0](heads, heads.drop("age")))

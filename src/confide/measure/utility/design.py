@@ -63,9 +63,11 @@ class Block:
         return Block(files, both.ravel())
 
 
-def design(formula: Formula, pairs: Sequence[Pair], family: str, where: str) -> Design:
-    """Matrices of the original and of every copy."""
-    files = Files(pairs, where)
+def design(
+    formula: Formula, pairs: Sequence[Pair], family: str, where: str, without: Mapping[str, str] | None = None
+) -> Design:
+    """Matrices of the original and of every copy; `without`: variables that count as lost, and why."""
+    files = Files(pairs, where, without)
     response = formula.response
     gone = files.is_lost(response, family == "logistic")
     y = _event(files, response) if family == "logistic" else _numbers(files, response)

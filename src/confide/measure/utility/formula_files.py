@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,10 +31,10 @@ class Levels:
 
 
 class Files:
-    """The original and the copies as one list of files: 0 is the original."""
+    """The original and the copies as one list of files: 0 is the original. `without`: variables that count as lost."""
 
-    def __init__(self, pairs: Sequence[Pair], where: str) -> None:
-        self.pairs, self.where = pairs, where
+    def __init__(self, pairs: Sequence[Pair], where: str, without: Mapping[str, str] | None = None) -> None:
+        self.pairs, self.where, self.without = pairs, where, without or {}
         self.lost: dict[str, str] = {}
         self._gone: set[tuple[str, Use]] = set()
 
@@ -48,7 +48,7 @@ class Files:
         as_codes = text or self.is_categorical(factor) or (event and factor.how == "as it is")
         use: Use = "category" if as_codes else "number"
         variable = self.pairs[0].in_original(factor.variable, self.where)
-        why = next(filter(None, (why_lost(p, variable, use) for p in self.pairs)), "")
+        why = next(filter(None, (why_lost(p, variable, use) for p in self.pairs)), self.without.get(variable, ""))
         if why:
             self.lost[variable] = why
             self._gone.add((variable, use))

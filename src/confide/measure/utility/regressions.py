@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -14,11 +14,13 @@ from confide.core.checks import fraction
 from confide.core.errors import InputError
 from confide.core.registry import registered
 from confide.core.run.threads import one_blas_thread
+from confide.core.shares import percent
 from confide.frames.columns import F64, I64, Bools
 from confide.measure.combining import combine
 from confide.measure.utility.design import Design, design
 from confide.measure.utility.fitting import Fit, fit
 from confide.measure.utility.formula import read_formula
+from confide.measure.utility.hidden import hidden_share
 from confide.measure.utility.items import said
 from confide.measure.utility.measure import Found, Stated
 from confide.measure.utility.pair import Pair
@@ -69,10 +71,30 @@ class _Regression(Stated):
         if self.rule not in ("partial", "full", "multiple"):
             raise InputError(f'{where}: rule is "partial", "full" or "multiple"; see combine.')
 
-    def compared(self, pairs: Sequence[Pair]) -> Compared:
-        """The regression on the original and on the release, copies combined."""
+    def of(self, pairs: Sequence[Pair]) -> Found:
+        """The best of the model and of those without variables of which values are hidden."""
+        better = max if self.direction == "higher" else min
+        found = [self._found(self.compared(pairs, without)) for without in self._models(pairs)]
+        return better(found, key=lambda f: f.value)
+
+    def _found(self, c: Compared) -> Found:
+        raise NotImplementedError
+
+    def _models(self, pairs: Sequence[Pair]) -> list[dict[str, str]]:
+        """Sets of regressors to leave out, each with why: none, those with hidden values one by one, and more and more
+        of them from the one with most."""
+        formula = read_formula(self.formula)
+        names = dict.fromkeys(f.variable for term in formula.terms for f in term)
+        share = {v: hidden_share(pairs, v) for v in names if v != formula.response.variable}
+        most = sorted((v for v in share if 1e-9 < share[v] < 1), key=lambda v: -share[v])
+        sets = [(), *((v,) for v in most), *(tuple(most[:k]) for k in range(2, len(most) + 1))]
+        why = {v: f"left out: {percent(share[v], 1)} of its values are hidden" for v in most}
+        return [{v: why[v] for v in each} for each in sets]
+
+    def compared(self, pairs: Sequence[Pair], without: Mapping[str, str] | None = None) -> Compared:
+        """The regression on the original and on the release, copies combined; `without` some regressors."""
         where = f'{type(self).__name__}("{self.formula}")'
-        made = design(read_formula(self.formula), pairs, self.family, where)
+        made = design(read_formula(self.formula), pairs, self.family, where, without)
         with one_blas_thread():
             first = fit(made.files[0], self.family, made.intercept, where)
             others, why = self._fits(made, where)
@@ -82,6 +104,8 @@ class _Regression(Stated):
         before = first.coefficients[kept]
         known = np.logical_and.reduce([made.stands[kept] >= 0, *(f.known[made.stands[kept]] for f in others)])
         known &= bool(others)
+        slopes = np.array(made.terms)[kept] != "intercept"
+        known &= bool(known[slopes].any()) or not slopes.any()  # a mean is no regression
         after, low, high = (np.full(len(before), np.nan) for _ in range(3))
         if known.any():
             after[known], low[known], high[known] = self._released(others, made.stands[kept][known], quantile)
@@ -144,7 +168,9 @@ class RegressionOverlap(_Regression):
     The original's coefficients are compared, for every release. A number released in intervals enters by their middles;
     in ``C(age)`` the coefficient of an interval, or of a merged category, is compared with that of each value that it
     stands for. A coefficient that the release no longer determines has overlap 0: its variable is lost, or its category
-    is one with the reference. Terms without a lost variable are fitted without it.
+    is one with the reference. Terms without a lost variable are fitted without it; where no regressor is left, the
+    intercept is lost too. A regressor of which values are hidden (missing in the release alone) counts as lost where
+    that is better, since whoever has it can leave it out: else its last values would cost more than to have none.
 
     >>> import confide as cf
     >>> heads = cf.demo("heads").head(2000)
@@ -171,8 +197,7 @@ class RegressionOverlap(_Regression):
         """Equal intervals."""
         return 1.0
 
-    def of(self, pairs: Sequence[Pair]) -> Found:
-        c = self.compared(pairs)
+    def _found(self, c: Compared) -> Found:
         values = np.where(c.lost, 0.0, overlap(c.low, c.high, c.low_after, c.high_after))
         return Found(float(values.mean()), _described(c, values, "least"), c.lost_terms, len(values))
 
@@ -220,8 +245,7 @@ class CoefficientDifference(_Regression):
         """A lost coefficient counts 10 standard errors, and none counts more."""
         return 0.0, 10.0
 
-    def of(self, pairs: Sequence[Pair]) -> Found:
-        c = self.compared(pairs)
+    def _found(self, c: Compared) -> Found:
         gap = np.abs(c.after - c.before)
         with np.errstate(all="ignore"):
             values = np.where(gap > 1e-12 * np.abs(c.before), gap / c.error, 0.0)

@@ -11,7 +11,8 @@ import functools
 import inspect
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from confide.core.checks import names_of
@@ -72,6 +73,8 @@ class Mechanism(ABC):
     """Internals that an intruder may guess, by name, with a check of what is guessed."""
     needs_released: ClassVar[bool] = False
     """Whether what it needs must be released, since nobody could else say what its values tell."""
+    goes_on: ClassVar[bool] = False
+    """Whether it can go on with some of its variables alone, all else as it is stated."""
     linear: ClassVar[bool] = False
     """Whether it is a product of matrices, which `matrices` makes."""
 
@@ -140,6 +143,22 @@ class Mechanism(ABC):
     def beside(self, steps: Sequence[Mechanism]) -> list[str]:  # noqa: ARG002 - a default
         """What is wrong with it among the steps of a plan, in sentences."""
         return []
+
+    def without(self, variables: Collection[str]) -> Sequence[Mechanism] | None:
+        """The steps that are left where some variables are not released; None where it cannot go on without them.
+
+        By default those of its independent parts that have none of these variables, each without them if it `goes_on`.
+        """
+        gone, left = set(variables), []
+        for part in self.parts():
+            names = tuple(v for v in part.variables if v not in gone)
+            if names and len(names) < len(part.variables):
+                if not part.goes_on:
+                    return None
+                part = replace(part, variables=names)  # type: ignore[type-var]  # a method is a dataclass
+            if names or not part.variables:
+                left.append(part)
+        return left if gone & set(self.variables) else (self,)
 
     @property
     def draws(self) -> bool:

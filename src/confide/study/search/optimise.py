@@ -33,6 +33,15 @@ MOST_GROUPS = 3
 """Combinations of listed values that are refined in a round: those that did best."""
 
 
+class NothingMeets(InputError):
+    """No setting that was tried met the limits, or none did again with fresh seeds. `searched`: those that were tried,
+    as in an `Optimum`."""
+
+    def __init__(self, message: str, searched: pl.DataFrame) -> None:
+        super().__init__(message)
+        self.searched = searched
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Optimum(Result):
     """What a search found.
@@ -177,7 +186,7 @@ class _Search:
         asked = self.question()
         order = asked.order()
         if not order:
-            raise InputError(nobody(asked))
+            raise NothingMeets(nobody(asked), self._table(asked))
         failed: list[str] = []
         for k in order:
             c = self.candidates[k]
@@ -186,9 +195,10 @@ class _Search:
             if again.meets(0):
                 return self._optimum(asked, order, k, again, fresh, failed)
             failed.append(c.name)
-        raise InputError(
+        raise NothingMeets(
             f"{len(failed)} settings met the limits in the search, but none with fresh seeds: the limits lie within "
-            "the spread over repeats. Run more repeats, or leave more room."
+            "the spread over repeats. Run more repeats, or leave more room.",
+            self._table(asked),
         )
 
     def _optimum(

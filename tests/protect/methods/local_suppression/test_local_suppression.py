@@ -99,6 +99,12 @@ def test_nothing_coarsens_afterwards() -> None:
         cf.Plan([cf.LocalSuppression(KEYS), cf.Recode("age", width=5)])
 
 
+@pytest.mark.parametrize("after", [cf.Sample(0.5), cf.MatrixMask(like=cf.Sample(0.5))])
+def test_no_records_leave_afterwards(after: Any) -> None:
+    with pytest.raises(cf.InputError, match=f"Put {type(after).__name__} before the step that hides values"):
+        cf.Plan([cf.LocalSuppression(KEYS), after])
+
+
 def test_too_many_variables_for_wildcards() -> None:
     names = [f"v{i}" for i in range(15)]
     with pytest.raises(cf.InputError, match="15 variables are too many"):
@@ -164,6 +170,26 @@ def test_subsets_of_a_size() -> None:
             if a < b:
                 assert int(release.data.group_by([a, b]).len()["len"].min()) >= 8  # type: ignore[arg-type]
     assert int(release.data.group_by(KEYS).len()["len"].min()) >= 2  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("subsets", [{2: 5}, {4: 3, 2: 5}, {3: 3, 2: 5}])
+def test_subsets_bound_no_probability_and_say_so(subsets: dict[int, int]) -> None:
+    release = protected(HEADS.head(600), subsets=subsets)
+    surest = cf.Intruder(knows=["sex", "age"]).attack(release).units["p_max"].max()
+    assert surest == pytest.approx(1 / 3)
+    (said,) = (each for each in release.cautions if "values are hidden" not in each)  # most ages are, which is said too
+    least = int(release.data.group_by(KEYS).len()["len"].min())  # type: ignore[arg-type]
+    assert f"only {least} rows show the same in all 4 keys" in said
+    assert "surer than 1/5. subsets={4: 5} holds everybody to it." in said
+    assert said in repr(release)
+
+
+@pytest.mark.parametrize("subsets", [{4: 5}, {4: 5, 2: 5}])
+def test_k_of_all_keys_bounds_and_is_not_cautioned_against(subsets: dict[int, int]) -> None:
+    release = protected(HEADS.head(600), subsets=subsets)
+    assert all("values are hidden" in said for said in release.cautions)
+    for knows in (["sex", "age"], KEYS[:3], KEYS):
+        assert cf.Intruder(knows=knows).attack(release).units["p_max"].max() <= 0.2 + 1e-12  # type: ignore[operator]
 
 
 def test_plan_files_hold_all_of_it() -> None:
@@ -252,10 +278,13 @@ def test_more_joint_values_than_a_belief_can_hold(level: str, monkeypatch: pytes
     assert abs(found.z) < 3
 
 
-def test_a_sample_drawn_afterwards_keeps_the_rates() -> None:
-    plan = cf.Plan([cf.LocalSuppression(KEYS, k=3), cf.Sample(0.5)], identifiers=["id"])
+def test_k_holds_in_a_sample_drawn_before() -> None:
+    plan = cf.Plan([cf.Sample(0.5), cf.LocalSuppression(KEYS, k=3)], identifiers=["id"])
     release = plan.protect(HEADS.head(4_000), seed=1)
-    assert abs(cf.Intruder(knows=KEYS, membership="in_file").attack(release).calibration().z) < 3
+    assert int(release.data.group_by(KEYS).len()["len"].min()) >= 3  # type: ignore[arg-type]
+    attack = cf.Intruder(knows=KEYS).attack(release)
+    assert attack.units["p_max"].max() <= 1 / 3 + 1e-12  # type: ignore[operator]
+    assert abs(attack.calibration().z) < 3
 
 
 def test_values_that_may_be_mistaken_and_intervals() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -24,7 +24,7 @@ from confide.protect.methods.local_suppression.checks import (
 )  # fmt: skip
 from confide.protect.methods.local_suppression.pieces import Pieces, key_codes, pieces_of
 from confide.protect.methods.local_suppression.reading import Reading
-from confide.protect.methods.local_suppression.solution import HOW, RULES, Solution, least_candidates, left_below, solve
+from confide.protect.methods.local_suppression.solution import HOW, RULES, Solution, least_rows, left_below, solve
 from confide.protect.methods.local_suppression.units import refuse_repeats, rows_of_few
 from confide.protect.methods.local_suppression.wildcard_rule import MOST
 from confide.protect.seam.coarsening import Chain
@@ -59,11 +59,13 @@ class LocalSuppression(Mechanism):
     ``how="exact"`` proves the least cost by HiGHS, for small files and the rule "own". `release.details` has the
     figures, privately.
 
-    `subsets` asks for k in every set of so many keys, in place of all of them together: ``{3: 5, 2: 10}``. With `risk`,
-    a column or one number per record, records with a risk above `above` are protected, and all who share their keys;
-    whoever helps them is drawn. A list of numbers is written into a saved plan as it is: name a column where it must
-    not be. Missing values of the file are taken as they are: they look like hidden ones. With ``Plan(unit=)``, k still
-    counts rows: a file in which the rows of a unit have the same keys is refused.
+    `subsets` asks for k in every set of so many keys, in place of all of them together: ``{3: 5, 2: 10}``. It is what
+    other tools count, and bounds no probability: rows that show the same in a set differ in their other keys. Only the
+    k of all keys together does. With `risk`, a column or one number per record, records with a risk above `above` are
+    protected, and all who share their keys; whoever helps them is drawn. A list of numbers is written into a saved plan
+    as it is: name a column where it must not be. Missing values of the file are taken as they are: they look like
+    hidden ones. Steps that coarsen keys or leave out records come before this one. With ``Plan(unit=)``, k still counts
+    rows: a file in which the rows of a unit have the same keys is refused.
 
     Attacks read a hidden value as the plan made it, at level "exact" no further than at "informed". What they claim is
     right where all keys are known; where some are, and another known variable hangs on a hidden key, claims were up to
@@ -152,14 +154,32 @@ class LocalSuppression(Mechanism):
     def beside(self, others: Sequence[Mechanism]) -> list[str]:
         """What is wrong with this step among the others of a plan."""
         later = others[list(others).index(self) + 1 :]
+        coarser = [(s, v) for s in later if s.role == "coarsen" for v in s.variables if v in self.variables]
         return [
-            f'{self.where}: {type(s).__name__} coarsens "{v}" afterwards, so that more would be hidden than need be. '
-            "Coarsen before values are hidden."
-            for s in later
-            if s.role == "coarsen"
-            for v in s.variables
-            if v in self.variables
+            *(
+                f'{self.where}: {type(s).__name__} coarsens "{v}" afterwards, so that more would be hidden than need '
+                "be. Coarsen before values are hidden."
+                for s, v in coarser
+            ),
+            *(
+                f"{self.where}: {type(s).__name__} leaves out records afterwards, so that fewer than k of those that "
+                f"are released may share a combination. Put {type(s).__name__} before the step that hides values."
+                for s in later
+                if s.selects
+            ),
         ]
+
+    def without(self, variables: Collection[str]) -> Sequence[Mechanism]:
+        """The same with the keys that are left; sets of more keys than that are then all of them."""
+        left = tuple(v for v in self.variables if v not in variables)
+        if not left:
+            return ()
+        sizes: dict[int, int] = {}
+        for size, k in (self.subsets or {}).items():
+            at = min(size, len(left))
+            sizes[at] = max(k, sizes.get(at, 0))
+        importance = {v: c for v, c in (self.importance or {}).items() if v in left}
+        return (replace(self, variables=left, subsets=sizes or None, importance=importance or None),)
 
     def guess(self, released: Records) -> Mechanism:  # noqa: ARG002 - rates are read off the release
         """Someone who knows only that values were hidden takes the rate of each pattern for the same whatever the
@@ -252,12 +272,12 @@ class _FittedSuppression(Fitted):
             "proved": found.proved,
             "people": int(made.count[made.asked].sum()),
             "below_k": left_below(made, self.step.sizes),
-            "least_candidates": least_candidates(made, range(len(self.columns))),
+            "least_candidates": least_rows(made, range(len(self.columns)), "person"),
         }
 
     def cautions(self) -> list[str]:
-        units = of_units(self.few_units, self.step.where)
-        return [*units, *of_most_hidden(self.solution.pieces, self.step.variables, self.step.where), *self._wildcards()]
+        mine = of_most_hidden(self.solution.pieces, self.step.variables, self.step.where)
+        return [*of_units(self.few_units, self.step.where), *mine, *self._wildcards(), *self._smaller_sets()]
 
     def _wildcards(self) -> list[str]:
         if self.step.rule == "own":
@@ -267,6 +287,19 @@ class _FittedSuppression(Fitted):
             f"{self.step.where}: by the wildcard rule a hidden value agrees with any, which does not protect people "
             f"whose keys are known: for {told['below_k']['person']:,} of {told['people']:,} fewer than k rows can be "
             f'theirs, for some only {told["least_candidates"]}. rule="own" protects them.'
+        ]
+
+    def _smaller_sets(self) -> list[str]:
+        """That k in sets of some of the keys bounds no probability, where all keys together are shared by fewer."""
+        asked, many = max(self.step.sizes.values()), len(self.step.variables)
+        least = least_rows(self.solution.pieces, range(many), "own") if self.step.rule == "own" else asked
+        if least >= asked:
+            return []
+        return [
+            f"{self.step.where}: subsets bounds no intruder's probability. Rows that show the same in a set differ in "
+            f"their other keys, which also tell whose values were hidden: only {least} rows show the same in all "
+            f"{many} keys, so that somebody who knows a set may be surer than 1/{asked}. "
+            f"subsets={{{many}: {asked}}} holds everybody to it."
         ]
 
 

@@ -82,7 +82,8 @@ def left_below(pieces: Pieces, sizes: Mapping[int, int]) -> dict[str, int]:
     return out
 
 
-def least_candidates(pieces: Pieces, within: Sequence[int]) -> int:
-    """The fewest rows that can be of a person whose true values are known, over those to be protected: least n_t."""
-    found: I64 = alike(pieces, "person", within)[pieces.asked]
+def least_rows(pieces: Pieces, within: Sequence[int], rule: str) -> int:
+    """The fewest rows that a person to be protected shares keys with, by a way of counting; by "person" the least n_t:
+    rows that can be of somebody whose true values are known."""
+    found: I64 = alike(pieces, rule, within)[pieces.asked]
     return int(found.min()) if len(found) else 0

@@ -61,6 +61,7 @@ class Microaggregate(Mechanism):
     draws: ClassVar[bool] = False
     method: ClassVar[str] = "microaggregate"
     role: ClassVar[str] = "random"
+    goes_on: ClassVar[bool] = True
     linear: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -71,6 +71,7 @@ class Swap(Mechanism):
     method: ClassVar[str] = "swap"
     role: ClassVar[str] = "random"
     by_order: ClassVar[bool] = False
+    goes_on: ClassVar[bool] = True
     linear: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from confide.core.errors import raise_all
 from confide.frames.hierarchies.hierarchy import Hierarchy
 from confide.protect.methods.recode import Recode
 from confide.protect.plan import Plan
+from confide.protect.seam.mechanism import Mechanism
 
 
 def level_step(variable: str, hierarchy: Hierarchy, level: int) -> Recode | None:
@@ -30,12 +31,19 @@ def level_step(variable: str, hierarchy: Hierarchy, level: int) -> Recode | None
 def plan_at(plan: Plan, hierarchies: Mapping[str, Hierarchy], node: Mapping[str, int]) -> Plan:
     """The plan with each variable at its level of the node.
 
-    Recodings come before the steps of the plan. A step of the plan falls away with the variables that it alters.
+    Recodings come before the steps of the plan. A step that alters a variable which is left out goes on without it, as
+    it says itself, or falls away with all of them; where it cannot go on, the plan is refused.
     """
     out = [v for v, h in hierarchies.items() if h.leaves_out and node[v] == len(h.levels) - 1]
     recodes = [s for v, h in hierarchies.items() if (s := level_step(v, h, node[v])) is not None]
-    kept = [s for s in plan.steps if not s.variables or not set(s.variables) <= set(out)]
+    kept = [s for step in plan.steps for s in _left(step, out)]
     return replace(plan, steps=(*recodes, *kept), drop=(*plan.drop, *out))
+
+
+def _left(step: Mechanism, out: Sequence[str]) -> Sequence[Mechanism]:
+    """What is left of a step; the step itself where it cannot go on, which the plan then refuses."""
+    found = step.without(out) if set(step.variables) & set(out) else (step,)
+    return (step,) if found is None else found
 
 
 def check_plan(plan: Plan, hierarchies: Mapping[str, Hierarchy]) -> None:
