@@ -184,7 +184,7 @@ def test_subsets_bound_no_probability_and_say_so(subsets: dict[int, int]) -> Non
     release = protected(HEADS.head(600), subsets=subsets)
     surest = cf.Intruder(knows=["sex", "age"]).attack(release).units["p_max"].max()
     assert surest == pytest.approx(1 / 3)
-    (said,) = release.cautions
+    (said,) = (each for each in release.cautions if "values are hidden" not in each)  # most ages are, which is said too
     least = int(release.data.group_by(KEYS).len()["len"].min())  # type: ignore[arg-type]
     assert f"only {least} rows show the same in all 4 keys" in said
     assert "surer than 1/5. subsets={4: 5} holds everybody to it." in said
@@ -194,7 +194,7 @@ def test_subsets_bound_no_probability_and_say_so(subsets: dict[int, int]) -> Non
 @pytest.mark.parametrize("subsets", [{4: 5}, {4: 5, 2: 5}])
 def test_k_of_all_keys_bounds_and_is_not_cautioned_against(subsets: dict[int, int]) -> None:
     release = protected(HEADS.head(600), subsets=subsets)
-    assert release.cautions == ()
+    assert all("values are hidden" in said for said in release.cautions)
     for knows in (["sex", "age"], KEYS[:3], KEYS):
         assert cf.Intruder(knows=knows).attack(release).units["p_max"].max() <= 0.2 + 1e-12  # type: ignore[operator]
 

@@ -13,7 +13,12 @@ from confide.core.checks import fraction
 from confide.core.errors import Problems, raise_all
 from confide.core.random.draws import Draws
 from confide.frames.columns import I64, Column, Kind, Records
-from confide.protect.methods.local_suppression.cautions import of_most_hidden, of_units
+from confide.protect.methods.local_suppression.cautions import (
+    of_most_hidden,
+    of_smaller_sets,
+    of_units,
+    of_wildcards,
+)
 from confide.protect.methods.local_suppression.checks import (
     stated_importance,
     stated_risk,
@@ -278,32 +283,11 @@ class _FittedSuppression(Fitted):
     def cautions(self) -> list[str]:
         units = of_units(self.few_units, self.step.where)
         hidden = of_most_hidden(self.solution.pieces, self.step.variables, self.step.where)
-        return [*units, *hidden, *self._wildcards(), *self._smaller_sets()]
-
-    def _wildcards(self) -> list[str]:
-        if self.step.rule == "own":
-            return []
-        told = self.details()
-        if not told["people"]:
-            return []
-        return [
-            f"{self.step.where}: by the wildcard rule a hidden value agrees with any, which does not protect people "
-            f"whose keys are known: for {told['below_k']['person']:,} of {told['people']:,} fewer than k rows can be "
-            f'theirs, for some only {told["least_candidates"]}. rule="own" protects them.'
-        ]
-
-    def _smaller_sets(self) -> list[str]:
-        """That k in sets of some of the keys bounds no probability, where all keys together are shared by fewer."""
-        asked, many = max(self.step.sizes.values()), len(self.step.variables)
-        least = least_rows(self.solution.pieces, range(many), "own") if self.step.rule == "own" else asked
-        if least is None or least >= asked:
-            return []
-        return [
-            f"{self.step.where}: subsets bounds no intruder's probability. Rows that show the same in a set differ in "
-            f"their other keys, which also tell whose values were hidden: only {least} rows show the same in all "
-            f"{many} keys, so that somebody who knows a set may be surer than 1/{asked}. "
-            f"subsets={{{many}: {asked}}} holds everybody to it."
-        ]
+        rule = of_wildcards(self.details(), self.step.where) if self.step.rule == "wildcard" else []
+        sets = (
+            of_smaller_sets(self.solution.pieces, self.step.sizes, self.step.where) if self.step.rule == "own" else []
+        )
+        return [*units, *hidden, *rule, *sets]
 
 
 class _Guessed(LocalSuppression):
