@@ -36,8 +36,8 @@ def of_wildcards(told: Mapping[str, Any], where: str) -> list[str]:
         return []
     return [
         f"{where}: by the wildcard rule a hidden value agrees with any, which does not protect people whose keys are "
-        f"known: for {told['below_k']['person']:,} of {told['people']:,} fewer than k rows can be theirs, for some only "
-        f'{told["least_candidates"]}. rule="own" protects them.'
+        f"known: for {told['below_k']['person']:,} of {told['people']:,} fewer than k rows can be theirs, for some "
+        f'only {told["least_candidates"]}. rule="own" protects them.'
     ]
 
 
