@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import pkgutil
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, is_dataclass
 from importlib import import_module
@@ -124,6 +125,10 @@ def name_of(statement: object) -> tuple[str, str] | None:
     return None
 
 
+ENDS = r"(?<!et al)\. "
+"""Where a sentence ends."""
+
+
 def first_sentence(cls: type[Any]) -> str:
     """What a class says of itself at the head of its documentation.
 
@@ -133,4 +138,4 @@ def first_sentence(cls: type[Any]) -> str:
     """
     told = inspect.cleandoc(cls.__doc__ or "").partition("\n\n")[0].replace("\n", " ").replace("`", "")
     made_by_python = told.startswith(f"{cls.__name__}(")
-    return "" if made_by_python or not told else f"{told.partition('. ')[0].rstrip('.')}."
+    return "" if made_by_python or not told else f"{re.split(ENDS, told, maxsplit=1)[0].rstrip('.')}."

@@ -114,7 +114,7 @@ class UnsafeCombinations(FileRisk):
     def _words(self, file: File, keys: Sequence[str]) -> list[str]:
         limits = ", ".join(f"{b:,} for {s}" for s, b in enumerate(self._below, 1))
         rule = f"Combinations with a missing value are left out. {cells_words(file, keys, True)}"
-        said = f"Unsafe: fewer records than {limits} keys. The 20 sets of keys with most are shown."
+        said = f"Unsafe: fewer records than {limits} keys. Sets of keys with most come first, 20 at most."
         return [said, rule, *kept_back_words(file, self.variables), *truth_words(file, keys)]
 
 
