@@ -20,7 +20,7 @@ from confide.protect.likelihoods.normal import Normal
 from confide.protect.likelihoods.silent import Silent
 from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.evidence import Evidence, Labels
-from confide.protect.seam.fitted import View
+from confide.protect.seam.fitted import SYNTHETIC, View
 from confide.protect.seam.likelihood import Likelihood
 
 
@@ -258,10 +258,10 @@ def _own_reading(
             way = 'ask at level "exact"'
             if deepest:
                 way = "coarsen the variables altered together, which have too many joint values to average over"
-            raise InputError(
-                f'{what}: this intruder reads "{v}" as its method does, beside the target\'s own value; '
-                f"give that value, or {way}."
-            )
+            read = f'this intruder reads "{v}" as its method does, beside the target\'s own value'
+            if view.sort(v) == SYNTHETIC:
+                read = f'"{v}" is synthetic, and this intruder compares it with the target\'s own value'
+            raise InputError(f"{what}: {read}; give that value, or {way}.")
     others = None
     if a != "ignore":
         others = evidence.log_others
