@@ -39,7 +39,7 @@ def answers(kind: str, count: int, folder: Path) -> list[dict[str, object]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "count"), [("calls", 1500), ("documents", 1200)])
+@pytest.mark.parametrize(("kind", "count"), [("calls", 900), ("documents", 500)])
 def test_every_answer_is_a_result_or_a_sentence(kind, count, tmp_path):
     found = answers(kind, count, tmp_path)
     wrong = [

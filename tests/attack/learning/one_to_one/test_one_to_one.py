@@ -136,7 +136,7 @@ def test_among_many_people_targets_do_not_matter_to_each_other() -> None:
 def test_ten_normal_values_with_noise(sd: float, table: tuple[float, ...]) -> None:
     """Right one by one, by the best assignment, by marginals, and what these claim; means over files."""
     rows = []
-    for seed in range(150):
+    for seed in range(90):
         found = noisy(10, sd, seed + 1).one_to_one().summary().frame
         rows.append([*found["right"], found["claimed"][2], found["claimed"][0]])
     mean, error = np.mean(rows, axis=0), np.std(rows, axis=0) / np.sqrt(len(rows))
