@@ -229,3 +229,20 @@ def test_mistakes_that_are_named() -> None:
         cf.look(PEOPLE, keys="sex,age")
     with pytest.raises(cf.InputError, match=r"A file is read first: data = cf\.read\("):
         cf.look("people.csv")
+    with pytest.raises(cf.InputError, match="population is a number of people"):
+        cf.look(PEOPLE, keys="sex", population=0.05)
+
+
+def test_a_population_that_cannot_be_the_one() -> None:
+    file = pl.DataFrame({"town": ["Ay"] * 30 + ["Bee"] * 20})
+    right = pl.DataFrame({"town": ["Ay"] * 60 + ["Bee"] * 40})
+    wrong = pl.DataFrame({"town": ["Ay"] * 99 + ["Bee"] * 19})
+    assert not cf.look(file, keys=["town"], population=right, guess=False).short
+    look = cf.look(file, keys=["town"], population=wrong, guess=False)
+    assert look.short == 20
+    assert look.doubts[0].startswith(
+        "The population that was given cannot be that of this file: for 20 of 50 rows (40.0%)"
+    )
+    for text in (flat(look), look_html(look)):
+        assert "which does not fit this file" in text
+        assert "cannot be that of this file" in text

@@ -90,6 +90,7 @@ def _unsure(look: Look) -> list[str]:
     if found is None:
         return []
     how = "counted in the population" if look.stated.counted else "estimated"
+    how += ", which does not fit this file: see what limits these numbers" if look.short else ""
     share = percent(found, look.rows)
     return [f"Who does not know that the {look.who.one} is in the file would find {share} ({how})."]
 

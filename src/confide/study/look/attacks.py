@@ -20,11 +20,13 @@ THRESHOLD = 0.2
 
 @dataclass(frozen=True, eq=False)
 class Attacked:
-    """What an intruder finds. `membership`: "sure" or "unsure"; `by`: what says how many people there are."""
+    """What an intruder finds. `membership`: "sure" or "unsure"; `by`: what says how many people there are. `short`: rows
+    with keys that fewer people of a file of the population have than rows, which cannot be."""
 
     membership: str
     by: str
     summary: Summary
+    short: int = 0
 
     @property
     def found(self) -> float | None:
@@ -56,7 +58,7 @@ def attacks(asked: Asked, threads: int | None = None) -> tuple[list[Attacked], A
     out, made = [], []
     for membership, by, stated in _intruders(asked):
         found = Intruder(knows=asked.keys, membership=stated).attack(release, threads=threads, progress=False)
-        out.append(Attacked(membership, by, found.summary(THRESHOLD)))
+        out.append(Attacked(membership, by, found.summary(THRESHOLD), found.short))
         made.append(found)
     return out, made[0]
 

@@ -22,6 +22,7 @@ SMALL = 100
 
 def doubts_of(look: Look, asked: Asked, lost: Sequence[str] = ()) -> Iterator[str]:
     """Every doubt, the weightiest first."""
+    yield from _impossible(look)
     yield from _guesses(look, asked)
     yield from asked.doubts
     yield from _file(look)
@@ -34,6 +35,16 @@ def doubts_of(look: Look, asked: Asked, lost: Sequence[str] = ()) -> Iterator[st
             "intruder with fewer keys, or look at a part of the file."
         )
     yield from lost
+
+
+def _impossible(look: Look) -> Iterator[str]:
+    """That a file of the population cannot be that of the file."""
+    if look.short:
+        yield (
+            f"The population that was given cannot be that of this file: for {look.short:,} of {look.rows:,} rows "
+            f"({percent(look.short, look.rows)}) it has fewer {look.who.many} with the same keys than the file. "
+            "There the rows themselves are counted instead. Is it another population, an older one, or coded otherwise?"
+        )
 
 
 def _guesses(look: Look, asked: Asked) -> Iterator[str]:

@@ -53,13 +53,9 @@ def statements(asked: Asked) -> Iterator[tuple[str, FileRisk]]:
         yield K_MAP, KMap(keys, asked.people.frame, k=K, count=asked.people.count, missing="own")
     for v in asked.sensitive:
         yield f"{L_DIVERSITY}_{v}", LDiversity(keys, v, l=L)
-        yield f"{T_CLOSENESS}_{v}", TCloseness(keys, v, t=T, kind="ordered" if _ordered(asked, v) else "equal")
+        yield f"{T_CLOSENESS}_{v}", TCloseness(keys, v, t=T)
     if asked.unit is not None:
         yield HOUSEHOLD, HouseholdRisk(keys, asked.unit)
-
-
-def _ordered(asked: Asked, name: str) -> bool:
-    return asked.file.column(name).kind == "numeric"
 
 
 def customary(asked: Asked, doubts: list[str]) -> dict[str, FileRiskResult]:

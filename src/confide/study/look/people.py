@@ -50,6 +50,8 @@ def population_of(
         return None, None if weights is None else float(weights.sum())
     if number:
         total = finite(float(population), "population")
+        if 0 < total < 1:
+            raise InputError("population is a number of people, not a share: divide the rows by the share.")
         if total < n:
             raise InputError(f"population: {total:,.0f} people are fewer than the {n:,} rows of the file.")
         return None, total

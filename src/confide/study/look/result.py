@@ -83,6 +83,11 @@ class Look(Result):
     script: str = field(default="")
 
     @property
+    def short(self) -> int:
+        """Rows with whose keys a file of the population has fewer people than the file has rows: it does not fit."""
+        return max((a.short for a in self.attacked), default=0)
+
+    @property
     def attacks(self) -> pl.DataFrame:
         """One row per intruder."""
         return pl.DataFrame([a.row() for a in self.attacked])
