@@ -20,7 +20,7 @@ THRESHOLD = 0.2
 
 @dataclass(frozen=True, eq=False)
 class Attacked:
-    """What an intruder finds. `membership`: "sure" or "unsure"; `by`: what says how many people there are. `short`: rows
+    """What an intruder finds. `membership`: "sure" or "unsure"; `by`: what says how many there are. `short`: rows
     with keys that fewer people of a file of the population have than rows, which cannot be."""
 
     membership: str
