@@ -14,7 +14,7 @@ import confide as cf
 from confide.show.look.estimates import estimates_picture
 from confide.show.look.page import look_html
 from confide.show.look.words import answer
-from tests.helpers.browser import launched, opened, why_no_browser
+from tests.helpers.browser import opened
 from tests.helpers.page_checks import page_faults
 
 KEYS = ["sex", "race", "marital", "age"]
@@ -116,18 +116,20 @@ def test_text_is_not_too_wide() -> None:
     assert max(map(len, str(found()).split("\n"))) <= 120
 
 
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("looks")
+    look = cf.look(cf.demo("heads"), keys=[*KEYS, "educ", "state"])
+    return [result.save(folder / f"{name}.html") for name, result in {"look": look, "hostile": hostile()}.items()]
+
+
 @pytest.mark.slow
-@pytest.mark.skipif(bool(why_no_browser()), reason=why_no_browser())
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 400])
-def test_in_a_browser(tmp_path: Path, width: int, scheme: Any) -> None:
-    look = cf.look(cf.demo("heads"), keys=[*KEYS, "educ", "state"])
-    for name, result in {"look": look, "hostile": hostile()}.items():
-        result.save(tmp_path / f"{name}.html")
-    with launched() as browser:
-        for name in ("look", "hostile"):
-            with opened(browser, tmp_path / f"{name}.html", width, color_scheme=scheme) as seen:
-                assert seen.errors == []
-                assert seen.outside == []
-                assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
-                assert page_faults(seen.page) == []
+def test_in_a_browser(browser: Any, pages: list[Path], width: int, scheme: str) -> None:
+    for page in pages:
+        with opened(browser, page, width, color_scheme=scheme) as seen:
+            assert seen.errors == []
+            assert seen.outside == []
+            assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
+            assert page_faults(seen.page) == []
