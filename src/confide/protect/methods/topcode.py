@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,7 +10,8 @@ import numpy as np
 
 from confide.core.checks import finite
 from confide.frames.columns import F64
-from confide.protect.seam.mechanism import Name, registered
+from confide.protect.seam.dials import Offers, Outlook, Subject, one_each, rounded
+from confide.protect.seam.mechanism import Mechanism, Name, registered
 from confide.protect.shared.coarser_numbers import CoarserNumbers
 
 
@@ -50,6 +52,10 @@ class Topcode(_Limit):
     def back(self, low: F64, high: F64) -> tuple[F64, F64]:
         return low, np.where(high > self.at, np.inf, high)
 
+    @classmethod
+    def dials(cls, outlook: Outlook) -> Offers:
+        return _limits(cls, outlook, (0.995, 0.99, 0.97, 0.95, 0.9))
+
 
 @registered
 @dataclass(frozen=True)
@@ -68,3 +74,25 @@ class Bottomcode(_Limit):
 
     def back(self, low: F64, high: F64) -> tuple[F64, F64]:
         return np.where(low <= self.at, -np.inf, low), high
+
+    @classmethod
+    def dials(cls, outlook: Outlook) -> Offers:
+        return _limits(cls, outlook, (0.005, 0.01, 0.03, 0.05, 0.1))
+
+
+def _limits(cls: type[_Limit], outlook: Outlook, shares: Sequence[float]) -> Offers:
+    """One dial for each number, by the share of records that the limit leaves as they are; rounded, so that the limit
+    is nobody's own value."""
+
+    def limits(s: Subject) -> list[float]:
+        cuts = dict.fromkeys(rounded(s.quantile(share)) for share in shares)
+        low, high = s.quantile(0), s.quantile(1)
+        return [c for c in cuts if low < c < high]
+
+    def says(s: Subject, at: float) -> str:
+        return f"{cls.method} {s.name} at {at:,g}"
+
+    def step(s: Subject, at: float) -> Mechanism:
+        return cls(s.name, at=at)
+
+    return one_each(cls.method, outlook.those("numeric"), limits, step, says)

@@ -22,6 +22,7 @@ from confide.core.registry import any_of
 from confide.core.registry import registered as registered
 from confide.frames.columns import Kind, Records
 from confide.protect.seam.coarsening import Chain, Coarsening
+from confide.protect.seam.dials import Offers, Outlook, Untried
 from confide.protect.seam.fitted import ALTERED, Fitted
 from confide.protect.seam.matrices import Parts
 
@@ -192,6 +193,14 @@ class Mechanism(ABC):
     def share_chosen(self) -> float | None:
         """The share of records chosen at random by a step that can be told whom to choose; None where it has none."""
         return None
+
+    @classmethod
+    def dials(cls, outlook: Outlook) -> Offers:  # noqa: ARG003 - a default
+        """How a search may use the method on a file: which variables it suits, and a range of strengths for each.
+
+        A method that offers none says why, in `Untried`, for those who ask what was never tried.
+        """
+        return (Untried(cls.method, "it states no range of strengths"),)
 
     def with_share(self, share: float) -> Mechanism:  # noqa: ARG002 - a default
         """The same step with at least this share of records chosen."""

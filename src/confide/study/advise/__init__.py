@@ -1,0 +1,1 @@
+"""Advice: which methods at which strength, found by trying many and attacking each."""
