@@ -75,23 +75,27 @@ def test_an_environment_that_has_all_is_left_alone(tmp_path: Path) -> None:
     assert said[2] == "2: -m confide.precompile"
 
 
+def with_fake_tools(folder: Path, answer: str) -> None:
+    """`scripts/test` in a folder whose tools do what a shell script says."""
+    (folder / "scripts").mkdir()
+    (folder / ".venv-test" / "bin").mkdir(parents=True)
+    shutil.copy(ROOT / "scripts" / "test", folder / "scripts" / "test")
+    for path in (".venv-test/bin/python", "scripts/environment", "scripts/chromium"):
+        (folder / path).write_text(answer)
+        (folder / path).chmod(0o755)
+
+
 @pytest.mark.parametrize(
     ("given", "asked"),
     [
-        ([], ["--cov --cov-report=", "-m coverage report --format=total"]),
+        ([], ["-m not slow --cov --cov-report=", "-m slow", "-m coverage report --format=total"]),
         (["--fast", "-x"], ["-m not slow -x"]),
         (["tests/tables"], ["worksteal tests/tables"]),
     ],
 )
 def test_the_lanes(given: list[str], asked: list[str], tmp_path: Path) -> None:
-    """All tests with coverage, the fast ones without, or what the arguments say."""
-    (tmp_path / "scripts").mkdir()
-    (tmp_path / ".venv-test" / "bin").mkdir(parents=True)
-    shutil.copy(ROOT / "scripts" / "test", tmp_path / "scripts" / "test")
-    fake = tmp_path / ".venv-test" / "bin" / "python"
-    for path in (fake, tmp_path / "scripts" / "environment", tmp_path / "scripts" / "chromium"):
-        path.write_text('#!/bin/sh\necho "$(basename "$0") $*"\n')
-        path.chmod(0o755)
+    """All tests, quick ones with coverage; quick ones only, without; or what the arguments say."""
+    with_fake_tools(tmp_path, '#!/bin/sh\necho "$(basename "$0") $*"\n')
     done = subprocess.run(
         [tmp_path / "scripts" / "test", *given], capture_output=True, text=True, check=True, timeout=60
     )
@@ -116,3 +120,13 @@ def test_scripts_are_sound_for_bash(name: str) -> None:
     assert os.access(script, os.X_OK)
     subprocess.run(["bash", "-n", str(script)], check=True, timeout=60)
     assert "set -euo pipefail" in script.read_text()
+
+
+@pytest.mark.parametrize("failing", ["not slow", "slow", "report"])
+def test_a_lane_that_fails_is_told_after_the_others_ran(failing: str, tmp_path: Path) -> None:
+    with_fake_tools(
+        tmp_path, f'#!/bin/sh\necho "$*"\ncase "$*" in *"-m {failing}"*|*"coverage {failing}"*) exit 1;; esac\n'
+    )
+    done = subprocess.run([tmp_path / "scripts" / "test"], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 1
+    assert sum("pytest" in line for line in done.stdout.splitlines()) == 2

@@ -282,7 +282,7 @@ def large(n, seed, high):
 @pytest.mark.parametrize("membership", ["certain", "in_file"])
 def test_windows(sd, membership):
     steps = [cf.Swap("a", rate=0.3), cf.Noise("x", sd=sd, keep_zeros=True)]
-    compare(attacked(large(100, 1, 900), steps, ["a", "x"], membership=membership))
+    compare(attacked(large(60, 1, 900), steps, ["a", "x"], membership=membership))
 
 
 @pytest.mark.parametrize("membership", ["certain", "in_file"])
@@ -345,8 +345,8 @@ def test_noisy_spikes(knows):
 @pytest.mark.parametrize("options", [{}, {"unavailable": "ignore"}, {"unavailable": "exact", "others": "exact"}])
 def test_many_rows_and_classes(options):
     steps = [cf.Swap(["a", "c"], rate=0.3), cf.Noise("x", sd=30.0, keep_zeros=True)]
-    compare(attacked(large(90, 4, 300), steps, ["a", "b"], **options))
-    compare(attacked(large(90, 4, 300), steps, ["c", "x"], **options))
+    compare(attacked(large(50, 4, 300), steps, ["a", "b"], **options))
+    compare(attacked(large(50, 4, 300), steps, ["c", "x"], **options))
 
 
 @pytest.mark.parametrize("membership", ["certain", "unsure"])
