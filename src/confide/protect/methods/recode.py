@@ -19,6 +19,7 @@ from confide.frames.types.exact import blurred
 from confide.protect.seam.coarsening import Chain, Coarsening
 from confide.protect.seam.dials import Dial, Offers, Outlook, Subject, Untried, one_each
 from confide.protect.seam.mechanism import CoarseningMethod, Mechanism, Name, registered
+from confide.protect.seam.words import amount
 from confide.protect.shared.stated_values import not_there
 
 
@@ -121,7 +122,7 @@ class Recode(CoarseningMethod):
             return cls(s.name, hierarchy=s.hierarchy, level=level)
 
         def says(s: Subject, level: int) -> str:
-            return f"recode {s.name}: {s.hierarchy.levels[level]}" if s.hierarchy else ""
+            return f"recode {s.name}: {_named(s.hierarchy, level)}"
 
         none = "no hierarchy has a level that puts some of its values together and not all"
         found = one_each(cls.method, outlook.worth(), levels, step, says, none)
@@ -152,6 +153,13 @@ class Recode(CoarseningMethod):
         if isinstance(rule, Groups):
             rule.check([column.levels[c] for c in np.unique(column.values[~column.missing])], self.where)
         return rule
+
+
+def _named(h: Hierarchy | None, level: int) -> str:
+    """A level by its name, widths without powers of ten."""
+    if h is None:
+        return ""
+    return f"in steps of {amount(h.widths[level - 1])}" if h.widths and h.names is None else h.levels[level]
 
 
 def _levels(s: Subject) -> list[int]:
