@@ -19,6 +19,8 @@ REPEATS = 10
 """Rows per value that a key has on average, at least: of others nearly all values would be hidden."""
 PARTS = 5
 """How many groups of k people a file must have room for."""
+VALUES = 100
+"""Values that a key has at most, for the same reason."""
 KEYS = 60
 """Keys that a step takes together."""
 
@@ -26,7 +28,7 @@ KEYS = 60
 def offers(cls: Callable[..., LocalSuppression], outlook: Outlook) -> Offers:
     """Dials for the coarse ones among the keys that some intruder knows."""
     known = outlook.those(known=True)
-    keys = tuple(s.name for s in known if s.distinct * REPEATS <= outlook.rows)[:KEYS]
+    keys = tuple(s.name for s in known if s.distinct <= min(VALUES, outlook.rows // REPEATS))[:KEYS]
     fine = tuple(s.name for s in known if s.name not in keys)
     if fine:
         yield Untried(METHOD, "too many values: nearly all of them would be hidden; recode it first", fine)
