@@ -154,7 +154,7 @@ def test_plans_of_ones_own_take_part_and_what_is_kept_is_released() -> None:
 
 
 def test_it_says_what_it_cannot_do() -> None:
-    with pytest.raises(cf.InputError, match="No key was found|State them"):
+    with pytest.raises(cf.InputError, match="State them"):
         cf.advise({"q1": [0.5, 1.5, 2.5] * 20, "q2": [1.5, 0.1, 2.2] * 20}, budget=5)
     with pytest.raises(cf.InputError, match="no rows"):
         cf.advise(pl.DataFrame({"sex": []}), ["sex"], budget=5)

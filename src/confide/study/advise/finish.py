@@ -125,7 +125,7 @@ def ended(
             second = _second(study, pair, fresh) if len(pair) > 1 else None
             name = asked.every.plans[k]
             close = [asked.every.plans[p] for p in order[at + 1 :] if not _apart(asked, k, p)]
-            chosen = choice if not failed else _replaced(result, study, name, failed)
+            chosen = choice if not failed else _replaced(result, study, failed)
             return Ending(
                 result, chosen, name, None, _numbers(study, fresh, 0), second, tuple(failed), tuple(close), asked
             )
@@ -149,7 +149,7 @@ def _drawn(study: Study, names: Sequence[str], seed: int, threads: int | None, p
     return tried(study, chosen, seed, threads, "confirming with fresh draws", progress, fresh=True)
 
 
-def _replaced(result: StudyResult, study: Study, name: str, failed: Sequence[str]) -> Choice:
+def _replaced(result: StudyResult, study: Study, failed: Sequence[str]) -> Choice:
     """The choice among those that did not fail."""
     from confide.study.tradeoff.choice import choose
 

@@ -62,8 +62,8 @@ class Advice(Result):
 
     `plan` and its `name` in words; both None where nothing meets the limits, and then `nearest` is there. `choice`: the
     study's choice. `study`: a study of the finalists, as any other, with draws that the search had not seen.
-    `confirmed`: kind ("risk", of the worst intruder, or "utility"), measure, mean, low, high: the chosen plan with draws
-    that chose nothing, so these are the numbers to report. `frame` (also `tried`): one row per candidate: `name`,
+    `confirmed`: kind ("risk", of the worst intruder, or "utility"), measure, mean, low, high: the chosen plan with
+    draws that chose nothing, so these are the numbers to report. `frame` (also `tried`): one row per candidate: `name`,
     `families`, `steps`, `rung` (how far it came: 1 on a sample of targets, 2 on all of them, 3 with repeats, 4 in the
     study), `evaluations`, `intruder` (the worst), `found` with `found_low` and `found_high`, `share`, every utility,
     `status` and `why`. `families`: family, how many were `tried`, `best_alone` and `best_in_mixes` (the best utility
