@@ -103,15 +103,16 @@ class Advice(Result):
         """The confirmed numbers of the plan that was chosen; of the nearest where none was."""
         return self.confirmed
 
-    def map(self, risk: str | None = None, utility: str | None = None, **options: Any) -> Any:
+    def map(self, risk: str | None = None, utility: str | None = None, intruder: str | None = None) -> Any:
         """The R-U map of the study, with the plan that was chosen and the limit."""
         marked: dict[str, Any] = {"limits": self.limits} | ({} if self.name is None else {"choice": self.name})
-        measure = self.study.measure(utility or self.by)
-        return upward("map_chart")(self.study.frame, risk or next(iter(self.limits)), measure, **(marked | options))
+        return self.study.map(risk or next(iter(self.limits)), utility or self.by, intruder, **marked)
 
-    def report(self, path: str | os.PathLike[str], **options: Any) -> Path:
-        """The study's report for a board, in one HTML file; options as in `StudyResult.report`."""
-        return self.study.report(path, **({"choice": self.choice} | options))
+    def report(
+        self, path: str | os.PathLike[str], *, outside: bool = False, overwrite: bool = False, fewest: int = 10
+    ) -> Path:
+        """The study's report for a board, in one HTML file; arguments as in `StudyResult.report`."""
+        return self.study.report(path, outside=outside, choice=self.choice, overwrite=overwrite, fewest=fewest)
 
     def save(  # type: ignore[override]
         self, folder: str | os.PathLike[str], overwrite: bool = False, *, data: str | None = None,
