@@ -7,83 +7,16 @@ A search turns dials. What a method suits and how strongly it can be turned stan
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confide.frames.columns import F64, Column, Kind
-from confide.frames.encoded import Encoded
-from confide.frames.hierarchies.hierarchy import Hierarchy
+from confide.protect.seam.outlook import Outlook as Outlook
+from confide.protect.seam.outlook import Subject as Subject
 
 if TYPE_CHECKING:
     from confide.protect.seam.mechanism import Mechanism
-
-
-@dataclass(frozen=True, eq=False)
-class Subject:
-    """One variable that may be altered. `known`: some intruder has its true values. `sensitive`: what an intruder would
-    like to learn. `hierarchy`: ever broader groups of its values, stated or proposed; None where there are none."""
-
-    name: str
-    column: Column
-    known: bool = False
-    sensitive: bool = False
-    hierarchy: Hierarchy | None = None
-
-    @property
-    def kind(self) -> Kind:
-        """Whether it is "numeric" or "categorical"."""
-        return self.column.kind
-
-    @cached_property
-    def values(self) -> F64:
-        """Its values, those that are missing or infinite left out: numbers, or codes of categories."""
-        column = self.column
-        return np.asarray(column.values[column.usable if column.kind == "numeric" else ~column.missing], np.float64)
-
-    @cached_property
-    def distinct(self) -> int:
-        """How many different values it has."""
-        return len(np.unique(self.values))
-
-    def quantile(self, share: float) -> float:
-        """The value below which a share of records lies."""
-        return float(np.quantile(self.values, share))
-
-    @cached_property
-    def spread(self) -> float:
-        """The standard deviation of its values."""
-        return float(self.values.std()) if len(self.values) else 0.0
-
-
-@dataclass(frozen=True, eq=False)
-class Outlook:
-    """A file as a method sees it that is asked what it could do: the variables that may be altered, in the order of the
-    file, and those that say which rows are of one unit and how many people a row stands for."""
-
-    file: Encoded
-    subjects: tuple[Subject, ...]
-    unit: str | None = None
-    weight: str | None = None
-    kept: tuple[str, ...] = field(default=())
-    """Variables that must be released as they are; a method may read them."""
-
-    @property
-    def rows(self) -> int:
-        """Rows of the file."""
-        return self.file.frame.height
-
-    def those(
-        self, kind: Kind | None = None, *, known: bool | None = None, sensitive: bool | None = None
-    ) -> tuple[Subject, ...]:
-        """Variables with two values or more of a kind, known to an intruder or not, sensitive or not."""
-        return tuple(
-            s for s in self.subjects
-            if (kind is None or s.kind == kind) and known in (None, s.known) and sensitive in (None, s.sensitive)
-            and s.distinct > 1
-        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -134,14 +67,34 @@ Offers = Iterable[Dial | Untried]
 
 def one_each(
     family: str, subjects: Sequence[Subject], strengths: Callable[[Subject], Sequence[Any]],
-    step: Callable[[Subject, Any], Mechanism], says: Callable[[Subject, Any], str], **more: bool,
-) -> list[Dial]:  # fmt: skip
-    """A dial for each variable that has any strengths."""
+    step: Callable[[Subject, Any], Mechanism], says: Callable[[Subject, Any], str], why_none: str = "", **more: bool,
+) -> list[Dial | Untried]:  # fmt: skip
+    """A dial for each variable that has any strengths; `why_none`: why others have none, in words."""
 
     def dial(s: Subject, grid: tuple[Any, ...]) -> Dial:
         return Dial(family, (s.name,), grid, lambda x: Change((step(s, x),)), lambda x: says(s, x), **more)
 
-    return [dial(s, grid) for s in subjects if (grid := tuple(strengths(s)))]
+    grids = {s.name: tuple(strengths(s)) for s in subjects}
+    none = tuple(v for v, grid in grids.items() if not grid)
+    left = [Untried(family, why_none, none)] if none and why_none else []
+    return [*(dial(s, grids[s.name]) for s in subjects if grids[s.name]), *left]
+
+
+def together(offers: Sequence[Dial | Untried], says: Callable[[tuple[str, ...], Any], str]) -> list[Dial]:
+    """Dials turned as one, at the strengths that all of them have; none for fewer than two. `says`: a strength in
+    words, for the variables named."""
+    dials = [d for d in offers if isinstance(d, Dial)]
+    if len(dials) < 2:
+        return []
+    first, *others = dials
+    names = tuple(dict.fromkeys(v for d in dials for v in d.variables))
+    strengths = tuple(x for x in first.strengths if all(x in d.strengths for d in others))
+
+    def at(x: Any) -> Change:
+        return Change(tuple(step for d in dials for step in d.at(x).steps))
+
+    joint = Dial(first.family, names, strengths, at, lambda x: says(names, x), first.between, first.whole)
+    return [joint] if strengths else []
 
 
 def rounded(value: float) -> float:

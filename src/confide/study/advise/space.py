@@ -32,8 +32,9 @@ def offered(outlook: Outlook) -> tuple[list[Dial], list[Untried]]:
 
 
 def dropping(outlook: Outlook) -> Iterator[Dial]:
-    """A variable that is not released at all."""
-    yield from (_dropped(s.name) for s in outlook.subjects)
+    """A variable that is not released at all, if that protects anybody and leaves others."""
+    if len({*outlook.readable} | ({outlook.weight} - {None})) > 1:
+        yield from (_dropped(s.name) for s in outlook.worth())
 
 
 def _dropped(name: str) -> Dial:
