@@ -91,15 +91,16 @@ def released_again(plan: Plan, known: Collection[str]) -> Iterator[Altered]:
 
 def for_the_few(plan: Plan, rows: Sequence[int], dials: Sequence[Dial]) -> Iterator[Altered]:
     """The plan that always chooses some records: by its own steps that can be told so, and by one that is added, which
-    chooses next to nobody else."""
+    chooses next to nobody else; the first that is offered for each variable."""
     if not rows:
         return
     own = [s.with_forced(rows) or s for s in plan.steps]
     people = f"{len(rows):,} {'person' if len(rows) == 1 else 'people'} at risk"
     if own != list(plan.steps):
         yield Altered(f"always choose the {people}", replace(plan, steps=own), "few")
+    done = set[tuple[str, ...]]()
     for dial in dials:
-        if not dial.strengths:
+        if not dial.strengths or dial.variables in done:
             continue
         try:
             change = dial.at(dial.strengths[0])
@@ -109,6 +110,7 @@ def for_the_few(plan: Plan, rows: Sequence[int], dials: Sequence[Dial]) -> Itera
             made = changed(plan, Change(tuple(s for s in steps if s is not None), change.drop))
         except InputError:
             continue
+        done.add(dial.variables)
         says = f"{dial.says(dial.strengths[0])}, and always the {people}"
         yield Altered(says, made, f"few {dial.says(dial.strengths[0])}")
 

@@ -115,7 +115,7 @@ class Looking:
         """What a number of people is divided by: 1, or of a share the number of targets."""
         if not is_share(self.risk):
             return 1.0
-        return float(self.study.data.height if who.membership == "in_file" else max(len(release.link), 1))
+        return float(self.study.data.height if who.membership == "in_file" else max(release.frame.height, 1))
 
     def met(self, release: Release, rows: I64, cores: int) -> tuple[dict[str, F64], F64]:
         """By intruder, what each of some targets adds to the risk at the level that finds most; and the largest
@@ -170,4 +170,3 @@ def merit(lowered: float, lost: float) -> tuple[float, float]:
     [(5.0, -0.2), (3.0, 0.0), (8.0, 0.1), (10.0, 0.5)]
     """
     return (-np.inf, -lowered) if lost <= 0 else (-lowered / lost, -lowered)
-

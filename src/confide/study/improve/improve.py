@@ -17,10 +17,10 @@ from confide.frames.roles.result import roles
 from confide.measure.risk.file_risks.statement import FileRisk
 from confide.measure.utility.measure import Measure
 from confide.protect.plan import Plan
-from confide.study.improve.result import Improvements
 from confide.study.advise.outlook import outlook_of
-from confide.study.improve.rounds import Rounds
 from confide.study.advise.space import offered
+from confide.study.improve.result import Improvements
+from confide.study.improve.rounds import Rounds
 from confide.study.improve.worth import improvements
 from confide.study.search.trials import tried
 from confide.study.statement.checks import RISKS

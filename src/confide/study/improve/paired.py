@@ -1,4 +1,4 @@
-"""A plan beside changes of it, repeat by repeat: how far each lowers risk, what it loses, and which of two does more."""
+"""A plan beside changes of it, repeat by repeat: how far each lowers risk, what it loses, which of two does more."""
 
 from __future__ import annotations
 

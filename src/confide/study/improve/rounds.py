@@ -1,4 +1,4 @@
-"""The first part of an improvement: many changes, each tried once on a part of the targets; the most promising go on."""
+"""The first part of an improvement: many changes, each tried once on a part of the targets; the best go on."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from confide.core.run.threads import thread_count
 from confide.measure.utility.measure import Measure
 from confide.protect.plan import Plan
 from confide.protect.seam.dials import Dial
+from confide.study.evaluate import is_random, repeat_seed
 from confide.study.improve.changes import Altered, altered_by, for_the_few, released_again, taken_away
 from confide.study.improve.glimpse import Drawn, Glimpse, Looking, everybody, merit
 from confide.study.improve.result import TRIED
-from confide.study.evaluate import is_random, repeat_seed
 from confide.study.search.trials import side_by_side
 from confide.study.statement.study import Study
 from confide.study.tradeoff.risk_names import about_file
@@ -112,7 +112,9 @@ class Rounds:
         """More changes than tries: of every dial its middle strength first, then others of the dials that do best."""
         middle = [dial[len(dial) // 2] for dial in graded]
         self._try([*single, *middle][:tries], "trying changes")
-        by = {one.group: [other for other in dial if other is not one] for one, dial in zip(middle, graded, strict=True)}
+        by = {
+            one.group: [other for other in dial if other is not one] for one, dial in zip(middle, graded, strict=True)
+        }
         order = sorted((s for s in self.seen if s.one.group in by), key=lambda s: (not s.lowers, self._merit(s)))
         later = [other for s in order for other in by[s.one.group]]
         self._try(later[: tries - len(self.seen) - self.failed], "trying other strengths")

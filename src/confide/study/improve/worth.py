@@ -10,10 +10,10 @@ import polars as pl
 
 from confide.measure.utility.measure import Measure
 from confide.protect.seam.dials import Untried
-from confide.study.improve.result import BACK, FRAME, LOWERS, NONE, Improvements
-from confide.study.improve.paired import UNKNOWN, Against, surely_above, surely_below
-from confide.study.improve.rounds import WORTH, Rounds
 from confide.study.evaluate import is_random
+from confide.study.improve.paired import UNKNOWN, Against, surely_above, surely_below
+from confide.study.improve.result import BACK, FRAME, LOWERS, NONE, Improvements
+from confide.study.improve.rounds import WORTH, Rounds
 from confide.study.statement.study import Study
 from confide.study.statement.sweep import Candidate
 
