@@ -12,7 +12,7 @@ from confide.protect.plan import Plan
 from confide.protect.seam.dials import Untried
 from confide.study.tradeoff.repeats import Interval
 
-LOWERS, BACK = "lowers risk", "gives utility back"
+LOWERS, BACK, WITHIN = "lowers risk", "gives utility back", "gives utility back within the limit"
 NONE = "no difference beyond noise"
 FRAME = {
     "change": pl.String, "kind": pl.String, "rank": pl.Int64,
@@ -31,8 +31,9 @@ TRIED = {
 class Improvements(Result):
     """What changes of a plan would do.
 
-    `frame`: one row per change that is worth making: `change` in words; `kind`, "lowers risk" or "gives utility back";
-    `rank`, 1 for the one that lowers risk most per utility lost (or gives back most), the same for changes that cannot
+    `frame`: one row per change that is worth making: `change` in words; `kind`, "lowers risk", "gives utility
+    back" (at no risk that could be seen), or "gives utility back within the limit" (more risk, of a plan that has
+    room); `rank`, 1 for the one that lowers risk most per utility lost (or gives back most), the same for changes that cannot
     be told apart; `risk_before` and `risk_after`, of the worst intruder; `lowered`, the difference, repeat by repeat,
     with its interval (`_low`, `_high`); utility likewise, with what is `lost` of it (below 0: gained, whichever way the
     measure goes); `per_utility`, risk lowered per utility lost (null where none is lost beyond noise); `within`,
@@ -64,6 +65,11 @@ class Improvements(Result):
     repeats: int
     untried: Sequence[Untried] = ()
     left: int = 0
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Kinds of changes in the order in which they are told: a plan within its limits may give utility back."""
+        return (BACK, WITHIN, LOWERS) if self.met else (LOWERS, BACK)
 
     @property
     def best(self) -> Plan | None:

@@ -145,7 +145,8 @@ class Rounds:
         kept = self.before.risk <= self.limit < np.inf
         worth = [s for s in self.seen if s.lowers and s.lowered >= WORTH * self.before.risk]
         worth.sort(key=self._merit)
-        back = sorted((s for s in self.seen if s not in worth and self._gives_back(s, kept)), key=lambda s: s.lost)
+        back = sorted((s for s in self.seen if s not in worth and self._gives_back(s, kept)),
+                      key=lambda s: (s.raises, s.lost))  # fmt: skip
         enough = sorted((s for s in worth if not kept and s.glimpse.risk + s.error <= self.limit < np.inf),
                         key=lambda s: s.lost)  # fmt: skip
         places = max(1, most // 3) if not kept else most - most // 3

@@ -7,19 +7,23 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from confide.core.visible import visible
-from confide.study.improve.result import BACK, LOWERS
+from confide.study.improve.result import BACK, LOWERS, WITHIN
 from confide.study.tradeoff.question import amount, number, shown
 
 if TYPE_CHECKING:
     from confide.study.improve.result import Improvements
 
 WIDTH = 110
+HEADS = {
+    LOWERS: "lower {risk}; most per utility lost first",
+    BACK: "give utility back at no risk that could be seen",
+    WITHIN: "give utility back at more risk, but within the limit",
+}
 
 
 def text(found: Improvements) -> str:
     """All that is to be said, in lines."""
-    first = (BACK, LOWERS) if found.met else (LOWERS, BACK)
-    lines = [*_wrapped(_before(found)), *(line for kind in first for line in _changes(found, kind))]
+    lines = [*_wrapped(_before(found)), *(line for kind in found.kinds for line in _changes(found, kind))]
     return "\n".join([*lines, "", *_wrapped(" ".join(_how(found)))])
 
 
@@ -39,11 +43,7 @@ def _changes(found: Improvements, kind: str) -> Iterator[str]:
     if not rows:
         yield from _wrapped(_nothing(found, kind))
         return
-    if kind == LOWERS:
-        yield f"These changes, each made alone, lower {found.risk}; most per utility lost first:"
-    else:
-        where = "at no risk that could be seen, or within the limit" if found.met else "at no risk that could be seen"
-        yield f"These changes, each made alone, give utility back {where}:"
+    yield f"These changes, each made alone, {HEADS[kind].format(risk=found.risk)}:"
     for r in rows:
         yield from _wrapped(f"{r['rank']}. {visible(r['change'])}: {_effect(found, r)}", "   ")
     yield from _alike(rows)
@@ -54,8 +54,8 @@ def _changes(found: Improvements, kind: str) -> Iterator[str]:
 def _nothing(found: Improvements, kind: str) -> str:
     if kind == LOWERS:
         return f"No change that was tried lowers {found.risk} beyond noise, and by 2 percent of it or more."
-    within = " or within the limit" if found.met else ""
-    return f"No change that was tried gives utility back beyond noise without more risk{within}."
+    where = "within the limit, at more risk" if kind == WITHIN else "beyond noise without more risk"
+    return f"No change that was carried out gives utility back {where}."
 
 
 def _effect(found: Improvements, r: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from confide.measure.utility.measure import Measure
 from confide.protect.seam.dials import Untried
 from confide.study.evaluate import is_random
 from confide.study.improve.paired import UNKNOWN, Against, surely_above, surely_below
-from confide.study.improve.result import BACK, FRAME, LOWERS, NONE, Improvements
+from confide.study.improve.result import BACK, FRAME, LOWERS, NONE, WITHIN, Improvements
 from confide.study.improve.rounds import WORTH, Rounds
 from confide.study.statement.study import Study
 from confide.study.statement.sweep import Candidate
@@ -27,13 +27,12 @@ def improvements(
     met = against.asked.within(0) if told else None
     kinds = {k: kind_of(against, k, bool(met)) for k in against.changes}
     rows: dict[str, list[tuple[Any, ...]]] = {}
-    for kind in (LOWERS, BACK, NONE):
-        some = [k for k in against.changes if kinds[k] == kind]
-        order = against.ordered(some, kind == BACK)
-        ranks = against.ranks(order, kind == BACK) if kind != NONE else [None] * len(order)
+    for kind in (LOWERS, BACK, WITHIN, NONE):
+        back = kind in (BACK, WITHIN)
+        order = against.ordered([k for k in against.changes if kinds[k] == kind], back)
+        ranks = against.ranks(order, back) if kind != NONE else [None] * len(order)
         rows[kind] = [_row(against, k, kind, rank, told) for k, rank in zip(order, ranks, strict=True)]
-    first = (BACK, LOWERS) if met else (LOWERS, BACK)
-    worth = [row for kind in first for row in rows[kind]]
+    worth = [row for kind in ((BACK, WITHIN, LOWERS) if met else (LOWERS, BACK)) for row in rows[kind]]
     found = against.asked.risks[0][risk]
     who, before = ("", UNKNOWN) if found is None else found
     return Improvements(
@@ -54,8 +53,11 @@ def kind_of(against: Against, k: int, met: bool) -> str:
     if surely_above(lowered) and risk is not None and lowered.mean >= WORTH * risk[1].mean:
         return LOWERS
     least = math.inf if risk is None else WORTH * risk[1].mean
-    still = (not surely_below(lowered) and -lowered.mean <= least) or (met and against.asked.within(k))
-    return BACK if surely_below(lost) and still else NONE
+    if not surely_below(lost):
+        return NONE
+    if not surely_below(lowered) and -lowered.mean <= least:
+        return BACK
+    return WITHIN if met and against.asked.within(k) else NONE
 
 
 def _row(against: Against, k: int, kind: str, rank: int | None, told: Mapping[str, float]) -> tuple[Any, ...]:
