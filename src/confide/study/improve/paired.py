@@ -68,15 +68,20 @@ class Against:
             return UNKNOWN
         return interval(values[k], self.random[k], level=self.level) or UNKNOWN
 
+    def cost(self, k: int) -> float:
+        """The utility that a change loses; 0 where that is not beyond noise."""
+        lost = self.difference(self.lost, k)
+        return lost.mean if surely_above(lost) else 0.0
+
     def above(self, a: int, b: int) -> bool:
         """Whether change a does more than change b beyond noise: lowers more risk per utility lost, or more risk where
-        neither loses any.
+        neither loses any beyond noise.
 
         With R the risk lowered and U the utility lost, a does more where R_a U_b - R_b U_a > 0; its error is that of
         the first-order change in the four means, repeat by repeat.
         """
         (ra, rb), (ua, ub) = self.lowered[[a, b]], self.lost[[a, b]]
-        if ua.mean() <= 0 and ub.mean() <= 0:
+        if not self.cost(a) and not self.cost(b):
             each = ra - rb
         else:
             each = ra * ub.mean() + ra.mean() * ub - rb * ua.mean() - rb.mean() * ua - (
@@ -94,7 +99,7 @@ class Against:
         """The best first, by means: what lowers risk most per utility lost, or gives most utility back."""
         if back:
             return sorted(some, key=lambda k: float(self.lost[k].mean()))
-        return sorted(some, key=lambda k: merit(float(self.lowered[k].mean()), _settled(float(self.lost[k].mean()))))
+        return sorted(some, key=lambda k: merit(float(self.lowered[k].mean()), self.cost(k)))
 
     def ranks(self, order: Sequence[int], back: bool) -> list[int]:
         """Ranks, best 1; a change that cannot be told apart from the first of a rank shares it."""
@@ -115,10 +120,6 @@ def surely_above(found: Interval) -> bool:
 def surely_below(found: Interval) -> bool:
     """Whether a mean is below 0 beyond noise."""
     return found.high is not None and found.high < 0
-
-
-def _settled(x: float) -> float:
-    return 0.0 if abs(x) < 1e-12 else x
 
 
 def _held(every: Repeats, values: F64, k: int) -> F64:

@@ -25,6 +25,8 @@ ERRORS = 2.0
 """Standard errors by which a change must lower the risk on the sample to be promising."""
 WORTH = 0.02
 """Share of the risk that a change must lower at least."""
+FIRST = 0.75
+"""Share of the tries that sees as many kinds of changes as possible; the rest is for other strengths of the best."""
 STRENGTHS = 2
 """Strengths of one dial that are carried out on all targets."""
 
@@ -111,12 +113,14 @@ class Rounds:
     def _in_turn(self, single: Sequence[Altered], graded: Sequence[Sequence[Altered]], tries: int) -> None:
         """More changes than tries: of every dial its middle strength first, then others of the dials that do best."""
         middle = [dial[len(dial) // 2] for dial in graded]
-        self._try([*single, *middle][:tries], "trying changes")
+        self._try([*single, *middle][: max(round(FIRST * tries), 1)], "trying changes")
         by = {
             one.group: [other for other in dial if other is not one] for one, dial in zip(middle, graded, strict=True)
         }
         order = sorted((s for s in self.seen if s.one.group in by), key=lambda s: (not s.lowers, self._merit(s)))
-        later = [other for s in order for other in by[s.one.group]]
+        later = [*(other for s in order for other in by[s.one.group]), *middle]
+        seen = {s.one.what for s in self.seen}
+        later = [one for one in dict.fromkeys(later) if one.what not in seen]
         self._try(later[: tries - len(self.seen) - self.failed], "trying other strengths")
 
     def _try(self, changes: Sequence[Altered], what: str) -> None:

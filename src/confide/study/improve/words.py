@@ -66,8 +66,8 @@ def _effect(found: Improvements, r: Mapping[str, Any]) -> str:
         f"({_size(r, 'lowered', lambda x: amount(risk, x))} {less})"
     ]
     word = "lost" if r["lost"] >= 0 else "gained"
-    gone = "none lost beyond noise" if r["kind"] == LOWERS and r["per_utility"] is None and r["lost"] >= 0 else (
-        f"{_size(r, 'lost', number)} {word}")  # fmt: skip
+    clear = r["per_utility"] is not None or (r["lost_high"] is not None and r["lost_high"] < 0)
+    gone = f"{_size(r, 'lost', number)} {word}" if clear else "none lost beyond noise"
     parts.append(f"{found.by} {number(r['utility_before'])} to {number(r['utility_after'])} ({gone})")
     if r["within"] is not None:
         parts.append("within the limit" if r["within"] else "not within the limit alone")
