@@ -31,12 +31,12 @@ TRIED = {
 class Improvements(Result):
     """What changes of a plan would do.
 
-    `frame`: one row per change that is worth making: `change` in words; `kind`, "lowers risk", "gives utility
-    back" (at no risk that could be seen), or "gives utility back within the limit" (more risk, of a plan that has
-    room); `rank`, 1 for the one that lowers risk most per utility lost (or gives back most), the same for changes that
-    cannot be told apart; `risk_before` and `risk_after`, of the worst intruder; `lowered`, the difference, repeat by repeat,
-    with its interval (`_low`, `_high`); utility likewise, with what is `lost` of it (below 0: gained, whichever way the
-    measure goes); `per_utility`, risk lowered per utility lost (null where none is lost beyond noise); `within`,
+    `frame`: one row per change that is worth making: `change` in words; `kind`, "lowers risk", "gives utility back"
+    (at no risk that could be seen), or "gives utility back within the limit" (more risk, of a plan that has room);
+    `rank`, 1 for the one that lowers risk most per utility lost (or gives back most), the same for changes that cannot
+    be told apart; `risk_before` and `risk_after`, of the worst intruder; `lowered`, the difference, repeat by repeat,
+    with its interval (`_low`, `_high`); utility likewise, with what is `lost` of it (below 0: gained, whichever way
+    the measure goes); `per_utility`, risk lowered per utility lost (null where none is lost beyond noise); `within`,
     whether this change alone brings the plan within all limits, or leaves it there (null without limits). Intervals of
     all changes hold together in 95 percent of cases. `plans`: by the change in words, the plan that it makes. `plan`:
     as it was.
