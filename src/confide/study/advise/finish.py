@@ -143,9 +143,7 @@ def _question(study: Study, frame: pl.DataFrame, limits: Mapping[str, float], by
     return Question.of(Repeats.of(frame, random), limits, measure, floors=floors)
 
 
-def _drawn(
-    study: Study, names: Sequence[str], seed: int, threads: int | None, progress: bool | None
-) -> pl.DataFrame:
+def _drawn(study: Study, names: Sequence[str], seed: int, threads: int | None, progress: bool | None) -> pl.DataFrame:
     every = {c.name: c for c in (study.everything, *study.candidates)}
     chosen: list[Candidate] = [every[n] for n in names]
     return tried(study, chosen, seed, threads, "confirming with fresh draws", progress, fresh=True)
@@ -173,8 +171,8 @@ def _gain(asked: Question, a: int, b: int) -> Interval:
     found = asked.every.paired(asked.values, a, b)
     if asked.measure.direction == "higher":
         return found
-    ends = (None if e is None else -e for e in (found.high, found.low))
-    return Interval(-found.mean, *ends, found.sd, found.repeats)
+    low, high = (None if e is None else -e for e in (found.high, found.low))
+    return Interval(-found.mean, low, high, found.sd, found.repeats)
 
 
 def _second(study: Study, pair: Sequence[str], fresh: Question) -> RunnerUp:

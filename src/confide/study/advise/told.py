@@ -44,7 +44,10 @@ def tried_frame(search: Search, ending: Ending, chosen: Mapping[str, Tried]) -> 
             "status": status, "why": why,
         })  # fmt: skip
     schema: dict[str, Any] = {
-        **TRIED, **{m.name: pl.Float64 for m in search.work.needed}, "status": pl.String, "why": pl.String
+        **TRIED,
+        **{m.name: pl.Float64 for m in search.work.needed},
+        "status": pl.String,
+        "why": pl.String,
     }
     frame = pl.DataFrame(rows, schema=schema, orient="row")
     loss = (pl.col(search.measure.name) - float(search.measure.best)).abs()
@@ -61,9 +64,8 @@ def _worst(c: Tried) -> tuple[str | None, Risk | None]:
 
 
 def _mean(c: Tried, name: str) -> float | None:
-    trials = [t for t in (c.whole or [c.sampled]) if t is not None and not t.error]
-    values = [v for t in trials if (v := t.utility.get(name)) is not None]
-    return sum(values) / len(values) if values and len(values) == len(trials) else None
+    values = [v for t in c.good if (v := t.utility.get(name)) is not None]
+    return sum(values) / len(values) if values and len(values) == len(c.good) else None
 
 
 def _status(search: Search, ending: Ending, c: Tried, name: str | None, spread: Spread) -> tuple[str, str]:
@@ -79,7 +81,8 @@ def _status(search: Search, ending: Ending, c: Tried, name: str | None, spread: 
     rival = search.beaten_by(c, spread)
     if rival is not None:
         mine, theirs = loss_of(c, search.measure), loss_of(rival, search.measure)
-        assert mine is not None and theirs is not None
+        assert mine is not None
+        assert theirs is not None
         return f"beaten by {rival.name}", (
             f"it loses {number(mine)} by {search.measure.name}, {rival.name} {number(theirs)} within the limits, "
             "beyond 3 standard errors"
@@ -149,7 +152,9 @@ def nearest_of(search: Search, ending: Ending, chosen: Mapping[str, Tried], plan
     kept = [v for v in search.kept if any(v in w.knows for w in search.work.study.intruders.values())]
     if kept:
         said.append(f"Let plans alter, or leave out, what is kept and known to an intruder: {', '.join(kept)}.")
-    if math.isinf(min((search.forecast.promise(search.forecast.known(c)) for c in search.candidates), default=math.inf)):
+    if math.isinf(
+        min((search.forecast.promise(search.forecast.known(c)) for c in search.candidates), default=math.inf)
+    ):
         said.append("Nothing that was tried lowers the risk of the worst intruder; ask whether it knows so much.")
     return Nearest(ending.nearest, plan, risks, tuple(said))
 
@@ -157,7 +162,9 @@ def nearest_of(search: Search, ending: Ending, chosen: Mapping[str, Tried], plan
 def reason_of(search: Search, ending: Ending, repeats: int) -> str:
     """The reason in sentences."""
     many = sum(bool(c.evaluations) for c in search.candidates)
-    said = [f"{many:,} plans were tried in {search.budget.begun:,} evaluations; the search ended because {search.ended}."]
+    said = [
+        f"{many:,} plans were tried in {search.budget.begun:,} evaluations; the search ended because {search.ended}."
+    ]
     asked, by = ending.asked, search.measure.name
     if ending.name is None:
         k = asked.every.plans.index(ending.nearest or "")
