@@ -187,7 +187,7 @@ class StudyResult(Result):
             rule.min_utility, self.released,
         )  # fmt: skip
 
-    def improve(self, data: Any, plan: str | None = None, **options: Any) -> Improvements:
+    def improve(self, data: Any, plan: str | None = None, **options: object) -> Improvements:
         """Which changes of one of the plans would lower risk most per utility lost: `cf.improve` with this study's
         intruders, measures and limits.
 

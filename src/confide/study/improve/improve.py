@@ -35,7 +35,8 @@ TRIES, MOST, REPEATS = 40, 4, 5
 
 
 def improve(
-    data: Any, plan: Plan, *, intruders: Mapping[str, Intruder], utility: Any,
+    data: Any, plan: Plan, *, intruders: Mapping[str, Intruder],
+    utility: Sequence[Measure | str | Mapping[str, object]] | Measure | str,
     max_risk: Mapping[str, float | str] | None = None, by: str | Measure | None = None, keep: str | Sequence[str] = (),
     tries: int = TRIES, most: int = MOST, repeats: int = REPEATS, seed: int | None = None, threshold: float = 0.2,
     targets: int = 1_000, file_risks: Sequence[FileRisk | Mapping[str, object]] = (), progress: bool | None = None,
@@ -68,7 +69,8 @@ def improve(
     _checked(data, plan, tries, most, targets)
     kept = names_of(keep, "keep") if keep else ()
     plans = {PLANNED: plan, WHOLE: _whole(plan, intruders, kept)}
-    study = Study(data, plans, intruders, utility, repeats, seed, threshold, file_risks=file_risks)
+    needs: Any = utility
+    study = Study(data, plans, intruders, needs, repeats, seed, threshold, file_risks=file_risks)
     _releases(study, plan)
     measure = chosen_measure(study.measures, by)
     limits = {RISKS[0]: math.inf} if max_risk is None else checked_limits(

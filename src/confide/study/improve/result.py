@@ -45,7 +45,7 @@ class Improvements(Result):
     standard error of that, utility, what is lost, and whether it was carried out on all targets. `untried`: what
     methods did not offer, and why.
     `risk` and `by`: what was compared. `limits`, and `met`: whether the plan keeps them already (None without).
-    `worst`: the intruder whose risk is told, as the plan is.
+    `worst`: the intruder whose risk is told, as the plan is. `direction`: which way the measure is better.
     """
 
     frame: pl.DataFrame
@@ -65,6 +65,7 @@ class Improvements(Result):
     repeats: int
     untried: Sequence[Untried] = ()
     left: int = 0
+    direction: str = "higher"
 
     @property
     def kinds(self) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ def improvements(
         finalists[0].plan, risk, measure.name, before, against.asked.utility[0] or UNKNOWN, who,
         against.asked.targets(0, risk), told, met,
         pl.DataFrame([*worth, *rows[NONE]], schema=FRAME, orient="row"), rounds.table(), len(rounds.drawn.rows),
-        study.repeats, tuple(untried), rounds.left,
+        study.repeats, tuple(untried), rounds.left, measure.direction,
     )  # fmt: skip
 
 
