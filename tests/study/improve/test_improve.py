@@ -153,6 +153,15 @@ def test_a_limit_that_is_passed_says_what_suffices_alone() -> None:
     assert "Of those that suffice alone" in str(found)
 
 
+def test_of_several_limits_the_one_that_is_passed_furthest_is_told() -> None:
+    limits = {"over_threshold": 290, "found": "12%"}
+    found = cf.improve(
+        HEADS, COARSE, intruders=WHO, utility=["hellinger"], max_risk=limits, tries=3, most=1, repeats=1, seed=1
+    )
+    assert (found.risk, found.met) == ("found_share", False)
+    assert dict(found.limits) == {"over_threshold": 290.0, "found_share": 0.12}
+
+
 def test_kept_variables_stay_as_they_are() -> None:
     found = cf.improve(
         HEADS,

@@ -84,8 +84,9 @@ def improve(
     dials, untried = offered(outlook)
     began = checked_seed(seed)
     tried(study, [study.everything], began, threads, "the file", False)  # refuses what no plan could mend
-    first = tried(study, study.candidates[:1], began, threads, "the plan", progress)
-    risk = _told(first, limits, study)
+    risk = next(iter(limits))
+    if len(limits) > 1:
+        risk = _told(tried(study, study.candidates[:1], began, threads, "the plan", progress), limits, study)
     rounds = Rounds(study, plan, risk, measure, limits[risk], began, threads, progress)
     chosen = rounds.run(dials, kept, targets, tries, most)
     finalists = [Candidate(PLANNED, plan), *(Candidate(one.what, one.plan) for one in chosen)]
