@@ -211,6 +211,7 @@ def test_of_an_attack_and_of_a_study() -> None:
         ({"intruders": {}}, "intruders is a table"),
         ({"max_risk": {"found_share": 2}}, 'for 2 percent write 0.02 or "2%"'),
         ({"threshold": 20}, "threshold"),
+        ({"max_risk": {"learnt_hh_income": 0.1}}, "does not compute what would be learnt"),
         ({"tries": 0}, "tries is how many changes are tried"),
         ({"most": 1.5}, "most is how many changes"),
         ({"targets": True}, "targets is by how many people"),

@@ -29,6 +29,7 @@ from confide.study.statement.sweep import Candidate
 from confide.study.tradeoff.asked import checked_limits, chosen_measure
 from confide.study.tradeoff.question import ratio_of
 from confide.study.tradeoff.repeats import Repeats, worst_of
+from confide.study.tradeoff.risk_names import about_learning
 
 PLANNED, WHOLE = "as it is", "with all that may be released again"
 TRIES, MOST, REPEATS = 40, 4, 5
@@ -67,6 +68,7 @@ def improve(
     ('found', True, True)
     """
     _checked(data, plan, tries, most, targets)
+    _no_learning(max_risk)
     kept = names_of(keep, "keep") if keep else ()
     plans = {PLANNED: plan, WHOLE: _whole(plan, intruders, kept)}
     needs: Any = utility
@@ -107,6 +109,15 @@ def _checked(data: Any, plan: Any, tries: int, most: int, targets: int) -> None:
     ):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= 1_000_000:
             raise InputError(f"{name} is {what}, a whole number from 1 to 1,000,000.")
+
+
+def _no_learning(max_risk: object) -> None:
+    """Refuse a limit on what is learnt, which is not computed here."""
+    if isinstance(max_risk, Mapping) and any(isinstance(r, str) and about_learning(r) for r in max_risk):
+        raise InputError(
+            'improve does not compute what would be learnt; limit who is found, as max_risk={"found": "2%"}, and ask what '
+            "is learnt of the plan that it gives in a Study with learns=[...]."
+        )
 
 
 def _whole(plan: Plan, intruders: Any, kept: Sequence[str]) -> Plan:

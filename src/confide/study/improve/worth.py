@@ -16,6 +16,7 @@ from confide.study.improve.result import BACK, FRAME, LOWERS, NONE, WITHIN, Impr
 from confide.study.improve.rounds import WORTH, Rounds
 from confide.study.statement.study import Study
 from confide.study.statement.sweep import Candidate
+from confide.study.tradeoff.risk_names import about_file
 
 
 def improvements(
@@ -35,6 +36,7 @@ def improvements(
     worth = [row for kind in ((BACK, WITHIN, LOWERS) if met else (LOWERS, BACK)) for row in rows[kind]]
     found = against.asked.risks[0][risk]
     who, before = ("", UNKNOWN) if found is None else found
+    who = "" if about_file(risk) else who
     return Improvements(
         pl.DataFrame(worth, schema=FRAME, orient="row"),
         {c.name: c.plan for c in finalists[1:] if c.name in {row[0] for row in worth}},
