@@ -115,8 +115,8 @@ def _no_learning(max_risk: object) -> None:
     """Refuse a limit on what is learnt, which is not computed here."""
     if isinstance(max_risk, Mapping) and any(isinstance(r, str) and about_learning(r) for r in max_risk):
         raise InputError(
-            'improve does not compute what would be learnt; limit who is found, as max_risk={"found": "2%"}, and ask what '
-            "is learnt of the plan that it gives in a Study with learns=[...]."
+            'improve does not compute what would be learnt; limit who is found, as max_risk={"found": "2%"}, and ask '
+            "what is learnt of the plan that it gives in a Study with learns=[...]."
         )
 
 
