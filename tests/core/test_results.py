@@ -94,6 +94,8 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "Guesses": lambda: attack().guess(["tenure", "hh_income"]),
     "Harm": lambda: guess().harm(
         right_identification=1, wrong_identification=1, right_attribution=1, wrong_attribution=1, threshold=0.5),
+    "Improvements": lambda: cf.improve(
+        HEADS, PLAN, intruders={"a": WHO}, utility=["hellinger"], tries=6, most=2, repeats=2, seed=1),
     "LearntSummary": lambda: guess().summary(),
     "Look": lambda: cf.look(HEADS, keys=["sex", "race", "age"]),
     "Matches": matches,

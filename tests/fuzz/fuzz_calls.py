@@ -393,6 +393,20 @@ def _studies() -> dict[str, Call]:
         "StudyResult.measure": Call(result.measure, {"name": "means"}),
         "StudyResult.map": Call(result.map, {"risk": "expected_matches"}),
         "optimise": Call(cf.optimise, {**space, **search, "max_risk": {"expected_matches": 30}}),
+        "improve": Call(
+            cf.improve,
+            {
+                "data": people(),
+                "plan": RANDOM_PLAN,
+                "intruders": {"n": WHO},
+                "utility": ["means"],
+                "tries": 2,
+                "most": 1,
+                "repeats": 1,
+                "seed": 1,
+                "progress": False,
+            },
+        ),
         "protect_few": Call(cf.protect_few, {"data": people(), "plan": RANDOM_PLAN, "intruders": {"n": WHO}, **search}),
     }
 

@@ -138,6 +138,8 @@ def told(result: cf.StudyResult, choice: cf.Choice | None, why: str, files: list
     if pictures:
         lines.append(f"  {out / 'charts'}: {pictures} pictures")
     lines.append(f"Private, holds the seed, never to be published: {out / WORK}")
+    named = "PLAN" if choice is None or choice.plan not in result.plans else choice.plan
+    lines.append(f'What changes of a plan would do: cf.StudyResult.load("{out / WORK}").improve(data, "{named}")')
     plain: dict[str, Any] = {
         "summary": result.summary().to_dicts(),
         "frontier": {m.name: result.frontier(utility=m.name).to_dicts() for m in result.measures},

@@ -15,6 +15,7 @@ ABOVE = {
     "calibrate": "confide.measure.risk.calibration",
     "caution_lines": "confide.show.text.cautions",
     "declare_table": "confide.measure.risk.ranks",
+    "improve": "confide.study.improve.improve",
     "look_text": "confide.show.text.looks",
     "map_chart": "confide.show.charts.map_chart",
     "picture_of": "confide.show.charts.of_results",

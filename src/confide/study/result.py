@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from confide.protect.copies import Copies
     from confide.protect.release import Release
     from confide.study.drawn import Drawn
+    from confide.study.improve.result import Improvements
     from confide.study.tradeoff.choice import Choice
 
 __all__ = ["EVERYTHING", "RISKS", "Info", "StudyResult"]
@@ -185,6 +186,24 @@ class StudyResult(Result):
             self.frame, self.measures, rule.max_risk, rule.by, rule.intruder, rule.cautious, self.random,
             rule.min_utility, self.released,
         )  # fmt: skip
+
+    def improve(self, data: Any, plan: str | None = None, **options: object) -> Improvements:
+        """Which changes of one of the plans would lower risk most per utility lost: `cf.improve` with this study's
+        intruders, measures and limits.
+
+        `data`: the original, which a result does not hold. `plan`: its name; by default the one that the study's rule
+        chooses. `options`: those of `cf.improve`, such as `max_risk`, `by`, `tries` and `seed`.
+
+        >>> import confide as cf
+        >>> heads, plan = cf.demo("heads").head(300), cf.Plan([cf.Swap("race", rate=0.3)], identifiers=["id"])
+        >>> who = {"near": cf.Intruder(knows=["sex", "race"])}
+        >>> result = cf.Study(heads, {"swap": plan}, who, ["hellinger"], repeats=2, seed=1).run()
+        >>> result.improve(heads, "swap", tries=4, most=2, repeats=2, seed=1).tried.height
+        4
+        """
+        from confide.study.improve.of_study import improve_plan
+
+        return improve_plan(self, data, plan, options)
 
     def cautions(self) -> list[str]:
         """Sentences about plans and intruders for whom claims and truth differ: which way risk is misjudged."""

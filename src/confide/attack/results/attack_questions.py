@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
 from confide.core.checks import fraction
 from confide.core.errors import InputError
+from confide.core.upward import upward
 
 if TYPE_CHECKING:
     from confide.attack.results.attack import Attack
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from confide.attack.results.explain import Explanation
     from confide.attack.results.grid import Grid
     from confide.attack.results.tried import Tried
+    from confide.study.improve.result import Improvements
 
 
 class Questions:
@@ -77,6 +79,30 @@ class Questions:
         if fraction(limit, "limit") == 0:
             raise InputError("limit must be above 0: nobody whose record is released comes down to probability 0.")
         return clearing(cast("Attack", self), float(limit), progress)
+
+    def improve(self, utility: Any, **options: Any) -> Improvements:
+        """Which changes of the release's plan would lower what this intruder finds most per `utility` lost.
+
+        The same as `cf.improve` for the original, the plan and this intruder, and with its `options`: `max_risk`, `by`,
+        `tries`, `seed` and so on. It speaks of all people; for one person see `explain(target).remedies`.
+
+        >>> import confide as cf
+        >>> heads = cf.demo("heads").head(300)
+        >>> release = cf.Plan([cf.Swap("marital", rate=0.3)], identifiers=["id"]).protect(heads, seed=1)
+        >>> attack = cf.Intruder(knows=["sex", "marital"]).attack(release)
+        >>> attack.improve(["hellinger"], tries=4, most=2, repeats=2, seed=1).tried.height
+        4
+        """
+        attack = cast("Attack", self)
+        plan = attack.release.plan
+        if plan is None:
+            raise InputError("The plan behind this release is not known, so no change of it can be tried.")
+        if attack.given[0] is not None or attack.given[2]:
+            raise InputError("improve speaks of the people in one file: attack(release) without targets= or copies.")
+        found: Improvements = upward("improve")(
+            attack.release.original, plan, intruders={"this intruder": attack.intruder}, utility=utility, **options
+        )
+        return found
 
     def stronger(self) -> Tried:
         """Whether the same intruder would find more at another level: informed, exact or naive.

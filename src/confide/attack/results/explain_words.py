@@ -11,6 +11,7 @@ from confide.attack.results.remedies import by_unknown, fixed, largest_tried, ov
 
 MOST_SETS = 4
 """Ways to leave variables out that a printout names."""
+EVERYBODY = "This is about one person. What would do for all people: attack.improve(utility=[...])."
 
 
 def sentences(
@@ -78,6 +79,8 @@ def _what(question: Question, remedies: pl.DataFrame, limit: float) -> list[str]
         lines.append(f"Not all was tried: it stops after {MOST_ASKED} attacks on the person.")
     if question.exact:
         lines.append("These figures leave out what unknown variables add at level exact.")
+    if question.attack.release.plan is not None:
+        lines.append(EVERYBODY)
     return lines
 
 

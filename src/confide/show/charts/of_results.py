@@ -15,6 +15,7 @@ from confide.measure.utility.run import pairs_of
 from confide.show.charts.charts import calibration_chart, risk_counts, risk_distribution_chart
 from confide.show.charts.grid_chart import grid_chart
 from confide.show.charts.group_charts import utility_by_group_chart
+from confide.show.charts.improve_chart import improve_chart
 from confide.show.charts.lattice_chart import lattice_chart
 from confide.show.charts.nats_charts import by_group_chart, clearing_chart, contributions_chart, nats_chart
 from confide.show.charts.plan_charts import interval_chart
@@ -306,6 +307,7 @@ PICTURES: dict[str, Callable[[Any], Any]] = {
     "Generalised": lattice_chart,
     "Grid": lambda result: grid_chart(result.frame),
     "Harm": _harm,
+    "Improvements": improve_chart,
     "LearntSummary": _learnt,
     "Look": _look,
     "Nats": nats_chart,

@@ -38,10 +38,12 @@ class Interval:
     repeats: int
 
 
-def interval(values: Sequence[float] | F64, random: bool = True, ends: Ends = (-math.inf, math.inf)) -> Interval | None:
+def interval(
+    values: Sequence[float] | F64, random: bool = True, ends: Ends = (-math.inf, math.inf), level: float = LEVEL
+) -> Interval | None:
     """The mean of repeats with Student's t interval; of what is not random the one value; None without a value.
 
-    `ends`: the least and the largest value possible, beyond which no interval goes.
+    `ends`: the least and the largest value possible, beyond which no interval goes. `level`: how often it holds.
 
     >>> found = interval([1.0, 2.0, 3.0])
     >>> found.mean, round(found.low, 3), round(found.high, 3)
@@ -65,7 +67,7 @@ def interval(values: Sequence[float] | F64, random: bool = True, ends: Ends = (-
     if np.ptp(x) <= SAME * np.abs(x).max():  # the same number, but for the order of additions
         return Interval(mean, mean, mean, 0.0, len(x))
     sd = float(x.std(ddof=1))
-    half = float(stdtrit(len(x) - 1, (1 + LEVEL) / 2)) * sd / math.sqrt(len(x))
+    half = float(stdtrit(len(x) - 1, (1 + level) / 2)) * sd / math.sqrt(len(x))
     return Interval(mean, min(max(mean - half, ends[0]), mean), max(min(mean + half, ends[1]), mean), sd, len(x))
 
 
