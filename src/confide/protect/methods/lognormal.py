@@ -24,19 +24,31 @@ from confide.extend import (
     Mechanism,
     Names,
     Normal,
+    Offers,
+    Outlook,
     Problems,
     Records,
+    Subject,
+    Untried,
     View,
     log_cell,
     logs,
+    one_each,
+    percent,
     positive,
     registered,
     rounded,
     rounding_step,
+    too_large,
 )
 
 GUESSED = 0.10
 """What somebody assumes of the spread who does not know it."""
+
+SPREADS = (0.05, 0.1, 0.2, 0.4, 0.8)
+"""Spreads to try."""
+SKEWED = 4.0
+"""How many times its lower quarter a number's upper quarter begins at, if factors suit it better than sums."""
 
 
 @registered
@@ -86,6 +98,23 @@ class LognormalNoise(Mechanism):
         problems.when(not known, f"{where}: unbiased is true (factors have mean 1) or false (median 1).")
         problems.tell()
 
+    @classmethod
+    def dials(cls, outlook: Outlook) -> Offers:
+        """Numbers whose sizes differ manifold, most of them on one side of zero."""
+        numbers = outlook.worth("numeric")
+        suited = [s for s in numbers if _skewed(s)]
+        left = tuple(s.name for s in numbers if s not in suited)
+
+        def step(s: Subject, sd: float) -> Mechanism:
+            return cls(s.name, sd=sd)
+
+        def says(s: Subject, sd: float) -> str:
+            return f"multiply {s.name} by random factors, give or take {percent(sd)}"
+
+        found = one_each(cls.method, suited, lambda _: SPREADS, step, says, between=True)
+        why = "its values do not differ manifold, so that noise that is added suits it better"
+        return [*found, Untried(cls.method, why, left)] if left else found
+
     def kinds(self) -> Mapping[str, Kind]:
         return dict.fromkeys(self.variables, "numeric")
 
@@ -107,6 +136,15 @@ class LognormalNoise(Mechanism):
                 "Coarsen before the noise."
             )
         return FittedFactors(self, replace(column, step=rounding_step(column, self.where)), apart, chain)
+
+
+def _skewed(s: Subject) -> bool:
+    """Whether sizes differ manifold; dates have none, and some whole numbers are too large to reason about."""
+    size = np.abs(s.values[s.values != 0])
+    if s.dated or too_large(s.column) or len(np.unique(size)) < 2:
+        return False
+    low, high = np.quantile(size, [0.25, 0.75])
+    return bool(high >= SKEWED * low)
 
 
 @dataclass(frozen=True, eq=False)

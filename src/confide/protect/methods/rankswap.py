@@ -14,12 +14,17 @@ from confide.core.random.draws import Draws
 from confide.frames.columns import F64, I64, Bools, Column, Kind, Records
 from confide.protect.likelihoods.window import Window
 from confide.protect.seam.coarsening import Chain
+from confide.protect.seam.dials import Offers, Outlook, Subject, one_each, together
 from confide.protect.seam.evidence import Evidence, Labels
 from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.mechanism import Check, Mechanism, Names, registered
+from confide.protect.seam.words import amount, listed, percent
 from confide.protect.shared.moved_ranks import guessed_window, ranks_released, swapped_ranks, wrong_window
 from confide.protect.shared.rank_shares import RankScale, copy_share, exchange_share
 from confide.protect.shared.standing_apart import Apart
+
+SHARES = (0.005, 0.02, 0.05, 0.10, 0.20)
+"""Windows to try, as shares of the records."""
 
 
 @registered
@@ -67,6 +72,24 @@ class RankSwap(Mechanism):
             problems.when(not isinstance(getattr(self, name), bool), f"{where}: {name} is true or false.")
         problems.tell()
 
+    @classmethod
+    def dials(cls, outlook: Outlook) -> Offers:
+        """Numbers, one by one and all at once, by a window that is a share of the records."""
+        numbers = [s for s in outlook.worth("numeric") if len(np.unique(s.amounts)) > 1]
+
+        def step(s: Subject, share: float) -> Mechanism:
+            return cls(s.name, window=_ranks_of(s, share), keep_zeros=s.zeros)
+
+        def says(s: Subject, share: float) -> str:
+            return f"rank swap {s.name}, at most {amount(_ranks_of(s, share))} ranks away"
+
+        found = one_each(cls.method, numbers, lambda _: SHARES, step, says, between=True)
+
+        def all_of(names: tuple[str, ...], share: float) -> str:
+            return f"rank swap {listed(names)}, at most {percent(share)} of ranks away"
+
+        return [*found, *together(found, all_of)]
+
     def kinds(self) -> Mapping[str, Kind]:
         return dict.fromkeys(self.variables, "numeric")
 
@@ -90,6 +113,11 @@ class RankSwap(Mechanism):
                 "codes). Coarsen before the swap, or use keep_zeros=False."
             )
         return _FittedRankSwap(self, apart, RankScale.of(column.values[regular]), column)
+
+
+def _ranks_of(s: Subject, share: float) -> int:
+    """A share of the records that are moved, as a number of ranks: one at least."""
+    return max(1, round(share * len(s.amounts)))
 
 
 @dataclass(frozen=True, eq=False)

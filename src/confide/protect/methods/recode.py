@@ -17,7 +17,8 @@ from confide.frames.hierarchies.hierarchy import Hierarchy
 from confide.frames.hierarchies.intervals import Intervals
 from confide.frames.types.exact import blurred
 from confide.protect.seam.coarsening import Chain, Coarsening
-from confide.protect.seam.mechanism import CoarseningMethod, Name, registered
+from confide.protect.seam.dials import Dial, Offers, Outlook, Subject, Untried, one_each
+from confide.protect.seam.mechanism import CoarseningMethod, Mechanism, Name, registered
 from confide.protect.shared.stated_values import not_there
 
 
@@ -104,6 +105,30 @@ class Recode(CoarseningMethod):
                 f'{where}: the last level leaves the variable out; that is Plan(..., drop=["{self.variable}"]).'
             )
 
+    @classmethod
+    def dials(cls, outlook: Outlook) -> Offers:
+        """Every variable that has a hierarchy, by its levels between the first and the last."""
+        wrong = list[Untried]()
+
+        def levels(s: Subject) -> list[int]:
+            try:
+                return _levels(s)
+            except InputError as error:
+                wrong.append(Untried(cls.method, str(error).rstrip("."), (s.name,)))
+                return []
+
+        def step(s: Subject, level: int) -> Mechanism:
+            return cls(s.name, hierarchy=s.hierarchy, level=level)
+
+        def says(s: Subject, level: int) -> str:
+            return f"recode {s.name}: {s.hierarchy.levels[level]}" if s.hierarchy else ""
+
+        none = "no hierarchy has a level that puts some of its values together and not all"
+        found = one_each(cls.method, outlook.worth(), levels, step, says, none)
+        said = {v for w in wrong for v in w.variables}
+        found = [f for f in found if isinstance(f, Dial) or not set(f.variables) <= said]
+        return [*found, *wrong]
+
     def kinds(self) -> Mapping[str, Kind]:
         if self.hierarchy is not None:
             return {} if self.hierarchy.kind is None else {self.variable: self.hierarchy.kind}
@@ -127,6 +152,14 @@ class Recode(CoarseningMethod):
         if isinstance(rule, Groups):
             rule.check([column.levels[c] for c in np.unique(column.values[~column.missing])], self.where)
         return rule
+
+
+def _levels(s: Subject) -> list[int]:
+    """Levels of a variable's hierarchy that put values together, each more than the one before, but not all."""
+    if s.hierarchy is None or s.hierarchy.kind not in (None, s.kind):
+        return []
+    many = [len(groups) for groups in s.hierarchy.tree(s.column).levels]
+    return [k for k in range(1, len(many)) if 1 < many[k] < many[k - 1]]
 
 
 @dataclass(frozen=True, eq=False)

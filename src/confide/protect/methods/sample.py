@@ -13,11 +13,18 @@ from confide.core.errors import InputError, Problems
 from confide.core.random.draws import Draws
 from confide.frames.columns import Records
 from confide.protect.seam.coarsening import Chain
+from confide.protect.seam.dials import Change, Dial, Offers, Outlook, Untried
 from confide.protect.seam.evidence import Evidence
 from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.matrices import Parts, selection
 from confide.protect.seam.mechanism import Mechanism, registered
+from confide.protect.seam.words import percent
 from confide.protect.shared.per_unit import PER, checked_per, heads
+
+FRACTIONS = (0.9, 0.75, 0.5, 0.25, 0.1)
+"""Fractions to try."""
+FEW = 50
+"""Records or units that a sample should have at least."""
 
 
 @registered
@@ -50,6 +57,20 @@ class Sample(Mechanism, Fitted):
         with problems:
             checked_per(self.per, "Sample")
         problems.tell()
+
+    @classmethod
+    def dials(cls, outlook: Outlook) -> Offers:
+        """Ever fewer records, or units; it protects from intruders who cannot tell who is in the sample."""
+        per = "record" if outlook.units is None else "unit"
+        n = outlook.rows if outlook.units is None else len(np.unique(outlook.units))
+        fractions = tuple(f for f in FRACTIONS if round(f * n) >= FEW)
+        if not fractions:
+            return [Untried(cls.method, f"a sample of {n} {per}s would have fewer than {FEW}")]
+
+        def at(fraction: float) -> Change:
+            return Change((cls(fraction=fraction, per=per),))
+
+        return [Dial(cls.method, (), fractions, at, lambda f: f"a sample of {percent(f)} of {per}s", between=True)]
 
     @property
     def per_unit(self) -> bool:

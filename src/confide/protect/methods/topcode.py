@@ -12,6 +12,7 @@ from confide.core.checks import finite
 from confide.frames.columns import F64
 from confide.protect.seam.dials import Offers, Outlook, Subject, one_each, rounded
 from confide.protect.seam.mechanism import Mechanism, Name, registered
+from confide.protect.seam.words import amount
 from confide.protect.shared.coarser_numbers import CoarserNumbers
 
 
@@ -87,12 +88,13 @@ def _limits(cls: type[_Limit], outlook: Outlook, shares: Sequence[float]) -> Off
     def limits(s: Subject) -> list[float]:
         cuts = dict.fromkeys(rounded(s.quantile(share)) for share in shares)
         low, high = s.quantile(0), s.quantile(1)
-        return [c for c in cuts if low < c < high]
+        return [] if s.dated else [c for c in cuts if low < c < high and s.holds(c)]
 
     def says(s: Subject, at: float) -> str:
-        return f"{cls.method} {s.name} at {at:,g}"
+        return f"{cls.method} {s.name} at {amount(at)}"
 
     def step(s: Subject, at: float) -> Mechanism:
         return cls(s.name, at=at)
 
-    return one_each(cls.method, outlook.those("numeric"), limits, step, says)
+    none = "no round limit lies between a few records and the rest; dates are recoded instead"
+    return one_each(cls.method, outlook.worth("numeric"), limits, step, says, none)

@@ -8,17 +8,24 @@ from confide.core.errors import InputError
 from confide.frames.columns import Column
 
 
+def too_large(column: Column) -> bool:
+    """Whether it holds whole numbers too large for noise that can be reasoned about exactly."""
+    return _beyond(column) and not column.dtype.is_float()
+
+
 def rounding_step(column: Column, where: str) -> float:
     """The column's precision, if float64 holds the edges of the cells that values are rounded from; 0 for a continuum.
 
     `where` names the step in the error about whole numbers that are too large.
     """
+    if too_large(column):
+        raise InputError(
+            f"{where}: the column holds numbers beyond 2^51 times its precision, too large for noise that can be "
+            "reasoned about exactly. Divide it first."
+        )
+    return 0.0 if _beyond(column) else column.step
+
+
+def _beyond(column: Column) -> bool:
     present = column.values[~column.missing]
-    if not column.step or not len(present) or np.abs(present).max() <= column.step * 2.0**51:
-        return column.step
-    if column.dtype.is_float():
-        return 0.0
-    raise InputError(
-        f"{where}: the column holds numbers beyond 2^51 times its precision, too large for noise that can be reasoned "
-        "about exactly. Divide it first."
-    )
+    return bool(column.step and len(present) and np.abs(present).max() > column.step * 2.0**51)

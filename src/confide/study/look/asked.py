@@ -55,19 +55,24 @@ class Asked:
         return self.file.frame.height
 
     def coded(self, name: str) -> bool:
-        """Whether whole numbers are codes of areas, industries, occupations or the like, and no quantity: by what the
-        variable was taken for, by its name, or by its values."""
-        s = self.file.frame.get_column(name)
-        if not s.dtype.is_numeric() or (s.dtype.is_float() and bool((s != s.round(0)).any())):
-            return False
-        words = [*words_of(name), *words_of(str(self.roles.row(name)["label"]))]
-        named = self.roles.row(name)["role"] == "geography" or bool(said(words, CODES))
-        return (named and not AMOUNTS & {*words}) or bool(self.file.doubt(name))
+        """Whether whole numbers are codes, and no quantity."""
+        return coded(self.file, self.roles, name)
 
     @property
     def units(self) -> Any:
         """The number of each row's unit; None where rows are units."""
         return None if self.unit is None else unit_numbers(self.file.frame.get_column(self.unit))
+
+
+def coded(file: Encoded, found: Roles, name: str) -> bool:
+    """Whether whole numbers are codes of areas, industries, occupations or the like, and no quantity: by what the
+    variable was taken for, by its name, or by its values."""
+    s = file.frame.get_column(name)
+    if not s.dtype.is_numeric() or (s.dtype.is_float() and bool((s != s.round(0)).any())):
+        return False
+    words = [*words_of(name), *words_of(str(found.row(name)["label"]))]
+    named = found.row(name)["role"] == "geography" or bool(said(words, CODES))
+    return (named and not AMOUNTS & {*words}) or bool(file.doubt(name))
 
 
 def settled(

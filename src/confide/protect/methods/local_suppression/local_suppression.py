@@ -27,12 +27,14 @@ from confide.protect.methods.local_suppression.checks import (
     unusable_people,
     wrong_size,
 )  # fmt: skip
+from confide.protect.methods.local_suppression.offers import offers
 from confide.protect.methods.local_suppression.pieces import Pieces, key_codes, pieces_of
 from confide.protect.methods.local_suppression.reading import Reading
 from confide.protect.methods.local_suppression.solution import HOW, RULES, Solution, least_rows, left_below, solve
 from confide.protect.methods.local_suppression.units import refuse_repeats, rows_of_few
 from confide.protect.methods.local_suppression.wildcard_rule import MOST
 from confide.protect.seam.coarsening import Chain
+from confide.protect.seam.dials import Offers, Outlook
 from confide.protect.seam.evidence import Evidence
 from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.mechanism import Check, Mechanism, Names, registered
@@ -138,6 +140,11 @@ class LocalSuppression(Mechanism):
             f"{', '.join(sorted(read))} cannot be hidden and read at once.": read,
         }  # fmt: skip
         return [f"{self.where}: {said}" for said, wrong in asked.items() if wrong]
+
+    @classmethod
+    def dials(cls, outlook: Outlook) -> Offers:
+        """All known keys together, by k and by either rule."""
+        return offers(cls, outlook)
 
     @property
     def needs(self) -> tuple[str, ...]:

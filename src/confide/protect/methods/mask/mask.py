@@ -23,6 +23,7 @@ from confide.protect.methods.mask.checks import (
     taken_rows,
 )
 from confide.protect.seam.coarsening import Chain, Coarsening
+from confide.protect.seam.dials import Offers, Outlook, Untried
 from confide.protect.seam.evidence import Evidence, Labels
 from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.matrices import Parts
@@ -101,6 +102,12 @@ class MatrixMask(Mechanism):
                 f"MatrixMask: {type(self.like).__name__} is not known as a matrix mask; Swap, Sample, Noise and "
                 "Microaggregate are."
             )
+
+    @classmethod
+    def dials(cls, outlook: Outlook) -> Offers:  # noqa: ARG003 - it hangs on no file
+        """None: matrices are stated by who uses them."""
+        why = "its matrices are for whoever states them; those of other methods are offered by these methods"
+        return (Untried(cls.method, why),)
 
     @classmethod
     def of(cls, step: Mechanism) -> MatrixMask:

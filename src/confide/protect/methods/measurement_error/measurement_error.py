@@ -18,6 +18,7 @@ from confide.protect.methods.measurement_error.learning import learnt_from
 from confide.protect.methods.measurement_error.predictive import Conjugate, FilePredictive, JointPredictive, Predictive
 from confide.protect.methods.measurement_error.variances import Gamma, Learnt, Variances, prior_from_range
 from confide.protect.seam.coarsening import Chain
+from confide.protect.seam.dials import Offers, Outlook, Untried
 from confide.protect.seam.evidence import Evidence, Labels
 from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.mechanism import Mechanism, Names, registered
@@ -111,6 +112,11 @@ class MeasurementError(Mechanism):
         if variance is not None:
             return positive(variance, f"{where}_variance")
         return None if sd is None else positive(sd, f"{where}_sd") ** 2
+
+    @classmethod
+    def dials(cls, outlook: Outlook) -> Offers:  # noqa: ARG003 - it hangs on no file
+        """None: it changes nothing."""
+        return (Untried(cls.method, "it describes error that a file has already, and protects nothing by itself"),)
 
     def kinds(self) -> Mapping[str, Kind]:
         return dict.fromkeys(self.variables, "numeric")

@@ -16,7 +16,9 @@ from confide.protect.methods.microaggregate.group_choice import learn
 from confide.protect.methods.microaggregate.group_likelihood import Grouped
 from confide.protect.methods.microaggregate.group_means import Means, Shown, averaging, group_means
 from confide.protect.methods.microaggregate.mdav import mdav
+from confide.protect.methods.microaggregate.offers import offers
 from confide.protect.seam.coarsening import Chain
+from confide.protect.seam.dials import Offers, Outlook
 from confide.protect.seam.evidence import Evidence, Labels
 from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.matrices import Parts
@@ -74,6 +76,11 @@ class Microaggregate(Mechanism):
         problems.when(both, f"{where}: {', '.join(sorted(both))} cannot be averaged and held fixed at once.")
         problems.tell()
         object.__setattr__(self, "k", int(self.k))
+
+    @classmethod
+    def dials(cls, outlook: Outlook) -> Offers:
+        """Numbers, one by one and several together, by the size of groups."""
+        return offers(cls, outlook)
 
     @property
     def needs(self) -> tuple[str, ...]:

@@ -17,11 +17,17 @@ from confide.protect.likelihoods.correlated import CorrelatedNormal
 from confide.protect.likelihoods.normal import Normal
 from confide.protect.methods.noise.span import INSIDE, SPECIAL, Span
 from confide.protect.seam.coarsening import Chain
+from confide.protect.seam.dials import Offers, Outlook, Subject, one_each, together
 from confide.protect.seam.evidence import Evidence, Labels
 from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.matrices import Parts
 from confide.protect.seam.mechanism import Mechanism, Names, registered
+from confide.protect.seam.words import amount, listed, percent
 from confide.protect.shared.per_unit import PER, checked_per
+from confide.protect.shared.rounding_step import too_large
+
+SPREADS = (0.05, 0.1, 0.25, 0.5, 1.0)
+"""Noise to try, in standard deviations of the values that are altered."""
 
 
 @registered
@@ -152,6 +158,24 @@ class Noise(Mechanism):
             raise InputError(f"{where} must be (lowest, highest), but {low:g} is not below {high:g}.")
         return low, high
 
+    @classmethod
+    def dials(cls, outlook: Outlook) -> Offers:
+        """Numbers, one by one and all at once; none below zero becomes negative, and many zeros stay zeros."""
+        per = "record" if outlook.unit is None else "unit"
+        there = [s for s in outlook.worth("numeric") if len(np.unique(s.amounts)) > 1 and not too_large(s.column)]
+
+        def step(s: Subject, relative: float) -> Mechanism:
+            bounds = (0, None) if not s.dated and s.values.min() >= 0 else None
+            return cls(s.name, relative=relative, bounds=bounds, keep_zeros=s.zeros, per=per)
+
+        def says(s: Subject, relative: float) -> str:
+            size = f"{percent(relative)} of its standard deviation"
+            sd = float(f"{relative * s.amounts.std(ddof=1):.2g}")
+            return f"noise on {s.name}, sd {size if s.dated else f'{amount(sd)} ({size})'}"
+
+        found = one_each(cls.method, there, _relative, step, says, "noise would vanish in its precision", between=True)
+        return [*found, *together(found, lambda names, r: f"noise on {listed(names)}, sd {percent(r)} of that of each")]
+
     @property
     def per_unit(self) -> bool:
         return self.per == "unit"
@@ -191,6 +215,11 @@ class Noise(Mechanism):
         if self.correlation is not None:
             rho = _data_correlation(current, spans) if isinstance(self.correlation, str) else np.array(self.correlation)
         return _FittedNoise(tuple(spans), rho, self.relative is None and not isinstance(self.correlation, str))
+
+
+def _relative(s: Subject) -> list[float]:
+    """Sizes that are not lost when values are rounded to their precision."""
+    return [r for r in SPREADS if r * s.amounts.std(ddof=1) >= 0.5 * s.column.step]
 
 
 def _correlation(given: Any, d: int, where: str) -> tuple[tuple[float, ...], ...]:

@@ -15,15 +15,22 @@ from confide.frames.columns import F64, I64, Column, Kind, Records
 from confide.protect.likelihoods.table import Table
 from confide.protect.methods.pram.retention import FittedRetention
 from confide.protect.seam.coarsening import Chain
+from confide.protect.seam.dials import Change, Dial, Offers, Outlook, Subject, Untried, one_each
 from confide.protect.seam.evidence import Evidence
 from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.mechanism import Mechanism, Names, registered
+from confide.protect.seam.words import listed, percent
 from confide.protect.shared.category_codes import level_codes
 from confide.protect.shared.per_unit import PER, checked_per
 from confide.protect.shared.stated_values import not_there
 
 MOST = 3_000
 """With more categories no matrix of all pairs is made."""
+
+RETENTIONS = (0.95, 0.9, 0.8, 0.6, 0.4)
+"""Shares of values kept to try."""
+SENSIBLE = 500
+"""With more categories a random one hardly ever makes sense beside a record's other values."""
 
 
 @registered
@@ -70,6 +77,30 @@ class Pram(Mechanism):
                 object.__setattr__(self, "matrix", tuple(map(tuple, p.tolist())))
                 object.__setattr__(self, "levels", levels)
         problems.tell()
+
+    @classmethod
+    def dials(cls, outlook: Outlook) -> Offers:
+        """Categories, one variable at a time and all that are known, by the share of values that is kept."""
+        per = "record" if outlook.unit is None else "unit"
+        subjects = [s for s in outlook.worth("categorical") if s.distinct <= SENSIBLE]
+        many = tuple(s.name for s in outlook.worth("categorical") if s.distinct > SENSIBLE)
+        known = tuple(s.name for s in subjects if s.known)
+
+        def step(s: Subject, retention: float) -> Mechanism:
+            return cls(s.name, retention=retention, per=per)
+
+        def says(s: Subject, retention: float) -> str:
+            return f"PRAM {s.name}, {percent(1 - retention)} drawn again"
+
+        found = one_each(cls.method, subjects, lambda _: RETENTIONS, step, says, between=True)
+        if len(known) > 1:
+            found.append(Dial(
+                cls.method, known, RETENTIONS, lambda r: Change((cls(known, retention=r, per=per),)),
+                lambda r: f"PRAM {listed(known)}, {percent(1 - r)} of each drawn again", between=True,
+            ))  # fmt: skip
+        if many:
+            found.append(Untried(cls.method, f"more than {SENSIBLE} categories: recode or swap it", many))
+        return found
 
     @property
     def per_unit(self) -> bool:

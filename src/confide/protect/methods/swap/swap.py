@@ -18,15 +18,24 @@ from confide.protect.likelihoods.match import Match
 from confide.protect.likelihoods.table import Table
 from confide.protect.methods.swap.targeting import TargetedPolicy
 from confide.protect.seam.coarsening import Chain
+from confide.protect.seam.dials import Change, Dial, Offers, Outlook, Untried
 from confide.protect.seam.evidence import Evidence
 from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.matrices import Parts, selection
 from confide.protect.seam.mechanism import Mechanism, Names, registered
+from confide.protect.seam.words import listed, percent
 from confide.protect.shared.category_codes import group_codes, joint_codes, rows_in
 from confide.protect.shared.per_unit import PER, check_constant, checked_per, heads
 
 MOST = 3_000
 """With more categories the exchanges between all pairs of them are not counted."""
+
+RATES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
+"""Rates to try."""
+COARSE = 200
+"""Numbers with at most so many values are swapped as categories are."""
+GROUP = 20
+"""Records that groups have on average, at least, inside which values are swapped."""
 
 
 @registered
@@ -114,6 +123,36 @@ class Swap(Mechanism):
             f"{', '.join(sorted(both))} cannot be swapped and held fixed at once.": both,
         }  # fmt: skip
         return [f"{where}: {said}" for said, wrong in asked.items() if wrong]
+
+    @classmethod
+    def dials(cls, outlook: Outlook) -> Offers:
+        """Categories and coarse numbers, one by one and all that are known jointly, in the whole file and inside groups
+        of the variable that they hang together with most."""
+        subjects = [s for s in outlook.worth() if s.kind == "categorical" or (s.known and s.distinct <= COARSE)]
+        known = tuple(s.name for s in subjects if s.known)
+        sets = [(s.name,) for s in subjects] + ([known] if len(known) > 1 else [])
+        found: list[Dial | Untried] = []
+        for names in sets:
+            found += (d for within in ((), _groups(outlook, names)) if (d := cls._dial(outlook, names, within)))
+        fine = tuple(s.name for s in outlook.worth("numeric") if s not in subjects)
+        if fine:
+            found.append(Untried(cls.method, "a number with many values, which is swapped by its ranks instead", fine))
+        return found
+
+    @classmethod
+    def _dial(cls, outlook: Outlook, names: tuple[str, ...], within: tuple[str, ...] | None) -> Dial | None:
+        """Some variables swapped jointly; None where no group could be found, or no pair would be exchanged."""
+        per = "unit" if within is not None and outlook.shared([*names, *within]) else "record"
+        n = outlook.rows if per == "record" or outlook.units is None else len(np.unique(outlook.units))
+        rates = tuple(r for r in RATES if r * n >= 2)
+        if within is None or not rates:
+            return None
+        what = f"swap {listed(names)}{' jointly' if len(names) > 1 else ''}"
+        where = f" within {listed(within)}" if within else ""
+        return Dial(
+            cls.method, names, rates, lambda rate: Change((cls(names, rate=rate, within=within, per=per),)),
+            lambda rate: f"{what}{where}, {percent(rate)} of {per}s", between=True,
+        )  # fmt: skip
 
     @property
     def per_unit(self) -> bool:
@@ -204,6 +243,11 @@ class Swap(Mechanism):
         if self.force is None:
             return np.zeros(original.n, dtype=bool)
         return np.isin(original.rows, np.asarray(self.force, dtype=np.int64))
+
+
+def _groups(outlook: Outlook, names: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The categorical variable that some hang together with most, if its groups are large enough to swap inside."""
+    return next(((v,) for v in outlook.related(names, "categorical", outlook.rows // GROUP)), None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,12 +13,20 @@ from numpy.typing import NDArray
 from confide.core.random.draws import Draws
 from confide.frames.columns import F64, I64, Records
 from confide.protect.methods.synthesis.from_others import FromOthers, says_nothing
+from confide.protect.methods.synthesis.in_turn import COUNTS, drawn, sets
 from confide.protect.seam.coarsening import Chain
+from confide.protect.seam.dials import Change, Dial, Offers, Outlook, Untried
 from confide.protect.seam.evidence import Evidence
 from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.mechanism import Name, registered
+from confide.protect.seam.words import listed
 from confide.protect.shared.predictors import Predictors
 from confide.protect.shared.standing_apart import States
+
+LEAVES = (5, 20, 100, 500)
+"""Sizes of leaves to try."""
+LEVELS = 200
+"""Categories that a tree is grown for at most."""
 
 
 @registered
@@ -50,6 +58,32 @@ class CartSynthesis(FromOthers):
         wrong = isinstance(self.leaf, bool) or not isinstance(self.leaf, int) or self.leaf < 1
         problems.when(wrong, f"{where}: leaf is the smallest number of records in a leaf, from 1 upwards.")
         problems.tell()
+
+    @classmethod
+    def dials(cls, outlook: Outlook) -> Offers:
+        """Numbers and categories: each that is worth it, several in turn, and everything, by the size of leaves."""
+
+        def grows(name: str) -> bool:
+            s = outlook.readable[name]
+            return s.kind == "numeric" or s.distinct <= LEVELS
+
+        def make(name: str, given: tuple[str, ...], leaf: int) -> CartSynthesis:
+            return cls(name, given=given, leaf=leaf)
+
+        def dial(names: tuple[str, ...]) -> Dial:
+            return Dial(
+                cls.method, names, leaves, lambda x: Change(drawn(outlook, names, make, COUNTS[0], x)),
+                lambda x: f"synthetic {listed(names)}, from trees with leaves of {x} records", between=True, whole=True,
+            )  # fmt: skip
+
+        leaves = tuple(x for x in LEAVES if 4 * x <= outlook.rows)
+        subjects = [s for s in outlook.those() if grows(s.name)]
+        many = tuple(s.name for s in outlook.those() if not grows(s.name))
+        left = [Untried(cls.method, f"more than {LEVELS} categories, too many for a tree", many)] if many else []
+        if not leaves:
+            return [Untried(cls.method, "the file has too few rows for a tree")]
+        single = [(s.name,) for s in outlook.worth() if grows(s.name)]
+        return [*map(dial, (*single, *sets(outlook, subjects))), *left]
 
     def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _FittedCart:  # noqa: ARG002
         column = original[self.variable]

@@ -16,7 +16,9 @@ from confide.core.run.threads import one_blas_thread
 from confide.frames.columns import F64, I64, Kind, Records, rounded
 from confide.protect.likelihoods.spread import LOG_2PI, Spread
 from confide.protect.methods.synthesis.from_others import FromOthers, says_nothing
+from confide.protect.methods.synthesis.in_turn import numbers_in_turn
 from confide.protect.seam.coarsening import Chain
+from confide.protect.seam.dials import Offers, Outlook
 from confide.protect.seam.evidence import Evidence
 from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.mechanism import Name, registered
@@ -74,6 +76,16 @@ class NormalSynthesis(FromOthers):
         both = self.alpha is not None and self.given
         problems.when(both, f"{where}: alpha is the standard deviation of the mean, for a model without given.")
         problems.tell()
+
+    @classmethod
+    def dials(cls, outlook: Outlook) -> Offers:
+        """Numbers, one by one and several in turn, by the number of predictors."""
+        return numbers_in_turn(
+            cls.method,
+            outlook,
+            lambda name, given, _: cls(name, given=given, scale="ranks"),
+            "by a normal regression of ranks",
+        )
 
     def kinds(self) -> Mapping[str, Kind]:
         return {self.variable: "numeric"}

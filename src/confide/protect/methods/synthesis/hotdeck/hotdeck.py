@@ -16,10 +16,13 @@ from confide.protect.likelihoods.product import Several
 from confide.protect.likelihoods.window import Near, Shares, Window
 from confide.protect.methods.synthesis.from_others import says_nothing
 from confide.protect.methods.synthesis.hotdeck.donors import Whitening, cell_donors
+from confide.protect.methods.synthesis.in_turn import sets
 from confide.protect.seam.coarsening import Chain
+from confide.protect.seam.dials import Change, Dial, Offers, Outlook, Untried
 from confide.protect.seam.evidence import Evidence
 from confide.protect.seam.fitted import ALTERED, KEPT, SYNTHETIC, Applied, Fitted, View
 from confide.protect.seam.mechanism import Check, Mechanism, Names, registered
+from confide.protect.seam.words import listed
 from confide.protect.shared.category_codes import joint_codes
 from confide.protect.shared.moved_ranks import guessed_window, ranks_released, swapped_ranks, wrong_window
 from confide.protect.shared.predictors import Predictors
@@ -28,6 +31,9 @@ from confide.protect.shared.standing_apart import Apart
 
 MOST_COLUMNS = 500
 """Columns of match variables beyond which nearest donors are not looked for."""
+
+CELLS, DONORS = 3, 5
+"""Variables of cells to try, at most, and the smallest number of donors that a cell may have."""
 
 
 @registered
@@ -96,6 +102,31 @@ class HotDeck(Mechanism):
             raise InputError(
                 f"{where}: {', '.join(sorted(both))} cannot be both taken from donors and used to find them."
             )
+
+    @classmethod
+    def dials(cls, outlook: Outlook) -> Offers:
+        """Several numbers from one donor of the same cell, whoever it is; the fewer variables make cells, the less is
+        kept of them."""
+        numbers = outlook.those("numeric")
+        single = [(s.name,) for s in outlook.worth("numeric")]
+        for names in dict.fromkeys((*single, *sets(outlook, numbers))):
+            cells = outlook.related(names, "categorical")[:CELLS]
+            if cells and outlook.rows >= DONORS * 2:
+                yield cls._dial(names, cells)
+            else:
+                yield Untried(cls.method, "no categorical variable hangs together with it that could make cells", names)
+
+    @classmethod
+    def _dial(cls, names: tuple[str, ...], cells: tuple[str, ...]) -> Dial:
+        def at(many: int) -> Change:
+            ladder = [cells[:k] for k in range(many - 1, -1, -1)]
+            return Change((cls(names, within=cells[:many], coarser=ladder, donors=DONORS),))
+
+        strengths = tuple(range(len(cells), 0, -1))
+        return Dial(
+            cls.method, names, strengths, at,
+            lambda many: f"{listed(names)} of another record with the same {listed(cells[:many])}",
+        )  # fmt: skip
 
     @property
     def needs(self) -> tuple[str, ...]:

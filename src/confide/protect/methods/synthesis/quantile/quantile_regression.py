@@ -14,8 +14,10 @@ from confide.core.random.seeds import stream
 from confide.frames.columns import F64, Bools, Kind, Records, alike, rounded
 from confide.protect.likelihoods.spread import LOG_2PI, Spread
 from confide.protect.methods.synthesis.from_others import FromOthers, says_nothing
+from confide.protect.methods.synthesis.in_turn import numbers_in_turn
 from confide.protect.methods.synthesis.quantile.fitted_process import Process
 from confide.protect.seam.coarsening import Chain
+from confide.protect.seam.dials import Offers, Outlook
 from confide.protect.seam.evidence import Evidence
 from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.likelihood import Columns, Likelihood
@@ -91,6 +93,13 @@ class QuantileRegression(FromOthers):
         wrong = isinstance(n, bool) or not isinstance(n, int) or not 3 <= n <= 9999
         problems.when(wrong, f"{self.where}: quantiles is how many to fit, from 3 to 9999; 99 for percentiles.")
         problems.tell()
+
+    @classmethod
+    def dials(cls, outlook: Outlook) -> Offers:
+        """Numbers, one by one and several in turn, by the number of predictors."""
+        return numbers_in_turn(
+            cls.method, outlook, lambda name, given, _: cls(name, given=given), "by quantile regression"
+        )
 
     def kinds(self) -> Mapping[str, Kind]:
         return {self.variable: "numeric"}
