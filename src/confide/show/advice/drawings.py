@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from confide.measure.utility.measure import Measure
@@ -93,10 +93,11 @@ def candidates_map(plane: Plane, alt: str, narrow: bool = False) -> Picture:
 
 
 def families_picture(
-    plane: Plane, families: Sequence[tuple[str, str, bool]], alt: str, narrow: bool = False
-) -> Picture:
+    plane: Plane, families: Sequence[tuple[str, str, bool]], alt: str, narrow: bool = False,
+    named: Callable[[str], str] = str,
+) -> Picture:  # fmt: skip
     """A small map for each family: dark what has it, pale all others. `families`: a name, what it reached in words, and
-    whether some of it is within the limit.
+    whether some of it is within the limit; `named`: a family in words.
 
     >>> import confide as cf
     >>> points = [Point("a", 10, 0.2, families=("swap",)), Point("b", 90, 0.5)]
@@ -106,7 +107,7 @@ def families_picture(
     """
     across, wide = NARROW if narrow else WIDE
     letters = int(wide / LETTER)
-    said = [(wrapped(name, letters), wrapped(words, letters)) for name, words, _ in families]
+    said = [(wrapped(named(name), letters), wrapped(words, letters)) for name, words, _ in families]
     rows = [said[k : k + across] for k in range(0, len(said), across)]
     parts: list[str] = []
     top, k = 0.0, 0
