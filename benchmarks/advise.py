@@ -5,8 +5,8 @@
     python -m benchmarks.advise --budget 400       so many evaluations; "10 min" for a time
     python -m benchmarks.advise --without          only the plans that are there already
 
-Who attacks, what analysts need, the limit and the plan written by hand are in docs/examples/advise_study.toml, which was
-written before the first search. All plans meet the same fresh seeds, which neither the search nor anybody else has
+Who attacks, what analysts need, the limit and the plan written by hand are in docs/examples/advise_study.toml, which
+was written before the first search. All plans meet the same fresh seeds, which neither the search nor anybody else has
 seen. The last column says whether a plan is within the limit; a star, that none of the others is better in both risk
 and the first utility.
 """

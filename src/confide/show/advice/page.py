@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 KIND = "Internal: exact counts, the seed of the search. Not for release. No record is shown."
 REPORT = "report.html"
 """The report for a board, where it lies beside the page."""
-PALE = '<circle cx="7" cy="7" r="3.4" class="f-pale"/>'
+PALE = '<circle cx="7" cy="7" r="2.8" class="f-bar"/>'
 
 
 def write_advice(advice: Advice, path: str | os.PathLike[str], overwrite: bool = False) -> Path:
@@ -54,13 +54,14 @@ def advice_html(advice: Advice, report: str = "") -> str:
     ]
     style = "\n".join([_file("report", "style.css"), STYLE.replace("text{", ":where(.drawn) text{", 1),
                        _file("look", "look.css"), _file("advice", "advice.css")])  # fmt: skip
-    told = [visible(s) for s in answer(view)]
+    told = [visible(s) for s in answer(view)[:-1]]  # what is kept stands below, in large numbers
     info = advice.study.info
+    size = f"{info.rows:,} rows, {info.variables:,} variables; {len(view.candidates):,} candidates"
     return pages.get_template("why.html.j2").render(
         title="Why these: what was tried, and what is advised", kind=KIND, style=Markup(style), sections=parts,
         marks={k: Markup(v) for k, v in (MARKS | {"pale": PALE}).items()}, answer=told, good=advice.plan is not None,
         sure=sure(view), numbers=_numbers(view), confirm=confirm(view), report=report,
-        size=f"{info.rows:,} rows, {info.variables:,} variables; {len(view.candidates):,} candidates, {span(advice.seconds)}",
+        size=f"{size}, {span(advice.seconds)}",
         contents=[(s["anchor"], s["title"]) for s in parts],
         made=f"Made by confide {__version__} from the file alone; nothing was sent anywhere.",
     )  # fmt: skip

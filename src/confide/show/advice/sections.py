@@ -25,6 +25,12 @@ TERMS = (
     ("budget", "How many releases the search may make and attack, or how long it may take."),
 )
 
+KEY = (
+    ("dot", "compared to the end"), ("pale", "given up"), ("stairs", "best utility at each risk"),
+    ("limit", "limit; shaded: beyond it"),
+)  # fmt: skip
+"""Marks of the map."""
+
 
 @dataclass(frozen=True, eq=False)
 class WhySection:
@@ -61,18 +67,16 @@ def _tried(view: AdviceView) -> WhySection:
     drawn = view.plane
     live = sum(p.live for p in drawn.points)
     words = (
-        "To the left is safer, higher is more useful. Each dot is a candidate; pale ones were given up on the way, dark "
-        "ones were compared to the end. The line is the best utility at each risk; beyond the limit is shaded.",
+        "To the left is safer, higher is more useful. Each dot is a candidate; small ones were given up on the way, "
+        "large ones were compared to the end. The line is the best utility at each risk; beyond the limit is shaded.",
     )
     alt = (
         f"{len(drawn.points):,} candidates, {said(view.risk)} to the right and {said(view.measure.name)} upwards; "
         f"{live:,} compared to the end. The limit is {view.limit_words()}."
     )
     pictures = candidates_map(drawn, alt), candidates_map(drawn, alt, narrow=True)
-    drawing = Drawing("tried", "All that was tried", _hidden(view), pictures[0], pictures[1],
-                      key=(("chosen", "advised" if view.advice.plan is not None else "nearest"),
-                           ("dot", "compared to the end"), ("pale", "given up"), ("stairs", "best utility at each risk"),
-                           ("limit", "limit; shaded: beyond it")))  # fmt: skip
+    key = (("chosen", "advised" if view.advice.plan is not None else "nearest"), *KEY)
+    drawing = Drawing("tried", "All that was tried", _hidden(view), pictures[0], pictures[1], key=key)
     return WhySection("candidates", "What was tried", words, (drawing,), (("", finalists(view)),),
                       (("All candidates", _all(view)),), chosen=view.best)  # fmt: skip
 
@@ -133,8 +137,8 @@ def _cut(view: AdviceView) -> WhySection:
     made = [bars_picture(bars, alt, narrow) for narrow in (False, True)]
     drawing = Drawing("rungs", "From many to few", "", made[0], made[1])
     words = (
-        "Many candidates are tried cheaply, few with care. One is given up only where another beats it, or it breaks the "
-        "limit, by more than the noise of its rung; strengths are made finer where the frontier bends.",
+        "Many candidates are tried cheaply, few with care. One is given up only where another beats it, or it breaks "
+        "the limit, by more than the noise of its rung; strengths are made finer where the frontier bends.",
         *cut(view),
     )
     return WhySection("cut", "How the field was cut", words, (drawing,) if bars else ())

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from confide.core.visible import visible
-from confide.show.advice.view import AS_IT_IS, AdviceView
+from confide.show.advice.view import AS_IT_IS, FOUND, AdviceView
 from confide.show.names import said
 from confide.show.report.figures import Table
 from confide.study.statement.checks import EVERYTHING
@@ -69,9 +69,9 @@ def families(view: AdviceView) -> Table:
     rows = []
     for r in family_rows(view):
         alone, mixed = (("none" if r[k] is None else number(r[k])) for k in ("best_alone", "best_in_mixes"))
-        low = "unknown" if r["lowest_risk"] is None else amount(view.risk, r["lowest_risk"])
+        low = "unknown" if r["lowest_risk"] is None else amount(FOUND, r["lowest_risk"])
         rows.append([plain_family(r["family"]), f"{r['tried']:,}", alone, mixed, low])
-    return Table(["family", "tried", "best within the limit, alone", "in mixes", "least risk seen"], rows)
+    return Table(["family", "tried", "best within the limit, alone", "in mixes", "fewest found"], rows)
 
 
 def reached(view: AdviceView, row: Mapping[str, Any]) -> tuple[str, bool]:
@@ -83,7 +83,7 @@ def reached(view: AdviceView, row: Mapping[str, Any]) -> tuple[str, bool]:
         return f"best within the limit: {number(best)}{how}", True
     if row["lowest_risk"] is None:
         return "no number", False
-    return f"none within; least {amount(view.risk, row['lowest_risk'])}", False
+    return f"none within; fewest found: {amount(FOUND, row['lowest_risk'])}", False
 
 
 def untried(view: AdviceView) -> Table | None:

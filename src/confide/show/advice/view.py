@@ -11,11 +11,12 @@ import polars as pl
 
 from confide.core.visible import visible
 from confide.measure.utility.measure import Measure
+from confide.protect.plan import Plan
 from confide.show.advice.drawings import Plane, Point
 from confide.show.names import said
 from confide.study.statement.checks import EVERYTHING
 from confide.study.tradeoff.question import amount, number
-from confide.study.tradeoff.risk_names import apart, counted, is_share
+from confide.study.tradeoff.risk_names import apart, is_share
 
 if TYPE_CHECKING:
     from confide.study.advise.result import Advice
@@ -24,6 +25,7 @@ LIVE = ("chosen", "finalist", "nearest")
 """What the status of a candidate begins with that was not given up."""
 LONGEST = 60
 """Letters of a plan's name on a picture."""
+FOUND = "found_share"
 AS_IT_IS = "the file as it is"
 
 
@@ -60,6 +62,12 @@ class AdviceView:
         near = self.advice.nearest
         return self.advice.name if self.advice.name is not None else None if near is None else near.name
 
+    @property
+    def plan(self) -> Plan | None:
+        """The same as a plan."""
+        near = self.advice.nearest
+        return self.advice.plan if self.advice.plan is not None else None if near is None else near.plan
+
     @cached_property
     def people(self) -> float | None:
         """How many people intruders look for; None where plans differ in that."""
@@ -75,7 +83,7 @@ class AdviceView:
     def _worst(self) -> dict[tuple[str, str], str | None]:
         """By risk and plan, the strongest intruder."""
         out = {}
-        for risk in self.advice.limits:
+        for risk in {*self.advice.limits, FOUND}:
             for r in self.advice.study.frontier(risk, self.advice.by).iter_rows(named=True):
                 out[risk, r["plan"]] = r["worst_intruder"]
         return out
@@ -136,8 +144,9 @@ class AdviceView:
         if row.get("mean") is None:
             return "unknown"
         low, high = row.get("low"), row.get("high")
-        wide = spread and low is not None and high is not None and low != high
-        return f"{number(row['mean'])}{f' (95% interval {number(low)} to {number(high)})' * bool(wide)}"
+        if not spread or low is None or high is None or low == high:
+            return number(row["mean"])
+        return f"{number(row['mean'])} (95% interval {number(low)} to {number(high)})"
 
     @cached_property
     def candidates(self) -> list[dict[str, Any]]:
@@ -146,9 +155,11 @@ class AdviceView:
         rows = []
         for r in self.advice.frame.iter_rows(named=True):
             made = r["families"]
-            families = tuple(made) if isinstance(made, (list, tuple)) else tuple(f for f in str(made or "").split(", ") if f)
+            families = (
+                tuple(made) if isinstance(made, (list, tuple)) else tuple(f for f in str(made or "").split(", ") if f)
+            )
             at = r.get(risk)
-            within = None if at is None else at <= self.limit * (1 + 1e-12)
+            within = None if at is None or self.drawn != self.risk else at <= self.limit * (1 + 1e-12)
             rows.append({**r, "families": families, "risk": at, "within": within,
                          "live": str(r["status"]).startswith(LIVE)})  # fmt: skip
         return rows
@@ -156,30 +167,36 @@ class AdviceView:
     @cached_property
     def _column(self) -> str:
         """The column of candidates with the risk that is limited."""
-        columns = self.advice.frame.columns
-        if self.risk in columns:
-            return self.risk
-        return "share" if is_share(self.risk) and "share" in columns and counted(self.risk) == "found" else "found"
+        return self.drawn if self.drawn in self.advice.frame.columns else "share"
+
+    @property
+    def drawn(self) -> str:
+        """The risk by which candidates are drawn: the one that is limited, or, where the table of candidates does not
+        have that, the share of people found."""
+        return self.risk if self.risk in self.advice.frame.columns or self.risk == FOUND else FOUND
 
     @cached_property
     def plane(self) -> Plane:
         """All candidates that have numbers, and the file as it is, between risk and utility."""
-        points = [self._point(r) for r in self.candidates if r["risk"] is not None and r.get(self.measure.name) is not None]
-        start, kept = self.risk_row(EVERYTHING), self.kept_row(EVERYTHING, self.measure.name)
+        points = [
+            self._point(r) for r in self.candidates if r["risk"] is not None and r.get(self.measure.name) is not None
+        ]
+        start, kept = self.risk_row(EVERYTHING, self.drawn), self.kept_row(EVERYTHING, self.measure.name)
         if start.get("mean") is not None and kept.get("mean") is not None:
             points.append(Point(EVERYTHING, start["mean"], kept["mean"], live=True, front=True, words=AS_IT_IS))
-        share = is_share(self.risk)
-        people = None if apart(self.risk) else self.people if not share else 1.0
-        limit = f"limit: {self.limit_words()}"
-        return Plane(points, self.measure, self.limit, limit, f"{said(self.risk)}, strongest intruder",
+        share = is_share(self.drawn)
+        people = None if apart(self.drawn) else self.people if not share else 1.0
+        limited = self.drawn == self.risk
+        limit, words = (self.limit, f"limit: {self.limit_words()}") if limited else (None, "")
+        return Plane(points, self.measure, limit, words, f"{said(self.drawn)}, strongest intruder",
                      f"{said(self.measure.name)} ({self.measure.direction} is better)", people, share)  # fmt: skip
 
     def _point(self, row: Mapping[str, Any]) -> Point:
         name, mine = row["name"], row["name"] == self.best
-        study = self.risk_row(name) if row["live"] else {}
+        study = self.risk_row(name, self.drawn) if row["live"] else {}
         kept = self.kept_row(name, self.measure.name) if row["live"] else {}
-        risk = study.get("mean") if study.get("mean") is not None else row["risk"]
-        value = kept.get("mean") if kept.get("mean") is not None else row[self.measure.name]
+        risk: float = row["risk"] if study.get("mean") is None else study["mean"]
+        value: float = row[self.measure.name] if kept.get("mean") is None else kept["mean"]
         ends = (study["low"], study["high"]) if study.get("low") is not None else None
         second = self.advice.runner_up is not None and name == self.advice.runner_up.name
         words = short(name) if mine or second else ""
@@ -208,9 +225,9 @@ class AdviceView:
     @cached_property
     def rungs(self) -> pl.DataFrame:
         """How far candidates came: rung, and how many reached it."""
-        reached = self.advice.frame["rung"].drop_nulls()
-        top = int(reached.max() or 0)  # type: ignore[arg-type]
-        rows = [(k, int((reached >= k).sum())) for k in range(1, top + 1)]
+        reached = self.advice.frame.filter(pl.col("evaluations") > 0)["rung"].drop_nulls().to_list()
+        first = min(reached, default=1)  # a small file has no sample of people to begin with
+        rows = [(k, sum(r >= k for r in reached)) for k in range(first, max(reached, default=0) + 1)]
         return pl.DataFrame(rows, schema={"rung": pl.Int64, "candidates": pl.Int64}, orient="row")
 
 

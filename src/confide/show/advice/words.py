@@ -19,8 +19,8 @@ CANNOT_KNOW = (
     "What analysts need. A plan is good by the measures that were stated; what they do not see is given away for "
     "nothing. Name the analyses that matter, and look at the others in the report.",
     "Whether the limit is right. It weighs people against use, which is for the agency to decide, not for a search.",
-    "What nobody tried. The methods offered what they could state of themselves; a plan of your own may be better. Add it "
-    "to the study and compare.",
+    "What nobody tried. The methods offered what they could state of themselves; a plan of your own may be better. Add "
+    "it to the study and compare.",
     "Other releases. What was published before, or will be, of the same people adds to what an intruder knows.",
 )
 """What advice cannot know, wherever it is given."""
@@ -74,7 +74,7 @@ def _found(view: AdviceView) -> list[str]:
 
 
 def _of_people(risk: str, told: str) -> str:
-    """"0.96% (490 of 51,016)" as a share of people."""
+    """ "0.96% (490 of 51,016)" as a share of people."""
     first, _, rest = told.partition(" ")
     return f"{first} of people {rest}".strip() if risk != "found" else f"{first} people {rest}".strip()
 
@@ -101,10 +101,9 @@ def kept(view: AdviceView) -> str:
 
 def sure(view: AdviceView) -> list[str]:
     """How sure the numbers are, and how close the runner-up came."""
-    a = view.advice
     if view.best is None:
         return []
-    plan = a.plan if a.plan is not None else a.nearest and a.nearest.plan
+    plan = view.plan
     drawn = "These numbers are of fresh draws, which neither chose the plan nor were seen by the search."
     if plan is not None and not is_random(plan):
         drawn = "The plan draws nothing at random, so its numbers do not vary from draw to draw."
@@ -125,19 +124,23 @@ def runner_up(view: AdviceView) -> list[str]:
 
 
 def confirm(view: AdviceView) -> list[str]:
-    """What was guessed, and should be confirmed."""
-    return [visible(s) for s in view.advice.asked if "guess" in s.lower()]
+    """What was guessed or taken by default, and should be confirmed."""
+    return [visible(s) for s in view.advice.asked if _open(s)]
 
 
 def stated(view: AdviceView) -> list[str]:
     """What was stated, and how it was understood."""
-    return [visible(s) for s in view.advice.asked if "guess" not in s.lower()]
+    return [visible(s) for s in view.advice.asked if not _open(s)]
+
+
+def _open(sentence: str) -> bool:
+    """Whether a sentence says that nobody stated something."""
+    return any(words in sentence.lower() for words in ("guess", "not stated", "no limit was stated"))
 
 
 def cautions(view: AdviceView) -> list[str]:
     """What limits these numbers: variables that are lost, claims that are off, measures that see little."""
-    a = view.advice
-    plan = a.plan if a.plan is not None else a.nearest and a.nearest.plan
+    a, plan = view.advice, view.plan
     out = []
     if plan is not None and plan.drop:
         out.append(f"Not released at all: {', '.join(map(visible, plan.drop))}. No analysis can use them.")
@@ -154,8 +157,8 @@ def _measures(view: AdviceView) -> list[str]:
     if len(names) > 1:
         return []
     return [
-        f"Only {said(names[0])} speaks for analysts here. What this measure does not see costs the search nothing: name "
-        "the analyses that matter (utility=[...])."
+        f"Only {said(names[0])} speaks for analysts here. What this measure does not see costs the search nothing: "
+        "name the analyses that matter (utility=[...])."
     ]
 
 
@@ -163,18 +166,17 @@ def worked(view: AdviceView) -> str:
     """How much was tried, and how to do the same again."""
     a, n = view.advice, len(view.candidates)
     within = sum(r["within"] is True for r in view.candidates)
+    looked = "none" if not within else "one" if within == 1 else f"{within:,}"
     return (
         f"{n:,} candidates of {a.families.height} families were tried in {span(a.seconds)}: {a.evaluations:,} releases "
-        f"made and attacked; {within:,} candidates looked to be within the limit. The same again: "
+        f"made and attacked; {looked} of the candidates looked to be within the limit. The same again: "
         f"budget={a.evaluations}, seed={a.seed}."
     )
 
 
 def cut(view: AdviceView) -> list[str]:
     """How the field was cut, rung by rung, and what became of candidates."""
-    rungs = [
-        f"{many:,} were tried {RUNGS.get(rung, f'on rung {rung}')}" for rung, many in view.rungs.iter_rows()
-    ]
+    rungs = [f"{many:,} were tried {RUNGS.get(rung, f'on rung {rung}')}" for rung, many in view.rungs.iter_rows()]
     first = f"{capital('; of these '.join(rungs))}." if rungs else ""
     counts = view.counts
     told = {

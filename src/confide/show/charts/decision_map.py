@@ -12,7 +12,7 @@ from confide.show.charts.theory_labels import dense
 
 WIDE, NARROW = (570.0, 430.0), (340.0, 400.0)
 LEFT, RIGHT, TOP, BOTTOM = 56.0, 12.0, 44.0, 58.0
-MARK, CHOSEN, FAINT = 5.0, 7.0, 3.0
+MARK, CHOSEN, FAINT = 5.0, 7.0, 2.4
 
 Tick = tuple[float, Sequence[str]]
 """A place, and the lines of words below it."""
@@ -80,7 +80,7 @@ def decision_map(dots: Sequence[Dot], scene: Scene, alt: str, narrow: bool = Fal
     """
     size = NARROW if narrow else WIDE
     view = _Page(scene, *size)
-    pale = [circle(view.at(d.x, d.y), FAINT, "f-pale") for d in dots if d.faint and scene.holds(d)]
+    pale = [circle(view.at(d.x, d.y), FAINT, "f-bar") for d in dots if d.faint and scene.holds(d)]
     seen = [d for d in dots if scene.holds(d) and not d.faint]
     lines = [*_curves(view, dots), *_stairs(view, dots)]
     limits, walls = _limits(view)

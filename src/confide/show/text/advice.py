@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from confide.core.visible import visible
 from confide.show.advice.tables import families, finalists, plain_family
 from confide.show.advice.view import AdviceView
-from confide.show.advice.words import answer, cautions, confirm, cut, give_up, headline, limit_line, sure, worked
+from confide.show.advice.words import answer, cautions, confirm, cut, give_up, limit_line, sure, worked
 from confide.show.names import said
 
 if TYPE_CHECKING:
@@ -91,8 +91,8 @@ def _next(view: AdviceView) -> list[str]:
     if view.advice.plan is None:
         return ['Next: advice.save("folder") writes the page why.html with all that was tried.']
     return [
-        'Next: advice.save("folder") writes the plan, the page why.html and all that was tried; advice.report("board.html")',
-        "the report for a board; advice.plan.protect(data, ...) makes the release.",
+        'Next: advice.save("folder") writes the plan, the page why.html and all that was tried;',
+        'advice.report("board.html") the report for a board; advice.plan.protect(data, ...) makes the release.',
     ]
 
 
@@ -105,6 +105,3 @@ def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     for r in rows:
         cells = [f"{c:<{w}}" if k == 0 else f"{c:>{w}}" for k, (c, w) in enumerate(zip(r, wide, strict=True))]
         yield "  ".join(cells).rstrip()
-
-
-__all__ = ["advice_text", "headline"]
