@@ -94,6 +94,8 @@ from confide.protect.plan import Plan as Plan
 from confide.protect.release import Release as Release
 from confide.protect.replay import replay as replay
 from confide.protect.simulate_targets import simulate_targets as simulate_targets
+from confide.study.advise.advise import advise as advise
+from confide.study.advise.result import Advice as Advice
 from confide.study.look.first import look as look
 from confide.study.look.result import Look as Look
 from confide.study.result import StudyResult as StudyResult

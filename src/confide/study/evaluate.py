@@ -10,6 +10,7 @@ from typing import Any
 from confide.attack.intruder import Intruder
 from confide.attack.results.attack import Attack
 from confide.core.random.seeds import stream
+from confide.frames.columns import I64
 from confide.measure.risk.file_risks.statement import FileRisk
 from confide.measure.utility.by_group import group_values
 from confide.measure.utility.measure import Found, Measure
@@ -76,7 +77,7 @@ def evaluate(
     data: Any, plan: Plan, intruders: Mapping[str, Intruder], measures: Sequence[Measure], seed: int,
     threshold: float = 0.2, copies: int = 1, threads: int | None = 1, groups: Groups | None = None,
     audit: str = "", items: Wanted | None = None, ways: Ways = stated, learns: Sequence[Learns] = (),
-    file_risks: Sequence[FileRisk] = (),
+    file_risks: Sequence[FileRisk] = (), sample: I64 | None = None,
 ) -> Evaluated:  # fmt: skip
     """Protect a file by a plan with one seed, attack the release by each intruder, and measure its utility.
 
@@ -86,7 +87,7 @@ def evaluate(
     ("thorough", or "quick"), without which nothing of it goes outside. `items`: what measures that name no variables
     compare, the same for all plans of a study. `ways`: the levels at which each intruder attacks. `learns`: what must
     not be learnt, which is guessed at the levels that may be right most often. `file_risks`: customary risks of the
-    released file.
+    released file. `sample`: original rows, the only targets of intruders.
 
     >>> import confide as cf
     >>> heads = cf.demo("heads").head(500)
@@ -101,7 +102,9 @@ def evaluate(
     else:
         release = plan.protect(data, seed=seed, draws="shared", copies=copies)
     seconds = {"protect": time.perf_counter() - began}
-    found = judge(release, intruders, measures, threshold, threads, groups, audit, items, ways, learns, file_risks)
+    found = judge(
+        release, intruders, measures, threshold, threads, groups, audit, items, ways, learns, file_risks, sample
+    )
     return replace(found, seconds=seconds | found.seconds)
 
 
@@ -109,6 +112,7 @@ def judge(
     release: Release | Copies, intruders: Mapping[str, Intruder], measures: Sequence[Measure], threshold: float,
     threads: int | None = 1, groups: Groups | None = None, audit: str = "", items: Wanted | None = None,
     ways: Ways = stated, learns: Sequence[Learns] = (), file_risks: Sequence[FileRisk] = (),
+    sample: I64 | None = None,
 ) -> Evaluated:  # fmt: skip
     """The same for a release that is there already."""
     began = time.perf_counter()
@@ -117,7 +121,9 @@ def judge(
     learnt: list[Learnt] = []
     for name, who in intruders.items():
         held: dict[str, tuple[Attack, ...]] | None = {} if learns else None
-        met[name], why = meet(ways(name, who, release), release, threshold, threads, groups, held)
+        met[name], why = meet(
+            ways(name, who, release), release, threshold, threads, groups, held, sample
+        )
         if held:
             near = contenders({name: met[name]})[name] if ways is every else list(met[name])
             learnt += learn(name, who, {level: held[level] for level in near}, learns, threshold, groups)

@@ -13,8 +13,9 @@ import polars as pl
 from confide.attack.intruder import Intruder
 from confide.attack.results.attack import Attack
 from confide.attack.results.copies import Averaged
+from confide.attack.targets import default_rows
 from confide.core.errors import InputError
-from confide.frames.columns import F64
+from confide.frames.columns import F64, I64
 from confide.measure.risk.calibration import calibrate
 from confide.measure.risk.identification import MARGIN, summarise
 from confide.protect.copies import Copies
@@ -52,17 +53,17 @@ class Met:
 
 def meet(
     ways: Mapping[str, Intruder], release: Release | Copies, threshold: float, threads: int | None,
-    groups: Groups | None, held: dict[str, tuple[Attack, ...]] | None = None,
+    groups: Groups | None, held: dict[str, tuple[Attack, ...]] | None = None, sample: I64 | None = None,
 ) -> tuple[dict[str, Met], dict[str, str]]:  # fmt: skip
     """Attack a release by one intruder in each of several ways, by the name of its level.
 
     Also, by level, why it could not attack. Where the first way cannot, the intruder's risk is not known at all.
-    `held` takes the attacks by level, for those who need them again.
+    `held` takes the attacks by level, for those who need them again. `sample`: original rows, the only targets.
     """
     met, refused = {}, {}
     for level, who in ways.items():
         try:
-            attacks = attacks_of(who, release, threads)
+            attacks = attacks_of(who, release, threads, sample)
             met[level] = _met(attacks, who, threshold, groups)
             if held is not None:
                 held[level] = attacks
@@ -83,8 +84,14 @@ def _met(attacks: Sequence[Attack], who: Intruder, threshold: float, groups: Gro
     )
 
 
-def attacks_of(who: Intruder, release: Release | Copies, threads: int | None) -> tuple[Attack, ...]:
-    """One attack, or, on copies whose rows cannot be linked, one per copy."""
+def attacks_of(
+    who: Intruder, release: Release | Copies, threads: int | None, sample: I64 | None = None
+) -> tuple[Attack, ...]:
+    """One attack, or, on copies whose rows cannot be linked, one per copy. `sample`: original rows, the only targets;
+    those among them are looked for who would be without it."""
+    if sample is not None and isinstance(release, Release):
+        rows = np.intersect1d(sample, default_rows(who, release))
+        return (who.attack(release, release.original[rows], rows, threads=threads, progress=False),)
     attack = who.attack(release, threads=threads, progress=False)
     return attack.attacks if isinstance(attack, Averaged) else (attack,)
 

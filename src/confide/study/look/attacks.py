@@ -74,13 +74,18 @@ def _number(asked: Asked, name: str) -> bool:
 
 
 def _intruders(asked: Asked) -> list[tuple[str, str, str | Unsure]]:
-    out: list[tuple[str, str, str | Unsure]] = [(SURE, "", "certain")]
+    how = unsure_of(asked)
+    return [(SURE, "", "certain"), *([] if how is None else [(UNSURE, *how)])]
+
+
+def unsure_of(asked: Asked) -> tuple[str, Unsure] | None:
+    """An intruder's doubt whether a person is in the file, after what says how many there are; None without that."""
     if asked.people is not None:
         people = asked.people
         known = people.frame.select([*asked.keys, *([] if people.count is None else [people.count])])
-        out.append((UNSURE, "a file of the population", Unsure(population=known, count=people.count)))
-    elif asked.weight is not None:
-        out.append((UNSURE, f'the weights in "{asked.weight}"', Unsure(weights=asked.weight)))
-    elif asked.total is not None:
-        out.append((UNSURE, "the size of the population", Unsure(total=asked.total)))
-    return out
+        return "a file of the population", Unsure(population=known, count=people.count)
+    if asked.weight is not None:
+        return f'the weights in "{asked.weight}"', Unsure(weights=asked.weight)
+    if asked.total is not None:
+        return "the size of the population", Unsure(total=asked.total)
+    return None

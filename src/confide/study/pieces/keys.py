@@ -54,6 +54,12 @@ def pieces_of(study: Study, seed: int) -> list[Piece]:
     return out
 
 
+def keyed(study: Study, candidate: Candidate, **about: Any) -> str:
+    """What tells one trial of a search from another; `about`: what else it depends on, as its seed and its targets."""
+    run = uuid.uuid4().hex
+    return _digest({"plan": _stated_plan(candidate, run), "about": about, **_common(study, run)})
+
+
 def fingerprint(study: Study) -> str:
     """What tells one study from another."""
     plans = {c.name: _stated_plan(c, "not stated") for c in study.candidates}

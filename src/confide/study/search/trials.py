@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from threading import Lock
 from typing import TypeVar
 
 import polars as pl
@@ -20,6 +22,39 @@ from confide.study.statement.sweep import Candidate
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+
+def as_long_as(
+    more: Callable[[], bool], work: Callable[[T, int], R], items: Sequence[T], rows: int, threads: int | None
+) -> list[R]:
+    """`work(item, threads)` for the first items, as many as there is time for: each begins in its turn, if `more`
+    still says so. What is left out is always the end, however many threads work."""
+    cores, lock, left = thread_count(threads), Lock(), iter(enumerate(items))
+    found: dict[int, R] = {}
+
+    def worker(own: int) -> None:
+        while True:
+            with lock:
+                at = next(left, None) if more() else None
+                if at is None:
+                    deque(left, maxlen=0)
+                    return
+            found[at[0]] = work(at[1], own)
+
+    many = min(cores, len(items)) if rows < LARGE else 1
+    with calm():
+        if many <= 1:
+            worker(cores)
+        else:
+            with ThreadPoolExecutor(many) as pool:
+                workers = [pool.submit(worker, 1) for _ in range(many)]
+                try:
+                    for running in as_completed(workers):
+                        running.result()
+                finally:
+                    with lock:
+                        deque(left, maxlen=0)  # nobody begins another item
+    return [found[k] for k in sorted(found)]
 
 
 def side_by_side(

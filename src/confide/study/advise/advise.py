@@ -1,0 +1,206 @@
+"""`cf.advise`: which methods at which strength, found by trying many plans and attacking each."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from confide.attack.intruder import Intruder
+from confide.core.errors import InputError
+from confide.core.random.seeds import checked_seed, fresh_seed, stream
+from confide.core.run.threads import progress_bar, thread_count
+from confide.frames.hierarchies.hierarchy import Hierarchy
+from confide.measure.risk.file_risks.statement import FileRisk
+from confide.measure.utility.measure import Measure
+from confide.protect.plan import Plan
+from confide.study.advise.asked import Asked, asked_about
+from confide.study.advise.budget import Budget, stated_budget
+from confide.study.advise.finish import FEW, FINALISTS, ended, finalists, names_of, with_anchor
+from confide.study.advise.result import Advice
+from confide.study.advise.search import Search
+from confide.study.advise.space import Space, offered
+from confide.study.advise.told import families_frame, nearest_of, reason_of, tried_frame, untried_frame
+from confide.study.advise.trials import Work, sample_of
+from confide.study.pieces.keys import fingerprint
+from confide.study.pieces.store import Store
+from confide.study.run import run_in
+from confide.study.statement.rule import Rule
+from confide.study.statement.study import Study
+from confide.study.tradeoff.asked import checked_floors, checked_limits
+from confide.study.tradeoff.risk_names import about_file, is_share
+
+NOTE = "confide-advice.json"
+"""Where a folder says which search it holds."""
+
+
+def advise(
+    data: Any, keys: str | Sequence[str] | None = None, *, sensitive: str | Sequence[str] | None = None,
+    weight: str | None = None, unit: str | None = None, population: Any = None,
+    identifiers: str | Sequence[str] | None = None, intruders: Mapping[str, Intruder] | None = None,
+    utility: Any = None, max_risk: Mapping[str, float | str] | None = None, by: str | Measure | None = None,
+    min_utility: Mapping[str, float] | None = None, hierarchies: Mapping[str, Hierarchy] | None = None,
+    keep: str | Sequence[str] = (), plans: Mapping[str, Plan] | None = None,
+    budget: int | str | timedelta | None = None, quick: bool = False, memory: str | int | None = None,
+    repeats: int = 5, seed: int | None = None, threshold: float = 0.2, folder: str | os.PathLike[str] | None = None,
+    overwrite: bool = False, progress: bool | None = None, threads: int | None = None,
+    file_risks: Sequence[FileRisk | Mapping[str, object]] = (),
+) -> Advice:  # fmt: skip
+    """Which methods, at which strength: many plans are tried, each is attacked, and the best within limits is confirmed.
+
+    `keys`, `sensitive`, `weight`, `unit`, `identifiers`, `population`: roles, guessed as `look` does where they are not
+    stated, which `Advice.asked` says. `intruders`: by name; by default one who knows the keys and that a person is in
+    the file, and, where weights or a population say how many people there are, one who does not know that.
+    `max_risk`: limits as in `Rule`, {"found": "1%"} by default. `utility`: measures; by default the Hellinger distance
+    of the distributions of all pairs of variables, by which plans are chosen, and of single ones: a pair's distance is
+    at least that of its margins, so swapping, which keeps margins, does not look free; what is dropped counts as lost;
+    and it takes a fraction of a second. `by`: the measure chosen by, the first where nobody says. `min_utility`: what
+    is asked of measures. `hierarchies`: groups to recode by; others are proposed. `keep`: variables released as they
+    are. `plans`: plans of your own that take part, and around which is searched too.
+
+    Every method says which variables it suits and how strongly it can be turned. First each of these dials is turned
+    alone, then mixes are tried: what promises most risk lowered for the utility lost, from several starts, so that all
+    families get a chance, and strengths between those that were tried, near the limit. Most plans meet intruders who
+    look for a sample of people, the same for all plans; the best meet them at every level on all people, then with
+    repeats. What is discarded breaks a limit, or is beaten by a plan that keeps the limits, beyond three standard
+    errors; what was left for want of budget is said.
+
+    It ends in a `Study` of finalists with draws that the search had not seen. The plan that the study chooses is drawn
+    again, with draws that chose nothing: those are the numbers to report, and where they break a limit the next plan is
+    taken, which the reason says. Where no plan meets the limits, `Advice.nearest` says which comes nearest.
+
+    `budget`: evaluations of the search, as 200, or time for all of it, as "10 min" (the default; about a minute with
+    `quick`, which also has fewer finalists). With a number of evaluations and a `seed` the answer is the same again; a
+    time decides only how many evaluations begin, and `Advice.evaluations` is that number. `repeats`: releases of each
+    finalist. `folder`: finished evaluations are kept there, and a search that was stopped goes on; it is private.
+    `memory`: as "2 GB", what the process may take: above it, evaluations run one after another and what is remembered
+    is dropped. `threads` never changes a result.
+
+    >>> import confide as cf
+    >>> advice = cf.advise(cf.demo("heads").head(300), ["sex", "age"], max_risk={"found": "10%"}, budget=40, repeats=2,
+    ...                    seed=1)
+    >>> advice.choice.risks["found_share"] <= 0.10, advice.evaluations
+    (True, 40)
+    """
+    began = time.perf_counter()
+    limit = stated_budget(budget, quick)
+    asked = asked_about(
+        data, keys=keys, sensitive=sensitive, weight=weight, unit=unit, population=population,
+        identifiers=identifiers, intruders=intruders, utility=utility, max_risk=max_risk, by=by,
+        hierarchies=hierarchies, keep=(keep,) if isinstance(keep, str) else tuple(keep),
+    )  # fmt: skip
+    own = _own_plans(plans)
+    rule = Rule(asked.limits, asked.by.name, min_utility=min_utility or {})
+    common: dict[str, Any] = {
+        "intruders": asked.intruders, "utility": asked.measures, "repeats": repeats, "threshold": threshold,
+        "file_risks": file_risks, "choice": rule,
+    }  # fmt: skip
+    study = Study(data, {"as it is": asked.base, **own}, seed=seed, **common)
+    with nullcontext() if folder is None else Store.opened(folder) as store:
+        seed, limit = _settled(study, store, asked, limit, overwrite)
+        cores = thread_count(threads)
+        most = FEW if quick else FINALISTS
+        limits = checked_limits(asked.limits, study.measures, learnt=study.own_risks)
+        needed = _needed(study, asked.by, min_utility)
+        work = Work(study, needed, seed, sample_of(study.data.height, _share(limits, study), seed), store)
+        dials, untried = offered(asked.outlook)
+        with progress_bar("searching", int(limit), progress) as done:
+            counted = Budget(limit, (most + 2) * repeats / cores, done)
+            search = Search(Space(asked.base, dials), own, work, limits, asked.by, counted, threads, asked.outlook.kept)
+            search.run()
+        chosen = names_of(finalists(search, most))
+        if not chosen:
+            raise InputError(_nothing(search))
+        stated = {name: c.plan for name, c in chosen.items() if c.plan is not None}
+        end = int(stream(seed, "study at the end").integers(2**63))
+        final = Study(data, with_anchor(stated, asked.base), seed=end, title="Advice", **common)
+        result = _run(final, store, progress, threads)
+        ending = ended(final, result, limits, asked.by.name, end, threads, progress)
+        if store is not None:
+            store.note(NOTE, {**(store.noted(NOTE) or {}), "evaluations": counted.begun})
+    return _told(asked, search, ending, chosen, untried, final, seed, time.perf_counter() - began, repeats)
+
+
+def _run(final: Study, store: Store | None, progress: bool | None, threads: int | None) -> Any:
+    """The study at the end; in a folder of its own inside that of the search."""
+    if store is None:
+        return run_in(final, None, progress=progress, threads=threads, overwrite=False)
+    with Store.opened(Path(store.folder) / "study") as inner:
+        return run_in(final, inner, progress=progress, threads=threads, overwrite=True)
+
+
+def _told(
+    asked: Asked, search: Search, ending: Any, chosen: Any, untried: Any, final: Study, seed: int, seconds: float,
+    repeats: int,
+) -> Advice:  # fmt: skip
+    plans = {c.name: c.plan for c in (final.everything, *final.candidates)}
+    near = nearest_of(search, ending, chosen, plans.get(ending.nearest))
+    return Advice(
+        plan=None if ending.name is None else plans[ending.name], name=ending.name, choice=ending.choice,
+        study=ending.result, confirmed=ending.confirmed, frame=tried_frame(search, ending, chosen),
+        families=families_frame(search), untried=untried_frame(untried, search), runner_up=ending.runner_up,
+        asked=asked.said, evaluations=search.budget.begun, seconds=seconds, seed=seed,
+        reason=reason_of(search, ending, repeats), nearest=near, script=_script(asked, search, seed, repeats),
+        limits=search.limits, by=asked.by.name, statement=final,
+    )  # fmt: skip
+
+
+def _own_plans(plans: Mapping[str, Plan] | None) -> dict[str, Plan]:
+    if plans is None:
+        return {}
+    if not isinstance(plans, Mapping) or not all(isinstance(p, Plan) for p in plans.values()):
+        raise InputError('plans is a table of plans by name, as {"last year": cf.Plan([...])}.')
+    if "as it is" in plans:
+        raise InputError('plans: "as it is" is the name of the file without any step; give another.')
+    return dict(plans)
+
+
+def _settled(
+    study: Study, store: Store | None, asked: Asked, limit: int | float, overwrite: bool
+) -> tuple[int, int | float]:
+    """The seed, and the budget: in a folder whose search is done, as many evaluations as it had."""
+    if store is None:
+        return checked_seed(study.seed), limit
+    mark = f"{fingerprint(study)} {sorted(asked.outlook.kept)}"
+    there = store.noted(NOTE)
+    if there is not None and there.get("mark") != mark and not overwrite:
+        raise InputError(
+            f"{store.folder} holds advice on something else (data, intruders, measures, limits, seed or version "
+            "differ). Give another folder, or overwrite=True: what can be used again will be."
+        )
+    same = there is not None and there.get("mark") == mark
+    drawn = int(there["seed"]) if there is not None and same else fresh_seed()
+    seed = drawn if study.seed is None else checked_seed(study.seed)
+    done = there.get("evaluations") if there is not None and same and there.get("budget") == repr(limit) else None
+    store.note(NOTE, {"mark": mark, "seed": str(seed), "budget": repr(limit), "evaluations": done})
+    return seed, limit if done is None else int(done)
+
+
+def _needed(study: Study, by: Measure, floors: Mapping[str, float] | None) -> tuple[Measure, ...]:
+    """Measures that decide."""
+    least = checked_floors(floors or {}, study.measures)
+    return tuple(m for m in study.measures if m.name == by.name or m.name in least)
+
+
+def _share(limits: Mapping[str, float], study: Study) -> float:
+    """The smallest limit, as a share of people."""
+    each = [x if is_share(r) else x / study.data.height for r, x in limits.items() if not about_file(r)]
+    return min(each, default=0.01)
+
+
+def _nothing(search: Search) -> str:
+    why = next((c.error for c in search.candidates if c.error), "")
+    return f"No plan could be carried out on this file.{' The first said: ' + why if why else ''}"
+
+
+def _script(asked: Asked, search: Search, seed: int, repeats: int) -> str:
+    """The call that does the same."""
+    roles = [f"{k}={v!r}" for k, v in asked.roles.items() if v]
+    more = [f"max_risk={dict(asked.limits)!r}", f"by={asked.by.name!r}", f"budget={search.budget.begun}",
+            f"repeats={repeats}", f"seed={seed}"]  # fmt: skip
+    given = ["intruders=intruders", "utility=utility"]
+    return f"advice = cf.advise(data, {', '.join([*roles, *given, *more])})".replace("'", '"')

@@ -1,0 +1,126 @@
+"""What a setting that nobody tried would come to: effects of dials, each turned alone, added to what is known.
+
+Logarithms of risks are added, intruder by intruder, and losses. That is a guess, good enough to say what to try next;
+nothing is discarded by it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from confide.frames.columns import F64
+from confide.measure.utility.measure import Measure
+from confide.protect.seam.dials import Dial
+from confide.study.advise.numbers import Place, loss_of, risks_of
+from confide.study.advise.trials import Tried
+
+LITTLE = 0.02
+"""Of the way to the limit; who comes less far is no start."""
+BEYOND = 1.0
+"""Strengths beyond the last one tried up to which an effect is drawn out."""
+
+
+class Ladder:
+    """The strengths of one dial that are known of, each with a place: its own are 0, 1, 2, ..., others lie between."""
+
+    def __init__(self, dial: Dial) -> None:
+        self.dial = dial
+        self.places: dict[Any, float] = {x: float(k) for k, x in enumerate(dial.strengths)}
+
+    def rungs(self) -> list[Any]:
+        """All strengths, weakest first."""
+        return sorted(self.places, key=lambda x: self.places[x])
+
+    def around(self, strength: Any) -> list[Any]:
+        """Strengths half way to the next weaker and the next stronger one; new ones are remembered."""
+        order = self.rungs()
+        k, out = order.index(strength), []
+        for other in (order[k - 1] if k else None, order[k + 1] if k + 1 < len(order) else None):
+            if other is not None and (half := self.dial.middle(strength, other)) is not None:
+                self.places.setdefault(half, (self.places[strength] + self.places[other]) / 2)
+                out.append(half)
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What is known, or forecast, of a setting: by intruder and risk, log(risk / limit); and the loss."""
+
+    logs: F64
+    loss: float
+
+    @property
+    def worst(self) -> float:
+        """The largest log(risk / limit); 0 is at the limit."""
+        return float(self.logs.max(initial=-math.inf))
+
+
+class Forecast:
+    """Effects of single dials, learnt from candidates in which one is turned."""
+
+    def __init__(self, ladders: Sequence[Ladder], limits: Mapping[str, float], measure: Measure) -> None:
+        self.ladders, self.limits, self.measure = ladders, limits, measure
+        self.places: tuple[Place, ...] = ()
+        self.start: Known | None = None
+        self.effects: dict[int, list[tuple[float, F64, float]]] = {}
+
+    def known(self, c: Tried, rung: int | None = None) -> Known | None:
+        """What trials say of a candidate."""
+        risks, loss = risks_of(c, self.limits, rung), loss_of(c, self.measure)
+        if loss is None or not risks or (self.places and set(risks) != set(self.places)):
+            return None
+        self.places = self.places or tuple(risks)
+        return Known(np.array([risks[p].log_ratio for p in self.places]), loss)
+
+    def learn(self, anchor: Tried, candidates: Iterable[Tried]) -> None:
+        """Read off effects: what one dial does, beside the file as it is."""
+        self.start = self.known(anchor, anchor.sampled and 1)
+        self.effects = {}
+        for c in candidates:
+            if c.base or len(c.setting) != 1 or self.start is None:
+                continue
+            found = self.known(c, c.sampled and 1)
+            ((k, x),) = c.setting
+            if found is not None and x in self.ladders[k].places:
+                each = self.effects.setdefault(k, [(-1.0, np.zeros_like(self.start.logs), 0.0)])
+                each.append((self.ladders[k].places[x], found.logs - self.start.logs, found.loss - self.start.loss))
+        for each in self.effects.values():
+            each.sort(key=lambda e: e[0])
+
+    def effect(self, dial: int, strength: Any) -> Known | None:
+        """What a dial at a strength adds; between strengths that were tried in a straight line."""
+        each = self.effects.get(dial)
+        if each is None or strength not in self.ladders[dial].places:
+            return None
+        at = self.ladders[dial].places[strength]
+        k = min(max(int(np.searchsorted([e[0] for e in each], at)), 1), len(each) - 1)
+        (a, low, less), (b, high, more) = each[k - 1], each[k]
+        t = min((at - a) / (b - a), 1 + BEYOND / (b - a))
+        return Known(low + t * (high - low), less + t * (more - less))
+
+    def moved(self, from_: Known, dial: int, old: Any | None, new: Any | None) -> Known | None:
+        """What a setting comes to in which one dial is turned."""
+        logs, loss = from_.logs, from_.loss
+        for strength, sign in ((old, -1.0), (new, 1.0)):
+            if strength is not None:
+                change = self.effect(dial, strength)
+                if change is None:
+                    return None
+                logs, loss = logs + sign * change.logs, loss + sign * change.loss
+        return Known(logs, max(loss, 0.0))
+
+    def promise(self, of: Known | None) -> float:
+        """The loss of a setting within the limits; of another, the loss it would have had if it went on to lose as much
+        for every step towards the limit. Lower is better."""
+        if of is None:
+            return math.inf
+        if of.worst <= 0 or self.start is None:
+            return of.loss
+        way = self.start.worst
+        done = way - of.worst
+        return of.loss * way / done + 1e-9 * of.worst if done > LITTLE * way else math.inf

@@ -1,0 +1,246 @@
+"""The search: waves of trials; what looks best goes on to more targets, more levels and more repeats."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+from typing import Any
+
+from confide.core.errors import InputError
+from confide.measure.utility.measure import Measure
+from confide.protect.plan import Plan
+from confide.study.advise.budget import Budget
+from confide.study.advise.forecast import Forecast, Known, Ladder
+from confide.study.advise.numbers import Spread, beats, breaks, holds, loss_of, risks_of, worst
+from confide.study.advise.space import Setting, Space
+from confide.study.advise.trials import REPEATED, SAMPLED, WHOLE, Job, Tried, Work
+from confide.study.search.trials import as_long_as
+
+NEW, UP, AGAIN = 12, 4, 2
+"""Of one wave: settings that are new, candidates that go on to all targets, and that are repeated."""
+REPEATS = 3
+"""Releases of a candidate that came to the third rung."""
+PATIENCE = 6
+"""Waves after which a search ends that finds nothing better."""
+BETTER = 0.005
+"""Of the loss: what is better by less is not."""
+BEAM, ALIKE = 6, 2
+"""Candidates around which a wave looks, and how many of them may turn the same dials."""
+CHAIN = 4
+"""Dials that a first mix turns at most."""
+
+
+class Search:
+    """What has been tried so far, and what to try next. Waves follow from the trials before them, never from time, so
+    that as many evaluations of the same seed are always the same search."""
+
+    def __init__(
+        self, space: Space, own: Mapping[str, Plan], work: Work, limits: Mapping[str, float], measure: Measure,
+        budget: Budget, threads: int | None, kept: Sequence[str] = (),
+    ) -> None:  # fmt: skip
+        self.spaces = [space, *(Space(plan, space.dials) for plan in own.values())]
+        self.names = ["", *own]
+        self.space, self.work, self.limits, self.measure = space, work, limits, measure
+        self.budget, self.threads, self.kept = budget, threads, tuple(kept)
+        self.ladders = [Ladder(d) for d in space.dials]
+        self.forecast = Forecast(self.ladders, limits, measure)
+        self.tried: dict[tuple[int, Setting], Tried] = {}
+        self.ended = ""
+        self.anchor = self._candidate(0, ())
+
+    @property
+    def candidates(self) -> list[Tried]:
+        """All that were tried, in the order in which they were thought of."""
+        return [c for c in self.tried.values() if c.evaluations or c.error]
+
+    @property
+    def first(self) -> int:
+        """The rung on which trials begin: a small file has no sample."""
+        return SAMPLED if self.work.sample is not None else WHOLE
+
+    def run(self) -> None:
+        """Wave after wave, until the budget ends or nothing better is found."""
+        start = [Job(self.anchor, WHOLE), *([Job(self.anchor, SAMPLED)] if self.first == SAMPLED else [])]
+        owns = [Job(self._candidate(k, ()), self.first) for k in range(1, len(self.spaces))]
+        best, waited = math.inf, 0
+        jobs = [*start, *owns, *self._singles()]
+        while jobs and self._carried_out(jobs):
+            self.forecast.learn(self.anchor, self.candidates)
+            now = self._standing()
+            waited = 0 if now < best - BETTER * abs(best) else waited + 1
+            best = min(best, now)
+            if waited > PATIENCE:
+                self.ended = "nothing better was found in a while"
+                return
+            jobs = self._wave(first=not any(len(c.setting) > 1 for c in self.candidates))
+        self.ended = self.ended or ("everything that could be tried was tried" if not jobs else "the budget ended")
+
+    def _carried_out(self, jobs: Sequence[Job]) -> bool:
+        """Whether the budget sufficed for all jobs; those that were done count in any case."""
+        todo = [j for j in jobs if not j.what.error]
+        made = as_long_as(
+            self.budget.begin, lambda job, cores: self.budget.timed(lambda: self.work.trial(job, cores)), todo,
+            self.work.study.data.height, self.threads,
+        )  # fmt: skip
+        for job, trial in zip(todo, made, strict=False):
+            job.what.add(trial, job.rung)
+        return len(made) == len(todo)
+
+    def _standing(self) -> float:
+        """How good the best candidate is: its loss within the limits; before there is one, how far the nearest is."""
+        held = [x for c in self.candidates if holds(c, self.limits) and (x := loss_of(c, self.measure)) is not None]
+        if held:
+            return min(held)
+        far = [w for c in self.candidates if not c.error and math.isfinite(w := worst(risks_of(c, self.limits)))]
+        return 1e6 * (1 + max(min(far), 0.0)) if far else math.inf
+
+    def _candidate(self, base: int, setting: Setting) -> Tried:
+        """The candidate of a setting; one that cannot be carried out has no plan."""
+        key = base, setting
+        if key not in self.tried:
+            space, own = self.spaces[base], self.names[base]
+            words = space.says(setting)
+            name = words if not base else f"{own}; {words}" if setting else own
+            families = (*(["as stated"] if base else []), *space.families(setting))
+            try:
+                plan, error = space.plan(setting), ""
+            except InputError as e:
+                plan, error = None, str(e)
+            self.tried[key] = Tried(base, setting, name, plan, families, error=error)
+        return self.tried[key]
+
+    def _singles(self) -> list[Job]:
+        """Every dial at its middle strength, the families taking turns."""
+        by_family: dict[str, list[Tried]] = {}
+        for k, d in enumerate(self.space.dials):
+            middle = d.strengths[len(d.strengths) // 2]
+            by_family.setdefault(d.family, []).append(self._candidate(0, ((k, middle),)))
+        turns = zip_longest(*by_family.values())
+        return [Job(c, self.first) for turn in turns for c in turn if c is not None and not c.error]
+
+    def _wave(self, first: bool) -> list[Job]:
+        """Repeats for the best, all targets for the next, then new settings."""
+        spread = Spread.of(self.candidates, self.measure)
+        alive = [c for c in self.candidates if not c.error and not self._out(c, spread)]
+        alive.sort(key=self._rank)
+        again = [c for c in alive if c.rung == WHOLE and c.random and self._near(c)][:AGAIN]
+        up = [c for c in alive if c.rung == SAMPLED and self._near(c)][:UP]
+        new = self._chains() if first else []
+        new += [c for c in self._proposed(alive) if c not in new][:NEW]
+        return [
+            *(Job(c, REPEATED, r) for c in again for r in range(1, REPEATS)),
+            *(Job(c, WHOLE) for c in up),
+            *(Job(c, self.first) for c in new),
+        ]
+
+    def _rank(self, c: Tried) -> float:
+        return self.forecast.promise(self.forecast.known(c))
+
+    def _near(self, c: Tried) -> bool:
+        """Whether a candidate may be within the limits."""
+        return bool(risks_of(c, self.limits)) and not breaks(c, self.limits)
+
+    def _out(self, c: Tried, spread: Spread) -> bool:
+        """Whether a candidate within reach of the limits is beaten beyond noise by one that keeps them."""
+        return self.beaten_by(c, spread) is not None
+
+    def beaten_by(self, c: Tried, spread: Spread) -> Tried | None:
+        """The candidate that surely keeps the limits and beats this one beyond noise; None where there is none."""
+        if c.plan is None or c is self.anchor:
+            return None
+        return next((r for r in self._sure() if r is not c and beats(r, c, self.measure, spread)), None)
+
+    def _sure(self) -> list[Tried]:
+        found = [c for c in self.candidates if not c.error and holds(c, self.limits, surely=True)]
+        return sorted(found, key=lambda c: (loss_of(c, self.measure) or 0.0, c.name))[:3]
+
+    def _chains(self) -> list[Tried]:
+        """First mixes: from the best of each family, dial after dial, what promises most, until the limits are met."""
+        out: list[Tried] = []
+        for k in range(len(self.space.dials)):
+            if k not in self.forecast.effects:
+                continue
+            same = [c for c in out if c.setting and self.space.dials[c.setting[0][0]].family == self.space.dials[k].family]
+            if same:
+                continue
+            found = self._chain(self.space.dials[k].family)
+            if found is not None and not found.evaluations and found not in out:
+                out.append(found)
+        return out
+
+    def _chain(self, family: str) -> Tried | None:
+        """The mix that begins with a family."""
+        at, setting = self.forecast.start, ()
+        for step in range(CHAIN):
+            if at is None or at.worst <= 0:
+                break
+            free = [k for k, d in enumerate(self.space.dials) if (d.family == family if not step else k not in dict(setting))]
+            options = sorted(
+                ((self.forecast.promise(known), k, x, known) for k in free for x in self.ladders[k].rungs()
+                 if (known := self.forecast.moved(at, k, None, x)) is not None),
+                key=lambda o: (o[0], o[1]),
+            )  # fmt: skip
+            for promise, k, x, known in options:
+                if math.isfinite(promise):
+                    c = self._candidate(0, self.space.turned(setting, k, x))
+                    if not c.error:
+                        at, setting = known, c.setting
+                        break
+            else:
+                break
+        return self._candidate(0, setting) if setting else None
+
+    def _proposed(self, alive: Sequence[Tried]) -> list[Tried]:
+        """New settings around the best candidates and around one of each family in turn, what promises most first."""
+        found: dict[tuple[int, Setting], tuple[float, Tried, int]] = {}
+        for c in self._beam(alive):
+            known = self.forecast.known(c)
+            if known is not None:
+                for promise, dial, setting in self._moves(c, known):
+                    key = c.base, setting
+                    if key not in found or promise < found[key][0]:
+                        found[key] = promise, c, dial
+        out: list[Tried] = []
+        taken: dict[Any, int] = {}
+        for key, (promise, parent, dial) in sorted(found.items(), key=lambda f: f[1][0]):
+            source = parent.base, parent.setting, dial
+            if not math.isfinite(promise) or taken.get(source, 0) >= ALIKE:
+                continue
+            c = self._candidate(*key)
+            if not c.error and not c.evaluations:
+                out.append(c)
+                taken[source] = taken.get(source, 0) + 1
+            if len(out) >= 2 * NEW:
+                break
+        return out
+
+    def _moves(self, c: Tried, known: Known) -> Iterator[tuple[float, int, Setting]]:
+        """Settings one turn away that nobody tried, with what they promise."""
+        space, at = self.spaces[c.base], dict(c.setting)
+        for k, strength in at.items():
+            self.ladders[k].around(strength)
+        for k in range(len(space.dials)):
+            old = at.get(k)
+            for x in [*([None] if old is not None else []), *self.ladders[k].rungs()]:
+                setting = space.turned(c.setting, k, x)
+                there = self.tried.get((c.base, setting))
+                if x != old and (there is None or not (there.evaluations or there.error)):
+                    yield self.forecast.promise(self.forecast.moved(known, k, old, x)), k, setting
+
+    def _beam(self, alive: Sequence[Tried]) -> list[Tried]:
+        """The most promising candidates, few of which turn the same dials; and the best of each family."""
+        out: list[Tried] = []
+        many: dict[Any, int] = {}
+        for c in alive:
+            dials = c.base, tuple(k for k, _ in c.setting)
+            if len(out) < BEAM and many.get(dials, 0) < ALIKE:
+                out.append(c)
+                many[dials] = many.get(dials, 0) + 1
+        for family in dict.fromkeys(d.family for d in self.space.dials):
+            best = next((c for c in alive if family in c.families), None)
+            if best is not None and best not in out:
+                out.append(best)
+        return out if out else [self.anchor]
+
+
