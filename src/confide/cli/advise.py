@@ -171,8 +171,8 @@ def _written(advice: cf.Advice, options: argparse.Namespace) -> list[Path]:
     out: Path = options.out.expanduser()
     private_folder(out)
     files = [advice.report(out / "report.html", overwrite=options.force)]
-    named = {"data": str(options.data)} if options.data is not None else {}
-    return [*files, *advice.save(out, overwrite=options.force, **named)]
+    data = None if options.data is None else str(options.data)
+    return [*files, *advice.save(out, overwrite=options.force, data=data)]
 
 
 def plain(advice: cf.Advice, files: list[Path]) -> dict[str, Any]:

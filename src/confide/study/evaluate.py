@@ -121,9 +121,7 @@ def judge(
     learnt: list[Learnt] = []
     for name, who in intruders.items():
         held: dict[str, tuple[Attack, ...]] | None = {} if learns else None
-        met[name], why = meet(
-            ways(name, who, release), release, threshold, threads, groups, held, sample
-        )
+        met[name], why = meet(ways(name, who, release), release, threshold, threads, groups, held, sample)
         if held:
             near = contenders({name: met[name]})[name] if ways is every else list(met[name])
             learnt += learn(name, who, {level: held[level] for level in near}, learns, threshold, groups)

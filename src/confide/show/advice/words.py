@@ -28,7 +28,7 @@ CANNOT_KNOW = (
 RUNGS = {
     1: "on a sample of the people, one draw",
     2: "on all people, one draw",
-    3: "on all people, several draws",
+    3: "on all people, with several draws where they draw at random",
     4: "in the study, draws that the search had not seen",
 }
 """How candidates were compared on the rungs of the search."""
@@ -95,7 +95,9 @@ def kept(view: AdviceView) -> str:
     parts = []
     for m in view.measures:
         best = f"{m.direction} is better, {number(float(m.best))} is unaltered"
-        parts.append(f"{said(m.name)} {view.kept_words(view.kept_row(plan, m.name))} ({best})")
+        told = view.kept_words(view.kept_row(plan, m.name))
+        told = f"{told[:-1]}; {best})" if told.endswith(")") else f"{told} ({best})"
+        parts.append(f"{said(m.name)} {told}")
     return f"What is kept: {'; '.join(parts)}."
 
 
@@ -167,10 +169,11 @@ def worked(view: AdviceView) -> str:
     a, n = view.advice, len(view.candidates)
     within = sum(r["within"] is True for r in view.candidates)
     looked = "none" if not within else "one" if within == 1 else f"{within:,}"
+    short = " The budget ended the search: a larger one may find better." if "the budget ended" in a.reason else ""
     return (
         f"{n:,} candidates of {a.families.height} families were tried in {span(a.seconds)}: {a.evaluations:,} releases "
         f"made and attacked; {looked} of the candidates looked to be within the limit. The same again: "
-        f"budget={a.evaluations}, seed={a.seed}."
+        f"budget={a.evaluations}, seed={a.seed}.{short}"
     )
 
 

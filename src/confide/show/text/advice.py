@@ -15,9 +15,9 @@ from confide.show.names import said
 if TYPE_CHECKING:
     from confide.study.advise.result import Advice
 
-WIDTH = 110
-WIDEST = 52
-"""Letters of a plan's name in the table."""
+WIDTH, MOST_WIDE = 110, 118
+LEAST = 24
+"""Letters of a plan's name in the table, however many columns there are."""
 MOST, MOST_UNTRIED = 6, 4
 
 
@@ -54,7 +54,9 @@ def _listed(title: str, sentences: Sequence[str]) -> Iterator[str]:
 def _table(view: AdviceView) -> Iterator[str]:
     table = finalists(view, MOST, words=False)
     yield "Compared to the end"
-    yield from _aligned([table.header, *([_short(r[0]), *r[1:]] for r in table.rows)])
+    others = [max(len(row[k]) for row in (table.header, *table.rows)) + 2 for k in range(1, len(table.header))]
+    room = max(MOST_WIDE - sum(others), LEAST)
+    yield from _aligned([table.header, *([_short(r[0], room), *r[1:]] for r in table.rows)])
     more = len(view.advice.study.plans) - MOST
     if more > 0:
         yield f"... and {more} more; see advice.study"
@@ -96,8 +98,8 @@ def _next(view: AdviceView) -> list[str]:
     ]
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= WIDEST else f"{name[: WIDEST - 3].rstrip()}..."
+def _short(name: str, room: int) -> str:
+    return name if len(name) <= room else f"{name[: room - 3].rstrip()}..."
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:

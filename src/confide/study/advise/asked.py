@@ -72,7 +72,13 @@ def asked_about(
     measures, chosen = _measures(outlook, utility, by, said)
     if max_risk is None:
         said.append('No limit was stated; at most 1 percent of people may be found: max_risk={"found": "1%"}.')
-    stated = {"keys": list(mine), "sensitive": list(private), "weight": heavy, "unit": group, "identifiers": list(aside)}
+    stated = {
+        "keys": list(mine),
+        "sensitive": list(private),
+        "weight": heavy,
+        "unit": group,
+        "identifiers": list(aside),
+    }
     return Asked(
         outlook, base_plan(outlook, aside), who, measures, chosen, max_risk or LIMIT, tuple(said), stated
     )  # fmt: skip
@@ -119,7 +125,9 @@ def _stated(
         raise InputError("population goes with intruders that are not stated; give it to them, in cf.Unsure(...).")
     columns = file.frame.columns
     mine = names_of(keys, "keys") if keys else ()
-    private = found.sensitive[:MOST_SENSITIVE] if sensitive is None else names_of(sensitive, "sensitive") if sensitive else ()
+    private = (
+        found.sensitive[:MOST_SENSITIVE] if sensitive is None else names_of(sensitive, "sensitive") if sensitive else ()
+    )
     for role, names in (("keys", mine), ("sensitive", private), ("weight", (weight,)), ("unit", (unit,))):
         for v in names:
             if v is not None and v not in columns:
@@ -181,5 +189,3 @@ def _measures(
         f"distributions of {what} before and after, so that margins and relations count and what is dropped is lost."
     )
     return measures, chosen_measure(measures, by if by is not None else measures[0].name)
-
-

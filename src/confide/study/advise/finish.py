@@ -143,9 +143,7 @@ def _question(study: Study, frame: pl.DataFrame, limits: Mapping[str, float], by
     return Question.of(Repeats.of(frame, random), limits, measure, floors=floors)
 
 
-def _drawn(
-    study: Study, names: Sequence[str], seed: int, threads: int | None, progress: bool | None
-) -> pl.DataFrame:
+def _drawn(study: Study, names: Sequence[str], seed: int, threads: int | None, progress: bool | None) -> pl.DataFrame:
     every = {c.name: c for c in (study.everything, *study.candidates)}
     chosen: list[Candidate] = [every[n] for n in names]
     return tried(study, chosen, seed, threads, "confirming with fresh draws", progress, fresh=True)

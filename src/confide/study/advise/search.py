@@ -161,7 +161,9 @@ class Search:
         for k in range(len(self.space.dials)):
             if k not in self.forecast.effects:
                 continue
-            same = [c for c in out if c.setting and self.space.dials[c.setting[0][0]].family == self.space.dials[k].family]
+            same = [
+                c for c in out if c.setting and self.space.dials[c.setting[0][0]].family == self.space.dials[k].family
+            ]
             if same:
                 continue
             found = self._chain(self.space.dials[k].family)
@@ -175,7 +177,11 @@ class Search:
         for step in range(CHAIN):
             if at is None or at.worst <= 0:
                 break
-            free = [k for k, d in enumerate(self.space.dials) if (d.family == family if not step else k not in dict(setting))]
+            free = [
+                k
+                for k, d in enumerate(self.space.dials)
+                if (d.family == family if not step else k not in dict(setting))
+            ]
             options = sorted(
                 ((self.forecast.promise(known), k, x, known) for k in free for x in self.ladders[k].rungs()
                  if (known := self.forecast.moved(at, k, None, x)) is not None),
@@ -242,5 +248,3 @@ class Search:
             if best is not None and best not in out:
                 out.append(best)
         return out if out else [self.anchor]
-
-

@@ -44,7 +44,10 @@ def tried_frame(search: Search, ending: Ending, chosen: Mapping[str, Tried]) -> 
             "status": status, "why": why,
         })  # fmt: skip
     schema: dict[str, Any] = {
-        **TRIED, **{m.name: pl.Float64 for m in search.work.needed}, "status": pl.String, "why": pl.String
+        **TRIED,
+        **{m.name: pl.Float64 for m in search.work.needed},
+        "status": pl.String,
+        "why": pl.String,
     }
     frame = pl.DataFrame(rows, schema=schema, orient="row")
     loss = (pl.col(search.measure.name) - float(search.measure.best)).abs()
@@ -149,7 +152,9 @@ def nearest_of(search: Search, ending: Ending, chosen: Mapping[str, Tried], plan
     kept = [v for v in search.kept if any(v in w.knows for w in search.work.study.intruders.values())]
     if kept:
         said.append(f"Let plans alter, or leave out, what is kept and known to an intruder: {', '.join(kept)}.")
-    if math.isinf(min((search.forecast.promise(search.forecast.known(c)) for c in search.candidates), default=math.inf)):
+    if math.isinf(
+        min((search.forecast.promise(search.forecast.known(c)) for c in search.candidates), default=math.inf)
+    ):
         said.append("Nothing that was tried lowers the risk of the worst intruder; ask whether it knows so much.")
     return Nearest(ending.nearest, plan, risks, tuple(said))
 
@@ -157,7 +162,9 @@ def nearest_of(search: Search, ending: Ending, chosen: Mapping[str, Tried], plan
 def reason_of(search: Search, ending: Ending, repeats: int) -> str:
     """The reason in sentences."""
     many = sum(bool(c.evaluations) for c in search.candidates)
-    said = [f"{many:,} plans were tried in {search.budget.begun:,} evaluations; the search ended because {search.ended}."]
+    said = [
+        f"{many:,} plans were tried in {search.budget.begun:,} evaluations; the search ended because {search.ended}."
+    ]
     asked, by = ending.asked, search.measure.name
     if ending.name is None:
         k = asked.every.plans.index(ending.nearest or "")
