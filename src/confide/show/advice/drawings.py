@@ -14,6 +14,8 @@ from confide.show.report.map_ticks import risk_ticks, utility_ticks
 WIDE, NARROW = (3, 186.0), (2, 164.0)
 """Panels beside each other, and how wide each is."""
 PANEL, GAP = 116.0, 14.0
+MOST_LETTERS = 45
+"""Of an axis title on a narrow page."""
 LEAST_RISE = 0.12
 """Of the upward axis, what is shown at least: smaller differences are no matter."""
 
@@ -47,6 +49,8 @@ class Plane:
     utility_words: str
     people: float | None
     shares: bool = False
+    short_words: str = ""
+    """Of utility, where a page is narrow and there is no room for `utility_words`."""
 
     @property
     def across(self) -> RiskAxis:
@@ -87,7 +91,9 @@ def candidates_map(plane: Plane, alt: str, narrow: bool = False) -> Picture:
     heights = [(at, words) for at, words in utility_ticks(up, *plane.rise)]
     heights = heights or [(at, [words]) for at, words in thinned(up.ticks(), 0.07)]
     limit = None if plane.limit is None or plane.limit >= across.top else across.at(plane.limit)
-    scene = Scene((-PAD, 1 + PAD), plane.rise, shares, heights, plane.risk_words, plane.utility_words,
+    long = narrow and len(plane.utility_words) > MOST_LETTERS
+    title = plane.short_words or plane.utility_words if long else plane.utility_words
+    scene = Scene((-PAD, 1 + PAD), plane.rise, shares, heights, plane.risk_words, title,
                   limit, plane.limit_words)  # fmt: skip
     return decision_map(dots, scene, alt, narrow).picture
 
@@ -119,8 +125,8 @@ def families_picture(
             box = (left, top + head + 2, left + wide, top + head + 2 + PANEL)
             parts += [text((left, top + 12 + 16 * i), n, "t-b") for i, n in enumerate(names)]
             parts += _panel(plane, families[k][0], box)
-            soft = "t-soft" if families[k][2] else "t-w"
-            parts += [text((left, box[3] + 16 + 15 * i), w, soft) for i, w in enumerate(words)]
+            classes = "t-b t-soft" if families[k][2] else "t-soft"
+            parts += [text((left, box[3] + 16 + 15 * i), w, classes) for i, w in enumerate(words)]
             k += 1
         top += head + PANEL + foot + 22
     return Picture(across * wide + (across - 1) * GAP, max(top, 1.0), tuple(parts), alt)

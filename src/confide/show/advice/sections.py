@@ -130,7 +130,7 @@ def _cut(view: AdviceView) -> WhySection:
     rungs = view.rungs
     top = max([*rungs["candidates"].to_list(), 1])
     bars = [
-        Row(RUNGS.get(k, f"rung {k}"), many / top, None, f"{many:,} candidates", f"{many:,}", k == rungs.height)
+        Row(RUNGS.get(k, f"rung {k}"), many / top, None, f"{many:,} candidates", f"{many:,}", k == rungs["rung"].max())
         for k, many in rungs.iter_rows()
     ]
     alt = "Candidates by how far they came: " + "; ".join(f"{r.name} {r.words}" for r in bars) + "."

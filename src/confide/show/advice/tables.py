@@ -88,11 +88,18 @@ def reached(view: AdviceView, row: Mapping[str, Any]) -> tuple[str, bool]:
 
 def untried(view: AdviceView) -> Table | None:
     """What was never tried, and why; families with the same reason together."""
-    rows = [
-        [plain_family(r["family"]), visible(r["variables"] or "all"), visible(r["why"])]
-        for r in view.advice.untried.iter_rows(named=True)
-    ]
+    rows = [[family, variables or "all", why] for family, variables, why in untried_rows(view)]
     return Table(["family", "variables", "why not"], rows) if rows else None
+
+
+def untried_rows(view: AdviceView) -> list[tuple[str, str, str]]:
+    """Family, variables and reason; of one family and reason once. What the budget left over comes last."""
+    found: dict[tuple[str, str], dict[str, None]] = {}
+    for r in view.advice.untried.iter_rows(named=True):
+        of = found.setdefault((plain_family(r["family"]), visible(r["why"])), {})
+        of.update({visible(v): None for v in (r["variables"] or "").split(", ") if v})
+    rows = [(family, ", ".join(variables), why) for (family, why), variables in found.items()]
+    return sorted(rows, key=lambda row: row[2].startswith("not tried:"))
 
 
 def plain_family(name: str) -> str:

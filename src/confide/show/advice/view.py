@@ -189,7 +189,8 @@ class AdviceView:
         limited = self.drawn == self.risk
         limit, words = (self.limit, f"limit: {self.limit_words()}") if limited else (None, "")
         return Plane(points, self.measure, limit, words, f"{said(self.drawn)}, strongest intruder",
-                     f"{said(self.measure.name)} ({self.measure.direction} is better)", people, share)  # fmt: skip
+                     f"{said(self.measure.name)} ({self.measure.direction} is better)", people, share,
+                     f"{self.measure.name} ({self.measure.direction} is better)")  # fmt: skip
 
     def _point(self, row: Mapping[str, Any]) -> Point:
         name, mine = row["name"], row["name"] == self.best

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from confide.core.visible import visible
-from confide.show.advice.tables import families, finalists, plain_family
+from confide.show.advice.tables import families, finalists, untried_rows
 from confide.show.advice.view import AdviceView
 from confide.show.advice.words import answer, cautions, confirm, cut, give_up, limit_line, sure, worked
 from confide.show.names import said
@@ -73,13 +73,13 @@ def _families(view: AdviceView) -> Iterator[str]:
 
 
 def _untried(view: AdviceView) -> Iterator[str]:
-    rows = view.advice.untried.rows(named=True)
+    rows = untried_rows(view)
     if not rows:
         return
     yield "Not tried"
-    for r in rows[:MOST_UNTRIED]:
-        of = f" of {visible(r['variables'])}" if r["variables"] else ""
-        yield from _wrapped(f"{plain_family(r['family'])}{of}: {r['why']}.", "- ")
+    for family, variables, why in rows[:MOST_UNTRIED]:
+        of = f" of {variables}" if variables else ""
+        yield from _wrapped(f"{family}{of}: {why.removeprefix('not tried: ')}.", "- ")
     if len(rows) > MOST_UNTRIED:
         yield f"- and {len(rows) - MOST_UNTRIED} more; see advice.untried"
 
