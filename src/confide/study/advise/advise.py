@@ -18,6 +18,7 @@ from confide.frames.hierarchies.hierarchy import Hierarchy
 from confide.measure.risk.file_risks.statement import FileRisk
 from confide.measure.utility.measure import Measure
 from confide.protect.plan import Plan
+from confide.protect.seam.dials import Dial, Untried
 from confide.study.advise.asked import Asked, asked_about
 from confide.study.advise.budget import Budget, stated_budget
 from confide.study.advise.finish import FEW, FINALISTS, ended, finalists, names_of, with_anchor
@@ -107,7 +108,7 @@ def advise(
         limits = checked_limits(asked.limits, study.measures, learnt=study.own_risks)
         needed = _needed(study, asked.by, min_utility)
         work = Work(study, needed, seed, sample_of(study.data.height, _share(limits, study), seed), store)
-        dials, untried = offered(asked.outlook)
+        dials, untried = _useful(asked, limits)
         with progress_bar("searching", int(limit), progress) as done:
             counted = Budget(limit, (most + 2) * repeats / cores, done)
             search = Search(Space(asked.base, dials), own, work, limits, asked.by, counted, threads, asked.outlook.kept)
@@ -123,6 +124,19 @@ def advise(
         if store is not None:
             store.note(NOTE, {**(store.noted(NOTE) or {}), "evaluations": counted.begun})
     return _told(asked, search, ending, chosen, untried, final, seed, time.perf_counter() - began, repeats)
+
+
+def _useful(asked: Asked, limits: Mapping[str, float]) -> tuple[list[Dial], list[Untried]]:
+    """Dials that can lower a risk that is limited: what no intruder knows need not be altered, unless a risk of the file
+    is limited."""
+    dials, untried = offered(asked.outlook)
+    if any(about_file(risk) for risk in limits):
+        return dials, untried
+    known = {s.name for s in asked.outlook.subjects if s.known}
+    idle = [d for d in dials if d.variables and not known & set(d.variables)]
+    why = "no intruder knows it, so that altering it lowers no risk that is limited"
+    left = [Untried(d.family, why, d.variables) for d in idle]
+    return [d for d in dials if d not in idle], [*untried, *left]
 
 
 def _run(final: Study, store: Store | None, progress: bool | None, threads: int | None) -> Any:
