@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,10 @@ def test_where_nothing_keeps_the_limit() -> None:
     assert text.startswith(
         "Nothing that was tried keeps the limit: at most 1% (share of people found). The nearest is:"
     )
+    assert "larger one may find more" not in text
+    longer = replace(nothing(), reason="8 plans were tried; the search ended because the budget ended.")
+    told = " ".join(advice_text(longer).split())
+    assert "; the budget ended the search, and a larger one may find more. The nearest is:" in told
     assert "above the limit of 1%" in text
     assert "What would have to be given up - The limit would have to be 30%" in text
     page = advice_html(nothing())
@@ -123,8 +128,6 @@ def test_another_risk_than_people_found_has_no_limit_on_the_map() -> None:
 
 
 def _other_risk() -> Advice:
-    from dataclasses import replace
-
     a = found()
     row = pl.DataFrame({"kind": "risk", "measure": "over_threshold", "mean": 12.0, "low": 12.0, "high": 12.0})
     return replace(a, limits={"over_threshold": 20.0}, confirmed=pl.concat([row, a.confirmed.tail(2)]))

@@ -44,7 +44,8 @@ def headline(view: AdviceView) -> str:
     a = view.advice
     if a.plan is None:
         limits = " and ".join(f"{view.limit_words(r)} ({said(r)})" for r in a.limits)
-        return f"Nothing that was tried keeps the limit: at most {limits}."
+        more = "; the budget ended the search, and a larger one may find more" if _short(view) else ""
+        return f"Nothing that was tried keeps the limit: at most {limits}{more}."
     if not a.plan.steps and not a.plan.drop:
         return "Release it as it is, without identifiers: that keeps the limit already."
     return f"Release it so: {visible(str(a.name))}."
@@ -107,6 +108,8 @@ def sure(view: AdviceView) -> list[str]:
         return []
     plan = view.plan
     drawn = "These numbers are of fresh draws, which neither chose the plan nor were seen by the search."
+    if view.advice.plan is None:
+        drawn = "These numbers are of draws that the search had not seen."
     if plan is not None and not is_random(plan):
         drawn = "The plan draws nothing at random, so its numbers do not vary from draw to draw."
     return [drawn, *runner_up(view)]
@@ -169,12 +172,17 @@ def worked(view: AdviceView) -> str:
     a, n = view.advice, len(view.candidates)
     within = sum(r["within"] is True for r in view.candidates)
     looked = "none" if not within else "one" if within == 1 else f"{within:,}"
-    short = " The budget ended the search: a larger one may find better." if "the budget ended" in a.reason else ""
+    short = " The budget ended the search: a larger one may find better." if _short(view) else ""
     return (
         f"{n:,} candidates of {a.families.height} families were tried in {span(a.seconds)}: {a.evaluations:,} releases "
         f"made and attacked; {looked} of the candidates looked to be within the limit. The same again: "
         f"budget={a.evaluations}, seed={a.seed}.{short}"
     )
+
+
+def _short(view: AdviceView) -> bool:
+    """Whether there was more to try than the budget allowed."""
+    return "the budget ended" in view.advice.reason
 
 
 def cut(view: AdviceView) -> list[str]:
