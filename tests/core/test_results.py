@@ -161,7 +161,11 @@ def test_saved_by_the_ending(name: str, tmp_path: Path) -> None:
     found = result(name)
     more = {"draft": True} if getattr(found, "refusal", "") else {}
     written = found.save(tmp_path / "table.parquet", **more)
-    assert written == [tmp_path / "table.parquet"] if name in ("Advice", "StudyResult") else written == tmp_path / "table.parquet"
+    assert (
+        written == [tmp_path / "table.parquet"]
+        if name in ("Advice", "StudyResult")
+        else written == tmp_path / "table.parquet"
+    )
     assert cf.read(tmp_path / "table.parquet").equals(pl.DataFrame(found.frame))
     found.save(tmp_path / "picture.svg")
     assert (tmp_path / "picture.svg").read_text().startswith("<svg")

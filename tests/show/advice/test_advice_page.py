@@ -13,6 +13,7 @@ import pytest
 
 import confide as cf
 from confide.show.advice.page import advice_html, write_advice
+from confide.show.advice.tables import family_rows
 from confide.show.advice.view import AdviceView
 from confide.show.advice.words import answer, cautions, confirm, runner_up
 from confide.show.charts.advice_chart import advice_chart
@@ -91,6 +92,24 @@ def test_guesses_are_to_be_confirmed_and_the_stated_is_not() -> None:
 def test_what_is_left_out_is_said() -> None:
     told = cautions(AdviceView(small_advice("25%", extra=0, drop=("educ", "state"))))
     assert told[0] == "Not released at all: educ, state. No analysis can use them."
+
+
+def test_an_interval_that_reaches_beyond_the_limit_is_said() -> None:
+    a = found()
+    assert not [s for s in cautions(AdviceView(a)) if "reaches" in s]
+    wide = a.confirmed.with_columns(high=pl.when(measure="found_share").then(0.2).otherwise("high"))
+    told = cautions(AdviceView(replace(a, confirmed=wide)))
+    assert "The interval of share of people found reaches 20%, above the limit of 15%" in told[0]
+
+
+def test_families_reach_what_the_study_found_too() -> None:
+    rows = {r["family"]: r for r in family_rows(AdviceView(found()))}
+    best = found().confirmed.filter(measure="hellinger")["mean"].item()
+    assert rows["recode"]["best_alone"] == best < 0.11
+    assert rows["swap"]["best_alone"] is None
+    mix = found().study.summary().filter(plan=found().runner_up.name, measure="hellinger")["mean"].item()
+    assert rows["swap"]["best_in_mixes"] == rows["recode"]["best_in_mixes"] == mix
+    assert rows["pram"]["best_in_mixes"] is None
 
 
 def test_every_part_of_the_page() -> None:

@@ -54,14 +54,29 @@ def _status(view: AdviceView, plan: str) -> str:
 
 
 def family_rows(view: AdviceView) -> list[Mapping[str, Any]]:
-    """Families, those that reach most first."""
+    """Families, those that reach most first; what the study at the end found of a family counts beside the search."""
     sign = 1.0 if view.measure.direction == "higher" else -1.0
 
     def place(r: Mapping[str, Any]) -> tuple[bool, float, float]:
         reached = [sign * r[k] for k in ("best_alone", "best_in_mixes") if r[k] is not None]
         return not reached, -max(reached, default=0.0), r["lowest_risk"] if r["lowest_risk"] is not None else 1e300
 
-    return sorted(view.advice.families.iter_rows(named=True), key=place)
+    return sorted((_with_study(view, dict(r), sign) for r in view.advice.families.iter_rows(named=True)), key=place)
+
+
+def _with_study(view: AdviceView, row: dict[str, Any], sign: float) -> dict[str, Any]:
+    """A family's row, with the finalists that have it by their numbers in the study."""
+    for c in view.candidates:
+        if not c["live"] or row["family"] not in c["families"]:
+            continue
+        found, risk = view.risk_row(c["name"], FOUND).get("mean"), view.risk_row(c["name"]).get("mean")
+        value = view.kept_row(c["name"], view.measure.name).get("mean")
+        if found is not None:
+            row["lowest_risk"] = found if row["lowest_risk"] is None else min(found, row["lowest_risk"])
+        if value is not None and risk is not None and risk <= view.limit * (1 + 1e-12):
+            at = "best_alone" if len(c["families"]) == 1 else "best_in_mixes"
+            row[at] = value if row[at] is None else sign * max(sign * value, sign * row[at])
+    return row
 
 
 def families(view: AdviceView) -> Table:

@@ -149,11 +149,26 @@ def cautions(view: AdviceView) -> list[str]:
     out = []
     if plan is not None and plan.drop:
         out.append(f"Not released at all: {', '.join(map(visible, plan.drop))}. No analysis can use them.")
-    out += _measures(view)
+    out += [*_reaching(view), *_measures(view)]
     mine = [s for s in a.study.cautions() if view.best is not None and f'"{view.best}"' in s]
     more = len(mine) - MOST_CAUTIONS
     out += [visible(s) for s in mine[:MOST_CAUTIONS]]
     return out + ([f"{more} more cautions are in the report."] if more > 0 else [])
+
+
+def _reaching(view: AdviceView) -> list[str]:
+    """Means that keep a limit, and may not."""
+    if view.advice.plan is None or view.best is None:
+        return []
+    out = []
+    for risk, limit in view.advice.limits.items():
+        high = view.risk_row(view.best, risk).get("high")
+        if high is not None and high > limit * (1 + 1e-12):
+            out.append(
+                f"The interval of {said(risk)} reaches {amount(risk, high)}, above the limit of "
+                f"{view.limit_words(risk)}: on average the limit is kept, but that is not sure. More draws (repeats=...) would tell."
+            )
+    return out
 
 
 def _measures(view: AdviceView) -> list[str]:
