@@ -166,7 +166,8 @@ def _reaching(view: AdviceView) -> list[str]:
         if high is not None and high > limit * (1 + 1e-12):
             out.append(
                 f"The interval of {said(risk)} reaches {amount(risk, high)}, above the limit of "
-                f"{view.limit_words(risk)}: on average the limit is kept, but that is not sure. More draws (repeats=...) would tell."
+                f"{view.limit_words(risk)}: on average the limit is kept, but that is not sure. "
+                "More draws (repeats=...) would tell."
             )
     return out
 
