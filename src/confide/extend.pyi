@@ -19,6 +19,7 @@ from confide.frames.columns import Records as Records
 from confide.frames.columns import rounded as rounded
 from confide.measure.conformance.check import Checked as Checked
 from confide.measure.conformance.check import check_mechanism as check_mechanism
+from confide.measure.conformance.offers import check_dials as check_dials
 from confide.measure.utility.measure import Found as Found
 from confide.measure.utility.measure import Measure as Measure
 from confide.measure.utility.measure import Stated as Stated

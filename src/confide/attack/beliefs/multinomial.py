@@ -112,6 +112,8 @@ def _chosen(
     """The design and penalty of the fit to the other records that makes those held out likeliest, and that fit."""
     many = judged(counts.shape[1])
     whole, out = counts[:many], held[:many]
+    if not (whole - out).any():  # a few records, all of them held out
+        return designs[0], copies * PENALTIES[0], None
     judge = _near if len(whole) >= LARGE else _downwards
     best = -np.inf
     found: tuple[sp.csr_matrix, float, F64 | None] = (designs[0], copies * PENALTIES[-1], None)

@@ -87,7 +87,7 @@ def proposed(data: Any, variable: str) -> Stated:
     lengths = {len(as_text(v)) for v in there}
     if len(lengths) == 1 and all(as_text(v).isalnum() for v in there) and max(lengths) > 1:
         return _codes(there)
-    return _smallest(there, count[count > 0].astype(float))
+    return smallest(there, count[count > 0].astype(float))
 
 
 def _numbers(column: Column) -> Stated:
@@ -139,7 +139,7 @@ def _codes(values: Sequence[Any]) -> Stated:
     return {"prefix": found[:LEVELS]} if found else {}
 
 
-def _smallest(values: Sequence[Any], count: F64) -> Stated:
+def smallest(values: Sequence[Any], count: F64) -> Stated:
     """Ever more of the smallest categories under one name."""
     order = np.argsort(count, kind="stable")
     running = np.cumsum(count[order]) / count.sum()

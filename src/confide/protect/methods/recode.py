@@ -15,11 +15,16 @@ from confide.frames.columns import F64, Column, Kind, Records
 from confide.frames.hierarchies.groups import Groups
 from confide.frames.hierarchies.hierarchy import Hierarchy
 from confide.frames.hierarchies.intervals import Intervals
+from confide.frames.hierarchies.made import smallest
 from confide.frames.types.exact import blurred
 from confide.protect.seam.coarsening import Chain, Coarsening
-from confide.protect.seam.dials import Dial, Offers, Outlook, Subject, Untried, one_each
-from confide.protect.seam.mechanism import CoarseningMethod, Mechanism, Name, registered
+from confide.protect.seam.dials import Change, Dial, Offers, Outlook, Subject, Untried
+from confide.protect.seam.mechanism import CoarseningMethod, Name, registered
+from confide.protect.seam.words import amount
 from confide.protect.shared.stated_values import not_there
+
+CATEGORIES = 500
+"""Categories of which the rarest are put together, at most."""
 
 
 @registered
@@ -107,27 +112,32 @@ class Recode(CoarseningMethod):
 
     @classmethod
     def dials(cls, outlook: Outlook) -> Offers:
-        """Every variable that has a hierarchy, by its levels between the first and the last."""
-        wrong = list[Untried]()
+        """Every variable that has a hierarchy, by its levels between the first and the last; and its rarest categories
+        together, where they have no broader groups yet that say so."""
+        none = list[str]()
+        for s in outlook.worth():
+            found = list[Dial]()
+            for h in dict.fromkeys((s.hierarchy, _rarest(s))):
+                try:
+                    found += cls._dial(s, h)
+                except InputError as error:
+                    yield Untried(cls.method, str(error).rstrip("."), (s.name,))
+            yield from found
+            none += [] if found else [s.name]
+        if none:
+            why = "no hierarchy has a level that puts some of its values together and not all"
+            yield Untried(cls.method, why, tuple(none))
 
-        def levels(s: Subject) -> list[int]:
-            try:
-                return _levels(s)
-            except InputError as error:
-                wrong.append(Untried(cls.method, str(error).rstrip("."), (s.name,)))
-                return []
+    @classmethod
+    def _dial(cls, s: Subject, h: Hierarchy | None) -> list[Dial]:
+        """One hierarchy by its levels, if any of them is worth releasing."""
+        levels = _levels(s, h)
 
-        def step(s: Subject, level: int) -> Mechanism:
-            return cls(s.name, hierarchy=s.hierarchy, level=level)
+        def at(level: int) -> Change:
+            return Change((cls(s.name, hierarchy=h, level=level),))
 
-        def says(s: Subject, level: int) -> str:
-            return f"recode {s.name}: {s.hierarchy.levels[level]}" if s.hierarchy else ""
-
-        none = "no hierarchy has a level that puts some of its values together and not all"
-        found = one_each(cls.method, outlook.worth(), levels, step, says, none)
-        said = {v for w in wrong for v in w.variables}
-        found = [f for f in found if isinstance(f, Dial) or not set(f.variables) <= said]
-        return [*found, *wrong]
+        found = Dial(cls.method, (s.name,), levels, at, lambda level: f"recode {s.name}: {_named(h, level)}")
+        return [found] if levels else []
 
     def kinds(self) -> Mapping[str, Kind]:
         if self.hierarchy is not None:
@@ -154,12 +164,28 @@ class Recode(CoarseningMethod):
         return rule
 
 
-def _levels(s: Subject) -> list[int]:
-    """Levels of a variable's hierarchy that put values together, each more than the one before, but not all."""
-    if s.hierarchy is None or s.hierarchy.kind not in (None, s.kind):
-        return []
-    many = [len(groups) for groups in s.hierarchy.tree(s.column).levels]
-    return [k for k in range(1, len(many)) if 1 < many[k] < many[k - 1]]
+def _named(h: Hierarchy | None, level: int) -> str:
+    """A level by its name, widths without powers of ten."""
+    if h is None:
+        return ""
+    return f"in steps of {amount(h.widths[level - 1])}" if h.widths and h.names is None else h.levels[level]
+
+
+def _levels(s: Subject, h: Hierarchy | None) -> tuple[int, ...]:
+    """Levels of a hierarchy that put values together, each more than the one before, but not all."""
+    if h is None or h.kind not in (None, s.kind):
+        return ()
+    many = [len(groups) for groups in h.tree(s.column).levels]
+    return tuple(k for k in range(1, len(many)) if 1 < many[k] < many[k - 1])
+
+
+def _rarest(s: Subject) -> Hierarchy | None:
+    """Ever more of a variable's smallest categories as one; None for numbers, and for few or very many categories."""
+    if s.kind == "numeric" or not 3 < s.distinct <= CATEGORIES:
+        return None
+    codes, count = np.unique(s.values.astype(np.int64), return_counts=True)
+    made = smallest([s.column.levels[c] for c in codes], count.astype(float))
+    return Hierarchy(**made) if made else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -108,7 +108,7 @@ def advise(
         limits = checked_limits(asked.limits, study.measures, learnt=study.own_risks)
         needed = _needed(study, asked.by, min_utility)
         work = Work(study, needed, seed, sample_of(study.data.height, _share(limits, study), seed), store)
-        dials, untried = _useful(asked, limits)
+        dials, untried = _useful(asked, limits, quick)
         with progress_bar("searching", int(limit), progress) as done:
             counted = Budget(limit, (most + 2) * repeats / cores, done)
             search = Search(Space(asked.base, dials), own, work, limits, asked.by, counted, threads, asked.outlook.kept)
@@ -126,10 +126,13 @@ def advise(
     return _told(asked, search, ending, chosen, untried, final, seed, time.perf_counter() - began, repeats)
 
 
-def _useful(asked: Asked, limits: Mapping[str, float]) -> tuple[list[Dial], list[Untried]]:
+def _useful(asked: Asked, limits: Mapping[str, float], quick: bool) -> tuple[list[Dial], list[Untried]]:
     """Dials that can lower a risk that is limited: what no intruder knows need not be altered, unless a risk of the file
-    is limited."""
+    is limited. A quick search leaves out what takes long."""
     dials, untried = offered(asked.outlook)
+    slow = "it takes long on this file; a search that is not quick tries it"
+    untried += [Untried(d.family, slow, d.variables) for d in dials if quick and d.dear]
+    dials = [d for d in dials if not (quick and d.dear)]
     if any(about_file(risk) for risk in limits):
         return dials, untried
     known = {s.name for s in asked.outlook.subjects if s.known}

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from confide.attack.intruder import Intruder, Unsure
+from confide.attack.intruder import Intruder
 from confide.core.checks import names_of
 from confide.core.errors import InputError, did_you_mean
 from confide.frames.encoded import Encoded

@@ -171,8 +171,8 @@ def _gain(asked: Question, a: int, b: int) -> Interval:
     found = asked.every.paired(asked.values, a, b)
     if asked.measure.direction == "higher":
         return found
-    ends = (None if e is None else -e for e in (found.high, found.low))
-    return Interval(-found.mean, *ends, found.sd, found.repeats)
+    low, high = (None if e is None else -e for e in (found.high, found.low))
+    return Interval(-found.mean, low, high, found.sd, found.repeats)
 
 
 def _second(study: Study, pair: Sequence[str], fresh: Question) -> RunnerUp:

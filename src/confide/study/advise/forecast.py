@@ -17,7 +17,7 @@ from confide.frames.columns import F64
 from confide.measure.utility.measure import Measure
 from confide.protect.seam.dials import Dial
 from confide.study.advise.numbers import Place, loss_of, risks_of
-from confide.study.advise.trials import Tried
+from confide.study.advise.trials import SAMPLED, Tried
 
 LITTLE = 0.02
 """Of the way to the limit; who comes less far is no start."""
@@ -79,12 +79,12 @@ class Forecast:
 
     def learn(self, anchor: Tried, candidates: Iterable[Tried]) -> None:
         """Read off effects: what one dial does, beside the file as it is."""
-        self.start = self.known(anchor, anchor.sampled and 1)
+        self.start = self.known(anchor, _first(anchor))
         self.effects = {}
         for c in candidates:
             if c.base or len(c.setting) != 1 or self.start is None:
                 continue
-            found = self.known(c, c.sampled and 1)
+            found = self.known(c, _first(c))
             ((k, x),) = c.setting
             if found is not None and x in self.ladders[k].places:
                 each = self.effects.setdefault(k, [(-1.0, np.zeros_like(self.start.logs), 0.0)])
@@ -124,3 +124,8 @@ class Forecast:
         way = self.start.worst
         done = way - of.worst
         return of.loss * way / done + 1e-9 * of.worst if done > LITTLE * way else math.inf
+
+
+def _first(c: Tried) -> int | None:
+    """The rung of a candidate's first trial: effects are read off trials that are alike."""
+    return SAMPLED if c.sampled is not None else None

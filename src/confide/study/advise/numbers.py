@@ -122,8 +122,7 @@ def worst(risks: Mapping[Place, Risk]) -> float:
 
 def loss_of(c: Tried, measure: Measure) -> float | None:
     """How far the mean utility is from the best, whatever the direction; None where it is not known."""
-    trials = [t for t in (c.whole or [c.sampled]) if t is not None and not t.error]
-    values = [t.utility.get(measure.name) for t in trials]
+    values = [t.utility.get(measure.name) for t in c.good]
     known = [v for v in values if v is not None]
     return abs(float(np.mean(known)) - float(measure.best)) if known and len(known) == len(values) else None
 

@@ -11,7 +11,7 @@ from confide.frames.encoded import Encoded
 from confide.frames.hierarchies.hierarchy import Hierarchy
 from confide.frames.roles.result import Roles, roles
 from confide.protect.plan import Plan
-from confide.protect.seam.dials import Outlook, Subject
+from confide.protect.seam.dials import Outlook
 from confide.study.look.asked import coded
 
 
@@ -40,18 +40,12 @@ def outlook_of(
         if h.kind is not None:
             stated.setdefault(name, h.kind)
     judged = found if found is not None else roles(data)
-    other = {*identifiers, unit, weight}
-    names = [v for v in file.frame.columns if v not in other and kind_of(file.frame[v])]
+    names = [v for v in file.frame.columns if v not in (*identifiers, unit, weight) and kind_of(file.frame[v])]
     chosen = {v: kind for v in names if (kind := _kind(file, judged, v, stated)) is not None}
-
-    def subject(name: str) -> Subject:
-        column = file.column(name, chosen.get(name))
-        return Subject(
-            name, column, name in known, name in sensitive, levels.get(name) or _proposed(file, name, column.kind)
-        )
-
-    kept = tuple(v for v in names if v in keep)
-    return Outlook(file, tuple(subject(v) for v in names if v not in keep), unit, weight, kept, chosen)
+    return Outlook.of(
+        file, known=known, sensitive=sensitive, leave=identifiers, unit=unit, weight=weight, keep=keep,
+        hierarchies=levels, kinds=chosen,
+    )  # fmt: skip
 
 
 def base_plan(outlook: Outlook, identifiers: Sequence[str] = (), **more: Any) -> Plan:
@@ -82,12 +76,3 @@ def _kind(file: Encoded, found: Roles, name: str, stated: Mapping[str, Kind]) ->
     own = file.column(name).kind
     kind = stated.get(name) or ("categorical" if own == "numeric" and coded(file, found, name) else own)
     return kind if kind != own else None
-
-
-def _proposed(file: Encoded, name: str, kind: Kind) -> Hierarchy | None:
-    """A hierarchy that suits a variable of this kind; None where none is found."""
-    try:
-        h = Hierarchy.propose(file, name) if file.column(name).kind == kind else None
-    except InputError:
-        return None
-    return h if h is not None and h.form else None

@@ -130,7 +130,7 @@ class Advice(Result):
         out = self.study.save(place, overwrite)
         for table in ("tried", "families", "untried"):
             out.append(write(getattr(self, table), place / f"{table}.csv", overwrite=overwrite, private=True))
-        plan = self.plan if self.plan is not None else self.nearest and self.nearest.plan
+        plan = self.plan if self.nearest is None else self.nearest.plan
         if plan is not None:
             out.append(plan.save(place / ("plan.toml" if self.plan else "nearest.toml"), overwrite=overwrite))
         if data is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any
+from typing import Any, cast
 
 from confide.core.errors import InputError
 from confide.measure.utility.measure import Measure
@@ -52,7 +52,7 @@ class Search:
     @property
     def candidates(self) -> list[Tried]:
         """All that were tried, in the order in which they were thought of."""
-        return [c for c in self.tried.values() if c.evaluations or c.error]
+        return [c for c in self.tried.values() if c.evaluations]
 
     @property
     def first(self) -> int:
@@ -111,13 +111,17 @@ class Search:
         return self.tried[key]
 
     def _singles(self) -> list[Job]:
-        """Every dial at its middle strength, the families taking turns."""
+        """Every dial at its middle strength, the families taking turns, and what takes long last."""
         by_family: dict[str, list[Tried]] = {}
         for k, d in enumerate(self.space.dials):
             middle = d.strengths[len(d.strengths) // 2]
             by_family.setdefault(d.family, []).append(self._candidate(0, ((k, middle),)))
         turns = zip_longest(*by_family.values())
-        return [Job(c, self.first) for turn in turns for c in turn if c is not None and not c.error]
+        found = [c for turn in turns for c in turn if c is not None and not c.error]
+        return [Job(c, self.first) for c in sorted(found, key=self._dear)]
+
+    def _dear(self, c: Tried) -> bool:
+        return any(self.space.dials[k].dear for k, _ in c.setting)
 
     def _wave(self, first: bool) -> list[Job]:
         """Repeats for the best, all targets for the next, then new settings."""
@@ -173,7 +177,7 @@ class Search:
 
     def _chain(self, family: str) -> Tried | None:
         """The mix that begins with a family."""
-        at, setting = self.forecast.start, ()
+        at, setting = self.forecast.start, cast(Setting, ())
         for step in range(CHAIN):
             if at is None or at.worst <= 0:
                 break
@@ -214,8 +218,10 @@ class Search:
             if not math.isfinite(promise) or taken.get(source, 0) >= ALIKE:
                 continue
             c = self._candidate(*key)
-            if not c.error and not c.evaluations:
+            slow = self._dear(c)
+            if not c.error and not c.evaluations and not (slow and taken.get("dear")):
                 out.append(c)
+                taken["dear"] = taken.get("dear", 0) + slow
                 taken[source] = taken.get(source, 0) + 1
             if len(out) >= 2 * NEW:
                 break

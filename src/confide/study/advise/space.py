@@ -11,9 +11,7 @@ from confide.core.registry import known
 from confide.protect.plan import Plan
 from confide.protect.seam.dials import Change, Dial, Outlook, Untried
 from confide.protect.seam.mechanism import Mechanism
-
-ORDER = {"coarsen": 0, "random": 1, "select": 2}
-"""Steps that coarsen come first, those that leave out records last."""
+from confide.study.advise.order import in_order
 
 Setting = tuple[tuple[int, Any], ...]
 """Dials by their number, rising, each with its strength; one that is not named is not turned."""
@@ -32,8 +30,9 @@ def offered(outlook: Outlook) -> tuple[list[Dial], list[Untried]]:
 
 
 def dropping(outlook: Outlook) -> Iterator[Dial]:
-    """A variable that is not released at all."""
-    yield from (_dropped(s.name) for s in outlook.subjects)
+    """A variable that is not released at all, if that protects anybody and leaves others."""
+    if len({*outlook.readable} | ({outlook.weight} - {None})) > 1:
+        yield from (_dropped(s.name) for s in outlook.worth())
 
 
 def _dropped(name: str) -> Dial:
@@ -52,10 +51,9 @@ def changed(plan: Plan, change: Change) -> Plan:
         if kept is None:
             raise InputError(f"{step.where} cannot go on without {', '.join(sorted(gone & set(step.variables)))}.")
         left += kept
-    left.sort(key=lambda s: ORDER.get(s.role, 1))
     there = set(plan.kinds) - gone
     return replace(
-        plan, steps=tuple(left), drop=(*plan.drop, *(v for v in change.drop if v not in plan.drop)),
+        plan, steps=tuple(in_order(left)), drop=(*plan.drop, *(v for v in change.drop if v not in plan.drop)),
         categorical=[v for v in plan.categorical if v in there], numeric=[v for v in plan.numeric if v in there],
     )  # fmt: skip
 

@@ -64,9 +64,8 @@ def _worst(c: Tried) -> tuple[str | None, Risk | None]:
 
 
 def _mean(c: Tried, name: str) -> float | None:
-    trials = [t for t in (c.whole or [c.sampled]) if t is not None and not t.error]
-    values = [v for t in trials if (v := t.utility.get(name)) is not None]
-    return sum(values) / len(values) if values and len(values) == len(trials) else None
+    values = [v for t in c.good if (v := t.utility.get(name)) is not None]
+    return sum(values) / len(values) if values and len(values) == len(c.good) else None
 
 
 def _status(search: Search, ending: Ending, c: Tried, name: str | None, spread: Spread) -> tuple[str, str]:
@@ -82,7 +81,8 @@ def _status(search: Search, ending: Ending, c: Tried, name: str | None, spread: 
     rival = search.beaten_by(c, spread)
     if rival is not None:
         mine, theirs = loss_of(c, search.measure), loss_of(rival, search.measure)
-        assert mine is not None and theirs is not None
+        assert mine is not None
+        assert theirs is not None
         return f"beaten by {rival.name}", (
             f"it loses {number(mine)} by {search.measure.name}, {rival.name} {number(theirs)} within the limits, "
             "beyond 3 standard errors"

@@ -81,6 +81,12 @@ class Tried:
         """Releases that were made and attacked."""
         return (self.sampled is not None) + len(self.whole)
 
+    @property
+    def good(self) -> list[Trial]:
+        """Its trials on the highest rung, those that could be made."""
+        trials = self.whole or ([] if self.sampled is None else [self.sampled])
+        return [t for t in trials if not t.error]
+
     def add(self, trial: Trial, rung: int) -> None:
         """One more trial."""
         if trial.error:

@@ -35,8 +35,8 @@ def as_long_as(
     def worker(own: int) -> None:
         while True:
             with lock:
-                at = next(left, None) if more() else None
-                if at is None:
+                at = next(left, None)
+                if at is None or not more():
                     deque(left, maxlen=0)
                     return
             found[at[0]] = work(at[1], own)

@@ -19,14 +19,18 @@ REPEATS = 10
 """Rows per value that a key has on average, at least: of others nearly all values would be hidden."""
 PARTS = 5
 """How many groups of k people a file must have room for."""
+VALUES = 100
+"""Values that a key has at most, for the same reason."""
 KEYS = 60
 """Keys that a step takes together."""
+DEAR = 100_000
+"""Values of keys in a file beyond which a step takes many seconds."""
 
 
 def offers(cls: Callable[..., LocalSuppression], outlook: Outlook) -> Offers:
     """Dials for the coarse ones among the keys that some intruder knows."""
     known = outlook.those(known=True)
-    keys = tuple(s.name for s in known if s.distinct * REPEATS <= outlook.rows)[:KEYS]
+    keys = tuple(s.name for s in known if s.distinct <= min(VALUES, outlook.rows // REPEATS))[:KEYS]
     fine = tuple(s.name for s in known if s.name not in keys)
     if fine:
         yield Untried(METHOD, "too many values: nearly all of them would be hidden; recode it first", fine)
@@ -40,18 +44,21 @@ def offers(cls: Callable[..., LocalSuppression], outlook: Outlook) -> Offers:
     if not sizes:
         yield Untried(METHOD, "the file has too few rows to put people together", keys)
         return
-    yield _dial(cls, keys, sizes, "own")
+    dear = outlook.rows * len(keys) > DEAR
+    yield _dial(cls, keys, sizes, "own", dear)
     if len(keys) <= MOST:
-        yield _dial(cls, keys, sizes, "wildcard")
+        yield _dial(cls, keys, sizes, "wildcard", dear)
     else:
         yield Untried(METHOD, f"rule wildcard takes at most {MOST} keys", keys)
 
 
-def _dial(cls: Callable[..., LocalSuppression], keys: tuple[str, ...], sizes: tuple[int, ...], rule: str) -> Dial:
+def _dial(
+    cls: Callable[..., LocalSuppression], keys: tuple[str, ...], sizes: tuple[int, ...], rule: str, dear: bool
+) -> Dial:
     """One rule. Only whole numbers of people are strengths."""
     how = " where a hidden value agrees with any" if rule == "wildcard" else ""
     return Dial(
         METHOD, keys, sizes, lambda k: Change((cls(keys, k=k, rule=rule),)),
         lambda k: f"hide single values of {listed(keys)} until {k} people share each combination{how}",
-        between=True, whole=True,
+        between=True, whole=True, dear=dear,
     )  # fmt: skip

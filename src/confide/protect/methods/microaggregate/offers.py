@@ -28,7 +28,7 @@ ROWS = 100_000
 def offers(cls: Callable[..., Microaggregate], outlook: Outlook) -> Offers:
     """Single numbers; those known together; all that are worth it together."""
     numbers = outlook.worth("numeric")
-    sets = [(s,) for s in numbers]
+    sets: list[tuple[Subject, ...]] = [(s,) for s in numbers]
     known, others = (tuple(s for s in numbers if s.known == which) for which in (True, False))
     joint = dict.fromkeys((known, others, numbers))
     several = [group for group in joint if 1 < len(group) <= TOGETHER]

@@ -17,7 +17,7 @@ from confide.protect.methods.synthesis.from_others import FromOthers, says_nothi
 from confide.protect.methods.synthesis.in_turn import numbers_in_turn
 from confide.protect.methods.synthesis.quantile.fitted_process import Process
 from confide.protect.seam.coarsening import Chain
-from confide.protect.seam.dials import Offers, Outlook
+from confide.protect.seam.dials import Offers, Outlook, Untried
 from confide.protect.seam.evidence import Evidence
 from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.likelihood import Columns, Likelihood
@@ -26,6 +26,8 @@ from confide.protect.shared.category_codes import joint_codes
 from confide.protect.shared.predictors import Predictors, enough_rows
 from confide.protect.shared.standing_apart import States
 
+ROWS, QUANTILES = 100_000, 29
+"""Records of a file in which it is tried at most, and quantiles that are then fitted: the time grows with both."""
 NEAR, POWER = 10, 0.75
 """An intruder's own choice of caliper leaves this power of a cell's records inside for a typical target, at least ten:
 few enough to tell, and enough that calipers on two or three variables do not exclude everybody."""
@@ -97,9 +99,13 @@ class QuantileRegression(FromOthers):
     @classmethod
     def dials(cls, outlook: Outlook) -> Offers:
         """Numbers, one by one and several in turn, by the number of predictors."""
-        return numbers_in_turn(
-            cls.method, outlook, lambda name, given, _: cls(name, given=given), "by quantile regression"
-        )
+        if outlook.rows > ROWS:
+            return (Untried(cls.method, f"it takes too long to try in a file of more than {ROWS:,} rows"),)
+
+        def make(name: str, given: tuple[str, ...], _: None) -> QuantileRegression:
+            return cls(name, given=given, quantiles=QUANTILES)
+
+        return numbers_in_turn(cls.method, outlook, make, "by quantile regression")
 
     def kinds(self) -> Mapping[str, Kind]:
         return {self.variable: "numeric"}
