@@ -71,16 +71,19 @@ def test_what_is_discarded_is_beaten_or_breaks_the_limit(advice: cf.Advice) -> N
             assert row["share"] > 0.15
 
 
+@pytest.mark.slow
 def test_threads_change_nothing(advice: cf.Advice) -> None:
     assert same(advice, advised(threads=2))
 
 
+@pytest.mark.slow
 def test_a_time_is_rerun_by_its_evaluations() -> None:
     timed = advised(budget="2 s")
     assert timed.evaluations >= 1
     assert same(timed, advised(budget=timed.evaluations))
 
 
+@pytest.mark.slow
 def test_another_seed_is_another_search(advice: cf.Advice) -> None:
     assert not same(advice, advised(seed=2))
 
@@ -104,6 +107,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, int]]:
     return state
 
 
+@pytest.mark.slow
 def test_a_search_that_was_stopped_goes_on(advice: cf.Advice, counted: dict[str, int], tmp_path: Path) -> None:
     counted["stop"] = 18
     with pytest.raises(Stopped):
@@ -132,6 +136,7 @@ def test_no_limit_can_be_met() -> None:
     assert found.frame["status"][0] == "nearest"
 
 
+@pytest.mark.slow
 def test_on_noise_no_plan_is_called_better() -> None:
     rng = np.random.default_rng(3)
     noise = pl.DataFrame({f"x{k}": rng.choice(list("abcdef"), 300) for k in range(4)})
@@ -154,7 +159,7 @@ def test_plans_of_ones_own_take_part_and_what_is_kept_is_released() -> None:
 
 
 def test_it_says_what_it_cannot_do() -> None:
-    with pytest.raises(cf.InputError, match="No key was found|State them"):
+    with pytest.raises(cf.InputError, match="State them"):
         cf.advise({"q1": [0.5, 1.5, 2.5] * 20, "q2": [1.5, 0.1, 2.2] * 20}, budget=5)
     with pytest.raises(cf.InputError, match="no rows"):
         cf.advise(pl.DataFrame({"sex": []}), ["sex"], budget=5)
@@ -174,15 +179,16 @@ def test_small_and_odd_files() -> None:
     assert alone.reason
     constant = people().with_columns(sex=pl.lit("f")).select("sex", "pay")
     flat = cf.advise(constant, ["sex"], max_risk={"found": "5%"}, budget=12, repeats=2, seed=1)
-    assert flat.name == "as it is"
+    assert flat.name == "release everything"
     assert any("one value" in said for said in flat.asked)
     fifty = advised(people(50), max_risk={"found": "40%"}, budget=25)
     assert fifty.reason
     gaps = people().with_columns(weight=pl.when(pl.col("age") > 30).then(10.0))
-    weighed = advised(gaps, budget=5)
-    assert any("guessed, and is left out" in said for said in weighed.asked)
+    with pytest.raises(cf.InputError, match="missing"):
+        advised(gaps, weight="weight")
 
 
+@pytest.mark.slow
 def test_it_is_saved_and_comes_back(advice: cf.Advice, tmp_path: Path) -> None:
     people().write_csv(tmp_path / "people.csv")
     made = advice.save(tmp_path / "out", data="../people.csv")

@@ -31,8 +31,8 @@ class Change:
 class Dial:
     """One way of using a method on some variables. `strengths`: values to try first, weakest first. `at`: the change at
     a strength. `says`: a strength in words, as "swap race, 10% of records". `between`: whether a number between two
-    strengths is one too (with `whole`, only whole numbers are). `family`: what it is listed under. `dear`: it takes many
-    seconds on this file, so that a search tries it last, and a quick one not at all."""
+    strengths is one too (with `whole`, only whole numbers are). `family`: what it is listed under. `dear`: it takes
+    many seconds on this file, so that a search tries it last, and a quick one not at all."""
 
     family: str
     variables: tuple[str, ...]

@@ -23,6 +23,7 @@ from confide.study.advise.asked import Asked, asked_about
 from confide.study.advise.budget import Budget, stated_budget
 from confide.study.advise.finish import FEW, FINALISTS, ended, finalists, names_of, with_anchor
 from confide.study.advise.result import Advice
+from confide.study.advise.room import stated_memory
 from confide.study.advise.search import Search
 from confide.study.advise.space import Space, offered
 from confide.study.advise.told import families_frame, nearest_of, reason_of, tried_frame, untried_frame
@@ -43,7 +44,8 @@ def advise(
     data: Any, keys: str | Sequence[str] | None = None, *, sensitive: str | Sequence[str] | None = None,
     weight: str | None = None, unit: str | None = None, population: Any = None,
     identifiers: str | Sequence[str] | None = None, intruders: Mapping[str, Intruder] | None = None,
-    utility: Any = None, max_risk: Mapping[str, float | str] | None = None, by: str | Measure | None = None,
+    utility: Measure | str | Sequence[Measure | str | Mapping[str, object]] | None = None,
+    max_risk: Mapping[str, float | str] | None = None, by: str | Measure | None = None,
     min_utility: Mapping[str, float] | None = None, hierarchies: Mapping[str, Hierarchy] | None = None,
     keep: str | Sequence[str] = (), plans: Mapping[str, Plan] | None = None,
     budget: int | str | timedelta | None = None, quick: bool = False, memory: str | int | None = None,
@@ -51,7 +53,7 @@ def advise(
     overwrite: bool = False, progress: bool | None = None, threads: int | None = None,
     file_risks: Sequence[FileRisk | Mapping[str, object]] = (),
 ) -> Advice:  # fmt: skip
-    """Which methods, at which strength: many plans are tried, each is attacked, and the best within limits is confirmed.
+    """Which methods, at which strength: many plans are tried, each is attacked, and the best within limits confirmed.
 
     `keys`, `sensitive`, `weight`, `unit`, `identifiers`, `population`: roles, guessed as `look` does where they are not
     stated, which `Advice.asked` says. `intruders`: by name; by default one who knows the keys and that a person is in
@@ -107,11 +109,14 @@ def advise(
         most = FEW if quick else FINALISTS
         limits = checked_limits(asked.limits, study.measures, learnt=study.own_risks)
         needed = _needed(study, asked.by, min_utility)
+        room = stated_memory(memory)
         work = Work(study, needed, seed, sample_of(study.data.height, _share(limits, study), seed), store)
         dials, untried = _useful(asked, limits, quick)
         with progress_bar("searching", int(limit), progress) as done:
             counted = Budget(limit, (most + 2) * repeats / cores, done)
-            search = Search(Space(asked.base, dials), own, work, limits, asked.by, counted, threads, asked.outlook.kept)
+            search = Search(
+                Space(asked.base, dials), own, work, limits, asked.by, counted, threads, asked.outlook.kept, room
+            )
             search.run()
         chosen = names_of(finalists(search, most))
         if not chosen:
@@ -127,8 +132,8 @@ def advise(
 
 
 def _useful(asked: Asked, limits: Mapping[str, float], quick: bool) -> tuple[list[Dial], list[Untried]]:
-    """Dials that can lower a risk that is limited: what no intruder knows need not be altered, unless a risk of the file
-    is limited. A quick search leaves out what takes long."""
+    """Dials that can lower a risk that is limited: what no intruder knows need not be altered, unless a risk of the
+    file is limited. A quick search leaves out what takes long."""
     dials, untried = offered(asked.outlook)
     slow = "it takes long on this file; a search that is not quick tries it"
     untried += [Untried(d.family, slow, d.variables) for d in dials if quick and d.dear]
@@ -155,13 +160,13 @@ def _told(
     repeats: int,
 ) -> Advice:  # fmt: skip
     plans = {c.name: c.plan for c in (final.everything, *final.candidates)}
-    near = nearest_of(search, ending, chosen, plans.get(ending.nearest))
+    near = nearest_of(search, ending, plans.get(ending.nearest))
     return Advice(
         plan=None if ending.name is None else plans[ending.name], name=ending.name, choice=ending.choice,
         study=ending.result, confirmed=ending.confirmed, frame=tried_frame(search, ending, chosen),
         families=families_frame(search), untried=untried_frame(untried, search), runner_up=ending.runner_up,
         asked=asked.said, evaluations=search.budget.begun, seconds=seconds, seed=seed,
-        reason=reason_of(search, ending, repeats), nearest=near, script=_script(asked, search, seed, repeats),
+        reason=reason_of(search, ending), nearest=near, script=_script(asked, search, seed, repeats),
         limits=search.limits, by=asked.by.name, statement=final,
     )  # fmt: skip
 

@@ -31,20 +31,20 @@ def stated_budget(budget: Any, quick: bool = False) -> int | float:
         budget = f"{budget.total_seconds()} s"
     if isinstance(budget, int) and not isinstance(budget, bool) and budget >= 1:
         return budget
-    if isinstance(budget, str) and (m := re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*", budget.lower())):
-        if m[2] in UNITS and float(m[1]) > 0:
-            return float(m[1]) * UNITS[m[2]]
+    m = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*", budget.lower()) if isinstance(budget, str) else None
+    if m is not None and m[2] in UNITS and float(m[1]) > 0:
+        return float(m[1]) * UNITS[m[2]]
     raise InputError('budget is a whole number of evaluations, as 200, or a time, as "10 min", "90 s" or a timedelta.')
 
 
 class Budget:
-    """What is left. `limit`: evaluations (a whole number), or seconds, of which `end` are kept for the study at the end:
-    so many evaluations of all targets, divided among threads. Time decides only how many evaluations begin."""
+    """What is left. `limit`: evaluations (a whole number), or seconds, of which `end` are kept for the study at the
+    end: so many evaluations of all targets, divided among threads. Time decides only how many evaluations begin."""
 
     def __init__(self, limit: int | float, end: float = 0.0, done: Callable[[int], None] = lambda _: None) -> None:
         self.limit, self.end, self.done = limit, end, done
         self.begun, self.spent, self.shown = 0, 0.0, 0.0
-        self.dearest: list[float] = []
+        self.seconds: dict[bool, list[float]] = {True: [], False: []}
         self.started = time.perf_counter()
         self._lock = Lock()
 
@@ -62,19 +62,20 @@ class Budget:
         self.begun += more
         return more
 
-    def timed(self, work: Callable[[], R]) -> R:
-        """Do something, and note how long it took."""
+    def timed(self, work: Callable[[], R], whole: bool = True) -> R:
+        """Do something, and note how long it took; `whole`: whether it is such an evaluation as the end has."""
         began = time.perf_counter()
         found = work()
         with self._lock:
-            self.dearest.append(time.perf_counter() - began)
+            self.seconds[whole].append(time.perf_counter() - began)
             step = 1 if isinstance(self.limit, int) else self.elapsed - self.shown
             self.shown += step
             self.done(round(step) if isinstance(self.limit, int) else int(self.shown) - int(self.shown - step))
         return found
 
     def _end(self) -> float:
-        """Seconds that the study at the end may take: as if its evaluations were as dear as the mean so far, twice."""
+        """Seconds that the study at the end may take, half as much again as evaluations like its own took."""
         with self._lock:
-            each = sum(self.dearest) / len(self.dearest) if self.dearest else 0.0
-        return min(2 * each * self.end, self.limit / 2)
+            times = self.seconds[True] or self.seconds[False]
+            each = sum(times) / len(times) if times else 0.0
+        return min(1.5 * each * self.end, 0.6 * self.limit)

@@ -15,7 +15,7 @@ from confide.study.advise.result import CONFIRMED, RunnerUp
 from confide.study.advise.search import ALIKE, Search
 from confide.study.advise.trials import WHOLE, Tried
 from confide.study.evaluate import is_random
-from confide.study.result import StudyResult
+from confide.study.result import EVERYTHING, StudyResult
 from confide.study.search.trials import tried
 from confide.study.statement.study import Study
 from confide.study.statement.sweep import Candidate
@@ -67,10 +67,11 @@ def _take(out: list[Tried], candidates: Sequence[Tried], until: int) -> None:
 
 
 def names_of(chosen: Sequence[Tried]) -> dict[str, Tried]:
-    """Finalists by name; of two that are called the same, the second with a number."""
+    """Finalists by name; of two that are called the same, the second with a number. A study has the file as it is in
+    any case, under a name of its own."""
     out: dict[str, Tried] = {}
     for c in chosen:
-        name, k = c.name, 1
+        name, k = (c.name, 1) if c.base or c.setting else (EVERYTHING, 1)
         while name in out:
             k += 1
             name = f"{c.name} ({k})"
@@ -81,8 +82,9 @@ def names_of(chosen: Sequence[Tried]) -> dict[str, Tried]:
 def with_anchor(plans: Mapping[str, Plan], base: Plan) -> dict[str, Plan]:
     """Plans of the study: with one that releases all variables where none of them does, so that what is dropped by all
     still counts as lost."""
-    gone = set.intersection(*(set(p.drop) for p in plans.values())) - set(base.drop)
-    return {**plans, **({AS_IT_IS: base} if gone and AS_IT_IS not in plans else {})}
+    stated = {name: plan for name, plan in plans.items() if name != EVERYTHING}
+    gone = set.intersection(*(set(p.drop) for p in stated.values())) - set(base.drop) if stated else {""}
+    return {**stated, **({AS_IT_IS: base} if gone else {})}
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,13 +111,13 @@ def ended(
     """Choose by the study, and confirm with fresh draws. The plan that comes next is drawn beside it, so that the
     difference between both comes from draws that chose neither."""
     asked = _question(study, result.frame, limits, by)
-    order = asked.order()
+    order = [k for k in asked.order() if asked.every.plans[k] != AS_IT_IS]  # it is there as "release everything"
     try:
         choice: Choice | None = result.choose()
     except InputError:
         choice = None
     if choice is None or not order:
-        k = min(range(len(asked.every.plans)), key=lambda k: (asked.ratio(k), *asked.better(k)))
+        k = min(range(len(asked.every.plans)), key=lambda k: _far(asked, k))
         return Ending(result, None, None, asked.every.plans[k], _numbers(study, asked, k), None, (), (), asked)
     failed: list[str] = []
     for at, k in enumerate(order):
@@ -125,13 +127,19 @@ def ended(
             second = _second(study, pair, fresh) if len(pair) > 1 else None
             name = asked.every.plans[k]
             close = [asked.every.plans[p] for p in order[at + 1 :] if not _apart(asked, k, p)]
-            chosen = choice if not failed else _replaced(result, study, name, failed)
+            chosen = choice if not failed else _replaced(result, study, failed)
             return Ending(
                 result, chosen, name, None, _numbers(study, fresh, 0), second, tuple(failed), tuple(close), asked
             )
         failed.append(asked.every.plans[k])
     k = order[0]
     return Ending(result, None, None, asked.every.plans[k], _numbers(study, fresh, 0), None, tuple(failed), (), asked)
+
+
+def _far(asked: Question, k: int) -> tuple[float, ...]:
+    """How far a plan is from the limits: by the ratio, then by the risk itself, which tells where a limit is 0."""
+    risks = [f[1].mean for f in asked.risks[k].values() if f is not None]
+    return (asked.ratio(k), max(risks, default=math.inf), *asked.better(k))
 
 
 def _question(study: Study, frame: pl.DataFrame, limits: Mapping[str, float], by: str) -> Question:
@@ -149,7 +157,7 @@ def _drawn(study: Study, names: Sequence[str], seed: int, threads: int | None, p
     return tried(study, chosen, seed, threads, "confirming with fresh draws", progress, fresh=True)
 
 
-def _replaced(result: StudyResult, study: Study, name: str, failed: Sequence[str]) -> Choice:
+def _replaced(result: StudyResult, study: Study, failed: Sequence[str]) -> Choice:
     """The choice among those that did not fail."""
     from confide.study.tradeoff.choice import choose
 

@@ -62,8 +62,8 @@ class Advice(Result):
 
     `plan` and its `name` in words; both None where nothing meets the limits, and then `nearest` is there. `choice`: the
     study's choice. `study`: a study of the finalists, as any other, with draws that the search had not seen.
-    `confirmed`: kind ("risk", of the worst intruder, or "utility"), measure, mean, low, high: the chosen plan with draws
-    that chose nothing, so these are the numbers to report. `frame` (also `tried`): one row per candidate: `name`,
+    `confirmed`: kind ("risk", of the worst intruder, or "utility"), measure, mean, low, high: the chosen plan with
+    draws that chose nothing, so these are the numbers to report. `frame` (also `tried`): one row per candidate: `name`,
     `families`, `steps`, `rung` (how far it came: 1 on a sample of targets, 2 on all of them, 3 with repeats, 4 in the
     study), `evaluations`, `intruder` (the worst), `found` with `found_low` and `found_high`, `share`, every utility,
     `status` and `why`. `families`: family, how many were `tried`, `best_alone` and `best_in_mixes` (the best utility
@@ -103,15 +103,16 @@ class Advice(Result):
         """The confirmed numbers of the plan that was chosen; of the nearest where none was."""
         return self.confirmed
 
-    def map(self, risk: str | None = None, utility: str | None = None, **options: Any) -> Any:
+    def map(self, risk: str | None = None, utility: str | None = None, intruder: str | None = None) -> Any:
         """The R-U map of the study, with the plan that was chosen and the limit."""
         marked: dict[str, Any] = {"limits": self.limits} | ({} if self.name is None else {"choice": self.name})
-        measure = self.study.measure(utility or self.by)
-        return upward("map_chart")(self.study.frame, risk or next(iter(self.limits)), measure, **(marked | options))
+        return self.study.map(risk or next(iter(self.limits)), utility or self.by, intruder, **marked)
 
-    def report(self, path: str | os.PathLike[str], **options: Any) -> Path:
-        """The study's report for a board, in one HTML file; options as in `StudyResult.report`."""
-        return self.study.report(path, **({"choice": self.choice} | options))
+    def report(
+        self, path: str | os.PathLike[str], *, outside: bool = False, overwrite: bool = False, fewest: int = 10
+    ) -> Path:
+        """The study's report for a board, in one HTML file; arguments as in `StudyResult.report`."""
+        return self.study.report(path, outside=outside, choice=self.choice, overwrite=overwrite, fewest=fewest)
 
     def save(  # type: ignore[override]
         self, folder: str | os.PathLike[str], overwrite: bool = False, *, data: str | None = None,

@@ -13,8 +13,9 @@ from confide.protect.plan import Plan
 from confide.study.advise.budget import Budget
 from confide.study.advise.forecast import Forecast, Known, Ladder
 from confide.study.advise.numbers import Spread, beats, breaks, holds, loss_of, risks_of, worst
+from confide.study.advise.room import tight
 from confide.study.advise.space import Setting, Space
-from confide.study.advise.trials import REPEATED, SAMPLED, WHOLE, Job, Tried, Work
+from confide.study.advise.trials import REPEATED, SAMPLED, WHOLE, Job, Trial, Tried, Work
 from confide.study.search.trials import as_long_as
 
 NEW, UP, AGAIN = 12, 4, 2
@@ -38,11 +39,12 @@ class Search:
     def __init__(
         self, space: Space, own: Mapping[str, Plan], work: Work, limits: Mapping[str, float], measure: Measure,
         budget: Budget, threads: int | None, kept: Sequence[str] = (),
+        memory: int | None = None,
     ) -> None:  # fmt: skip
         self.spaces = [space, *(Space(plan, space.dials) for plan in own.values())]
         self.names = ["", *own]
         self.space, self.work, self.limits, self.measure = space, work, limits, measure
-        self.budget, self.threads, self.kept = budget, threads, tuple(kept)
+        self.budget, self.threads, self.kept, self.memory = budget, threads, tuple(kept), memory
         self.ladders = [Ladder(d) for d in space.dials]
         self.forecast = Forecast(self.ladders, limits, measure)
         self.tried: dict[tuple[int, Setting], Tried] = {}
@@ -80,12 +82,15 @@ class Search:
         """Whether the budget sufficed for all jobs; those that were done count in any case."""
         todo = [j for j in jobs if not j.what.error]
         made = as_long_as(
-            self.budget.begin, lambda job, cores: self.budget.timed(lambda: self.work.trial(job, cores)), todo,
-            self.work.study.data.height, self.threads,
+            self.budget.begin, self._timed, todo, self.work.study.data.height, self.threads,
+            one_by_one=tight(self.memory),
         )  # fmt: skip
         for job, trial in zip(todo, made, strict=False):
             job.what.add(trial, job.rung)
         return len(made) == len(todo)
+
+    def _timed(self, job: Job, cores: int) -> Trial:
+        return self.budget.timed(lambda: self.work.trial(job, cores), job.rung > SAMPLED)
 
     def _standing(self) -> float:
         """How good the best candidate is: its loss within the limits; before there is one, how far the nearest is."""
@@ -126,7 +131,8 @@ class Search:
     def _wave(self, first: bool) -> list[Job]:
         """Repeats for the best, all targets for the next, then new settings."""
         spread = Spread.of(self.candidates, self.measure)
-        alive = [c for c in self.candidates if not c.error and not self._out(c, spread)]
+        sure = self.sure()
+        alive = [c for c in self.candidates if not c.error and self.beaten_by(c, spread, sure) is None]
         alive.sort(key=self._rank)
         again = [c for c in alive if c.rung == WHOLE and c.random and self._near(c)][:AGAIN]
         up = [c for c in alive if c.rung == SAMPLED and self._near(c)][:UP]
@@ -145,17 +151,12 @@ class Search:
         """Whether a candidate may be within the limits."""
         return bool(risks_of(c, self.limits)) and not breaks(c, self.limits)
 
-    def _out(self, c: Tried, spread: Spread) -> bool:
-        """Whether a candidate within reach of the limits is beaten beyond noise by one that keeps them."""
-        return self.beaten_by(c, spread) is not None
+    def beaten_by(self, c: Tried, spread: Spread, sure: Sequence[Tried]) -> Tried | None:
+        """Which of those that surely keep the limits beats a candidate beyond noise; None where none does."""
+        return next((r for r in sure if r is not c and beats(r, c, self.measure, spread)), None)
 
-    def beaten_by(self, c: Tried, spread: Spread) -> Tried | None:
-        """The candidate that surely keeps the limits and beats this one beyond noise; None where there is none."""
-        if c.plan is None or c is self.anchor:
-            return None
-        return next((r for r in self._sure() if r is not c and beats(r, c, self.measure, spread)), None)
-
-    def _sure(self) -> list[Tried]:
+    def sure(self) -> list[Tried]:
+        """The best of those that keep the limits beyond noise."""
         found = [c for c in self.candidates if not c.error and holds(c, self.limits, surely=True)]
         return sorted(found, key=lambda c: (loss_of(c, self.measure) or 0.0, c.name))[:3]
 

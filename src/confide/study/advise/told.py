@@ -24,12 +24,12 @@ TRIED = {
 
 def tried_frame(search: Search, ending: Ending, chosen: Mapping[str, Tried]) -> pl.DataFrame:
     """One row per candidate, those of the study first, then by how far they came and how little they lose."""
-    spread = Spread.of(search.candidates, search.measure)
+    spread, sure = Spread.of(search.candidates, search.measure), search.sure()
     names = {id(c): name for name, c in chosen.items()}
     rows = []
     for c in search.candidates:
         name = names.get(id(c))
-        status, why = _status(search, ending, c, name, spread)
+        status, why = _status(search, ending, c, name, spread, sure)
         who, found = _worst(c)
         n = found.N if found else 0.0
         error = found.error((found.value * found.n + 0.5) / (found.n + 1)) if found and found.n else 0.0
@@ -68,7 +68,9 @@ def _mean(c: Tried, name: str) -> float | None:
     return sum(values) / len(values) if values and len(values) == len(c.good) else None
 
 
-def _status(search: Search, ending: Ending, c: Tried, name: str | None, spread: Spread) -> tuple[str, str]:
+def _status(
+    search: Search, ending: Ending, c: Tried, name: str | None, spread: Spread, sure: Sequence[Tried]
+) -> tuple[str, str]:
     if c.error:
         return "cannot be carried out", c.error
     if name is not None:
@@ -78,7 +80,7 @@ def _status(search: Search, ending: Ending, c: Tried, name: str | None, spread: 
         (who, risk), found = far
         by = f' by "{who}"' if who else ""
         return "breaks the limit", f"{risk} is {found.ratio:.3g} times the limit{by}, beyond 3 standard errors"
-    rival = search.beaten_by(c, spread)
+    rival = search.beaten_by(c, spread, sure)
     if rival is not None:
         mine, theirs = loss_of(c, search.measure), loss_of(rival, search.measure)
         assert mine is not None
@@ -119,9 +121,9 @@ def families_frame(search: Search) -> pl.DataFrame:
 
 def _best(search: Search, group: Sequence[Tried]) -> float | None:
     """The best utility of those that keep the limits on all targets."""
-    held = [(loss, v) for c in group if holds(c, search.limits)
-            if (loss := loss_of(c, search.measure)) is not None and (v := _mean(c, search.measure.name)) is not None]  # fmt: skip
-    return min(held)[1] if held else None
+    held = [(loss_of(c, search.measure), _mean(c, search.measure.name)) for c in group if holds(c, search.limits)]
+    known = [(loss, value) for loss, value in held if loss is not None and value is not None]
+    return min(known)[1] if known else None
 
 
 def untried_frame(untried: Sequence[Untried], search: Search) -> pl.DataFrame:
@@ -133,7 +135,7 @@ def untried_frame(untried: Sequence[Untried], search: Search) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=UNTRIED, orient="row")
 
 
-def nearest_of(search: Search, ending: Ending, chosen: Mapping[str, Tried], plan: Any) -> Nearest | None:
+def nearest_of(search: Search, ending: Ending, plan: Any) -> Nearest | None:
     """The plan that comes nearest where nothing meets the limits, and what would have to be given up."""
     if ending.nearest is None:
         return None
@@ -159,7 +161,7 @@ def nearest_of(search: Search, ending: Ending, chosen: Mapping[str, Tried], plan
     return Nearest(ending.nearest, plan, risks, tuple(said))
 
 
-def reason_of(search: Search, ending: Ending, repeats: int) -> str:
+def reason_of(search: Search, ending: Ending) -> str:
     """The reason in sentences."""
     many = sum(bool(c.evaluations) for c in search.candidates)
     said = [

@@ -25,8 +25,9 @@ R = TypeVar("R")
 
 
 def as_long_as(
-    more: Callable[[], bool], work: Callable[[T, int], R], items: Sequence[T], rows: int, threads: int | None
-) -> list[R]:
+    more: Callable[[], bool], work: Callable[[T, int], R], items: Sequence[T], rows: int, threads: int | None,
+    one_by_one: bool = False,
+) -> list[R]:  # fmt: skip
     """`work(item, threads)` for the first items, as many as there is time for: each begins in its turn, if `more`
     still says so. What is left out is always the end, however many threads work."""
     cores, lock, left = thread_count(threads), Lock(), iter(enumerate(items))
@@ -41,7 +42,7 @@ def as_long_as(
                     return
             found[at[0]] = work(at[1], own)
 
-    many = min(cores, len(items)) if rows < LARGE else 1
+    many = min(cores, len(items)) if rows < LARGE and not one_by_one else 1
     with calm():
         if many <= 1:
             worker(cores)

@@ -1,0 +1,158 @@
+"""The search against trying everything, and its pieces against plain formulas."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import confide as cf
+from confide.protect.seam.dials import Change, Dial
+from confide.study.advise.budget import Budget, stated_budget
+from confide.study.advise.forecast import Ladder
+from confide.study.advise.numbers import Risk, Spread, loss_of, risks_of
+from confide.study.advise.room import stated_memory
+from confide.study.advise.search import Search
+from confide.study.advise.space import Space
+from confide.study.advise.trials import Job, Tried, Work, sample_of
+from confide.study.meeting import attacks_of
+from confide.study.search.trials import as_long_as
+from tests.study.advise.test_advise import people
+
+WHO = cf.Intruder(knows=["area", "age"])
+RATES = tuple(round(0.08 * k, 2) for k in range(1, 11))
+WINDOWS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+
+
+def dial(family: str, variable: str, strengths: tuple[Any, ...], step: Any) -> Dial:
+    return Dial(family, (variable,), strengths, lambda x: Change((step(x),)), lambda x: f"{family} {x}")
+
+
+def search_of(limit: float, budget: int) -> tuple[Search, Work]:
+    base = cf.Plan([])
+    study = cf.Study(people(200), {"as it is": base}, {"near": WHO}, [cf.Hellinger(pairs=True)], repeats=3, seed=5)
+    dials = [
+        dial("swap", "area", RATES, lambda x: cf.Swap("area", rate=x)),
+        dial("ranks", "age", WINDOWS, lambda x: cf.RankSwap("age", window=x)),
+    ]
+    work = Work(study, study.measures, 5, None)
+    return Search(Space(base, dials), {}, work, {"found_share": limit}, study.measures[0], Budget(budget), 1), work
+
+
+@pytest.mark.slow
+def test_as_good_as_trying_everything_with_a_fifth_of_the_work() -> None:
+    limit = 0.12
+    every, work = search_of(limit, 10_000)
+    grid = [every._candidate(0, ((0, a), (1, b))) for a in RATES for b in WINDOWS]
+    for c in grid:
+        for r in range(3):
+            c.add(work.trial(Job(c, 2 + (r > 0), r), 1), 2 + (r > 0))
+    mine, _ = search_of(limit, 60)  # of 300 evaluations
+    mine.run()
+    assert mine.budget.begun <= 60
+    table = {c.setting: c for c in grid}
+    spread = Spread.of(grid, every.measure).share
+    assert spread is not None
+
+    def point(c: Tried) -> tuple[float, float]:
+        (risk,) = risks_of(c, every.limits).values()
+        loss = loss_of(c, every.measure)
+        assert loss is not None
+        return risk.value, loss
+
+    noise = np.sqrt(limit / 200)
+    tried = [point(table[c.setting]) if c.setting in table else point(c) for c in mine.candidates]
+    for risk, loss in (point(c) for c in grid):
+        if 0.6 * limit <= risk <= 1.7 * limit and not any(
+            r <= risk and x < loss for r, x in (point(c) for c in grid)
+        ):  # on the frontier
+            assert any(r <= risk + 2 * noise and x <= loss * (1 + 2 * spread) for r, x in tried)
+    inside = min(x for r, x in (point(c) for c in grid) if r <= limit)
+    assert min(x for r, x in tried if r <= limit) <= inside * (1 + 2 * spread)
+
+
+def test_a_sample_of_targets_is_part_of_the_whole_attack() -> None:
+    data = people(300)
+    release = cf.Plan([cf.Swap("area", rate=0.3), cf.Sample(0.8)]).protect(data, seed=1)
+    rows = np.sort(np.random.default_rng(2).choice(300, 90, replace=False))
+    (whole,), (part,) = attacks_of(WHO, release, 1), attacks_of(WHO, release, 1, rows)
+    assert set(part.truth) == set(rows) & set(release.link)
+    hits = dict(zip(whole.truth, whole.units["hit"], strict=True))
+    assert part.units["hit"].to_list() == pytest.approx([hits[t] for t in part.truth])
+
+
+def test_the_error_of_a_sample_bounds_what_it_is() -> None:
+    rng = np.random.default_rng(1)
+    hits = np.where(rng.random(2_000) < 0.1, 1 / rng.integers(1, 4, 2_000), 0.0)
+    risk = Risk(hits.mean(), 0.05, 400, 2_000, 1, random=False)
+    shares = [rng.choice(hits, 400, replace=False).mean() for _ in range(2_000)]
+    assert np.std(shares) <= risk.error(hits.mean()) <= 1.6 * np.std(shares)
+    # all targets of one release: the spread over releases alone, none for a plan that draws nothing
+    assert Risk(0.1, 0.1, 50, 50, 1, random=False).error(0.1) == 0
+    assert Risk(0.1, 0.1, 50, 50, 4, random=True).error(0.1) == pytest.approx(np.sqrt(0.09 / 200))
+
+
+def test_a_limit_is_broken_or_kept_only_beyond_three_errors() -> None:
+    error = np.sqrt(0.01 * 0.99 * (1 / 1_000 - 1 / 50_000 + 1 / 50_000))
+    for value, broken, kept in (
+        (0.01 + 3.1 * error, True, False),
+        (0.01 + 2.9 * error, False, False),
+        (0, False, True),
+    ):
+        risk = Risk(value, 0.01, 1_000, 50_000, 1, random=True)
+        assert (risk.breaks, risk.holds) == (broken, kept)
+
+
+def test_a_sample_is_the_same_people_for_a_seed_and_none_of_a_small_file() -> None:
+    a, b = sample_of(20_000, 0.02, 1), sample_of(20_000, 0.02, 1)
+    assert a is not None
+    assert b is not None
+    assert np.array_equal(a, b)
+    assert len(np.unique(a)) == 1_500
+    assert not np.array_equal(a, sample_of(20_000, 0.02, 2))
+    assert sample_of(1_900, 0.02, 1) is None
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_only_the_end_is_left_out(threads: int) -> None:
+    left, lock = [7], threading.Lock()
+
+    def more() -> bool:
+        with lock:
+            left[0] -= 1
+            return left[0] >= 0
+
+    assert as_long_as(more, lambda x, _: 2 * x, range(20), 10, threads) == [2 * k for k in range(7)]
+    left[0] = 30
+    assert as_long_as(more, lambda x, _: x, range(5), 10, threads) == list(range(5))
+    assert left[0] == 25  # nobody asks for more where there is nothing left
+
+
+def test_strengths_between_two() -> None:
+    ladder = Ladder(Dial("swap", ("x",), (0.1, 0.2, 0.8), lambda _: Change(), str, between=True))
+    assert ladder.around(0.2) == [0.15, 0.4]
+    assert ladder.rungs() == [0.1, 0.15, 0.2, 0.4, 0.8]
+    assert ladder.places[0.4] == 1.5
+
+
+@pytest.mark.parametrize("bad", ["soon", 0, -1, True, 1.5, "5 weeks", "0 s"])
+def test_a_budget_that_is_none(bad: Any) -> None:
+    with pytest.raises(cf.InputError, match="whole number of evaluations"):
+        stated_budget(bad)
+
+
+@pytest.mark.parametrize("bad", ["much", 5, True, "1 byte"])
+def test_memory_that_is_none(bad: Any) -> None:
+    with pytest.raises(cf.InputError, match="memory is what"):
+        stated_memory(bad)
+
+
+def test_tight_memory_changes_no_result() -> None:
+    given: dict[str, Any] = {"max_risk": {"found": "30%"}, "budget": 8, "repeats": 2, "seed": 1}
+    data = people(80).select(pl.col("sex", "area", "age"))
+    a, b = (cf.advise(data, ["area", "age"], memory=m, **given) for m in (None, 10**8))
+    assert a.frame.equals(b.frame)
+    assert a.name == b.name
