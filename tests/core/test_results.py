@@ -22,6 +22,7 @@ from confide.core.upward import ABOVE, upward
 from confide.show.charts.of_results import PICTURES
 from confide.study.drawn import drawn
 from confide.theory import smallest_noise_for_uniques
+from tests.helpers.advice import small_advice
 from tests.helpers.source import modules
 
 SOURCE = Path(cf.__file__).parent
@@ -70,6 +71,7 @@ def matches() -> cf.Matches:
 
 
 RESULTS: dict[str, Callable[[], Result]] = {
+    "Advice": lambda: small_advice(rows=300, extra=5),
     "Attack": attack,
     "AttackRates": lambda: cf.SinglingOut(attacks=20).attack(matches().settled.release),
     "Averaged": lambda: cf.Intruder(knows=["sex", "race"]).attack(copies()),
@@ -161,7 +163,11 @@ def test_saved_by_the_ending(name: str, tmp_path: Path) -> None:
     found = result(name)
     more = {"draft": True} if getattr(found, "refusal", "") else {}
     written = found.save(tmp_path / "table.parquet", **more)
-    assert written == [tmp_path / "table.parquet"] if name == "StudyResult" else written == tmp_path / "table.parquet"
+    assert (
+        written == [tmp_path / "table.parquet"]
+        if name in ("Advice", "StudyResult")
+        else written == tmp_path / "table.parquet"
+    )
     assert cf.read(tmp_path / "table.parquet").equals(pl.DataFrame(found.frame))
     found.save(tmp_path / "picture.svg")
     assert (tmp_path / "picture.svg").read_text().startswith("<svg")

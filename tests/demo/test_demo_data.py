@@ -68,6 +68,18 @@ def test_population_counts_have_the_reference_uniques(key: list[str], cells: int
     assert demo("heads").group_by(key).len().filter(pl.col("len") == 1).height == uniques
 
 
+def test_persons_share_what_is_of_their_household() -> None:
+    persons = demo("persons")
+    homes = persons.group_by("household").agg(
+        pl.col("hh_income", "tenure", "n_persons", "area").n_unique(), rows=pl.len()
+    )
+    assert homes.height == 4_226
+    assert homes.select(pl.col("hh_income", "tenure", "n_persons", "area").max()).row(0) == (1, 1, 1, 1)
+    assert homes["rows"].max() == 10
+    assert persons["age"].min() == 15
+    assert persons["weight"].sum() == 903_265
+
+
 def test_population_and_sample_agree_cell_by_cell() -> None:
     key = ["state", "sex", "race", "marital", "educ", "age"]
     sample = demo("heads").group_by(key).len()

@@ -11,6 +11,7 @@ from typing import Any
 
 ABOVE = {
     "FORMATS": "confide.frames.files",
+    "advice_text": "confide.show.text.advice",
     "attack_text": "confide.show.text.attacks",
     "calibrate": "confide.measure.risk.calibration",
     "caution_lines": "confide.show.text.cautions",
@@ -25,6 +26,7 @@ ABOVE = {
     "study_text": "confide.show.text.studies",
     "summarise": "confide.measure.risk.identification",
     "write": "confide.frames.files",
+    "write_advice": "confide.show.advice.page",
     "write_look": "confide.show.look.page",
     "write_report": "confide.show.report",
 }

@@ -1,5 +1,5 @@
-"""Shipped data to try things on: householders of 2024, voters of 1996 (both public domain), a simulated survey, and
-counts of the residents of wards in 2011 (Open Government Licence v3.0, see `demo`).
+"""Shipped data to try things on: householders and persons of 2024, voters of 1996 (all public domain), a simulated
+survey, and counts of the residents of wards in 2011 (Open Government Licence v3.0, see `demo`).
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ __all__ = ["codebook", "demo"]
 
 
 def demo(name: str = "heads") -> pl.DataFrame:
-    """A shipped data set: "heads", "heads_population", "wards", "elites" or "anes1996".
+    """A shipped data set: "heads", "heads_population", "persons", "wards", "elites" or "anes1996".
 
     - "heads": 51,016 householders of the American Community Survey 2024.
     - "heads_population": for each cell of six keys, the householders in the frame of 1,016,437 that "heads" was
       drawn from, and in the sample.
+    - "persons": 8,233 people of 15 and over in 4,226 households of Rhode Island, American Community Survey 2024: a file
+      with households, weights and money.
     - "wards": usual residents by sex and single year of age, 16 to 84, in 123 wards of West Yorkshire, 2011 Census.
       Contains National Statistics data (c) Crown copyright and database right 2012, Open Government Licence v3.0.
     - "elites": 662 simulated rows, a surrogate of the survey of elites in Fienberg, Makov and Sanil (1997), which

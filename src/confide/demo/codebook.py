@@ -49,6 +49,11 @@ TENURE = {
     4: "no rent paid",
 }
 
+MARITAL_ACS = {1: "married", 2: "widowed", 3: "divorced", 4: "separated", 5: "never married"}
+
+AREA = {code: f"area {code}" for code in (103, 105, 106, 107, 200, 300, 400)}
+"""Public use microdata areas of Rhode Island, by their codes."""
+
 HISPANIC = {0: "no", 1: "yes"}
 
 VOTE = {0: "Clinton", 1: "Dole"}
@@ -126,6 +131,27 @@ HEADS_POPULATION = (
     Variable("n_sample", "householders of the cell in heads", "numeric", values="count; sums to 51,016"),
 )
 
+PERSONS = (
+    Variable("household", "number of the household", "identifier", values="1 to 4,226, arbitrary"),
+    Variable("area", "area of residence", "categorical", AREA),
+    Variable("sex", "sex of the person", "categorical", SEX),
+    Variable("age", "age of the person", "numeric", values="years, 15 to 95; top-coded"),
+    Variable("race", "race of the person", "categorical", RACE),
+    Variable("marital", "marital status", "categorical", MARITAL_ACS),
+    Variable("educ", "highest level of schooling", "categorical", EDUC),
+    Variable("tenure", "how the home is held", "categorical", TENURE),
+    Variable("n_persons", "persons in the household, children too", "numeric", values="1 to 14"),
+    Variable("wage_income", "wages of the person", "numeric", values="U.S. dollars a year; 0 if none"),
+    Variable(
+        "other_income",
+        "income of the person other than wages",
+        "numeric",
+        values="U.S. dollars a year; may be negative",
+    ),
+    Variable("hh_income", "income of the household", "numeric", values="U.S. dollars a year; may be negative"),
+    Variable("weight", "survey weight of the person", "weight", values="people that the record stands for"),
+)
+
 WARDS = (
     Variable("ward", "code of the ward", "identifier", values="E05001341 to E05008561"),
     Variable("name", "name of the ward", "identifier", values="123 electoral wards of West Yorkshire"),
@@ -165,6 +191,7 @@ ANES1996 = (
 FILES = {
     "heads": ("household_heads.parquet", HEADS),
     "heads_population": ("household_heads_population.parquet", HEADS_POPULATION),
+    "persons": ("persons.parquet", PERSONS),
     "wards": ("wards.parquet", WARDS),
     "elites": ("elites.parquet", ELITES),
     "anes1996": ("anes1996.parquet", ANES1996),

@@ -12,7 +12,7 @@ from confide.show.charts.theory_labels import dense
 
 WIDE, NARROW = (570.0, 430.0), (340.0, 400.0)
 LEFT, RIGHT, TOP, BOTTOM = 56.0, 12.0, 44.0, 58.0
-MARK, CHOSEN = 5.0, 7.0
+MARK, CHOSEN, FAINT = 5.0, 7.0, 2.4
 
 Tick = tuple[float, Sequence[str]]
 """A place, and the lines of words below it."""
@@ -21,7 +21,8 @@ Tick = tuple[float, Sequence[str]]
 @dataclass(frozen=True)
 class Dot:
     """A plan on the map: its place and the ends of its intervals, all as shares of the full axes. `words` stand beside
-    it, or `short`. `weak`: another need is not met; `front`: no plan beats it; `sweep`: plans joined by a line."""
+    it, or `short`. `weak`: another need is not met; `front`: no plan beats it; `sweep`: plans joined by a line;
+    `faint`: one of many that were given up, drawn small and pale below the others."""
 
     plan: str
     x: float
@@ -33,6 +34,7 @@ class Dot:
     weak: bool = False
     front: bool = False
     sweep: str = ""
+    faint: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,13 +80,14 @@ def decision_map(dots: Sequence[Dot], scene: Scene, alt: str, narrow: bool = Fal
     """
     size = NARROW if narrow else WIDE
     view = _Page(scene, *size)
-    seen = [d for d in dots if scene.holds(d)]
+    pale = [circle(view.at(d.x, d.y), FAINT, "f-bar") for d in dots if d.faint and scene.holds(d)]
+    seen = [d for d in dots if scene.holds(d) and not d.faint]
     lines = [*_curves(view, dots), *_stairs(view, dots)]
     limits, walls = _limits(view)
     named = [_label(view, d) for d in seen]
     soft = [_box(p, 2.0) for way in lines for p in dense(way)] + [_box(p, 2.0) for d in seen for p in _bars(view, d)]
     names = place_labels(named, view.room, walls, soft, 17 if narrow else 25)
-    parts = [*_frame(view), *limits, *(line(way, "s-axis", 1.5) for way in lines)]
+    parts = [*_frame(view), *pale, *limits, *(line(way, "s-axis", 1.5) for way in lines)]
     parts += [p for d in seen for p in _mark(view, d)]
     lost = tuple(d.plan for d, n in zip(seen, names, strict=True) if d.short and (n is None or not n.named))
     return Drawn(Picture(*size, (*parts, *drawn_labels(named, names)), alt), lost)

@@ -12,6 +12,7 @@ from confide.core.result import Result
 from confide.frames.roles.guess import ROLES
 from confide.measure.utility.distances import TotalVariation
 from confide.measure.utility.run import pairs_of
+from confide.show.charts.advice_chart import advice_chart
 from confide.show.charts.charts import calibration_chart, risk_counts, risk_distribution_chart
 from confide.show.charts.grid_chart import grid_chart
 from confide.show.charts.group_charts import utility_by_group_chart
@@ -284,6 +285,7 @@ def _roles(result: Roles) -> Any:
 
 
 PICTURES: dict[str, Callable[[Any], Any]] = {
+    "Advice": advice_chart,
     "Attack": _attack,
     "AttackRates": _rates,
     "Averaged": _averaged,

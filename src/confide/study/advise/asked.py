@@ -99,8 +99,10 @@ def _guessed(
             said.append(_role_words((name,), role, role in asked.guessed))
     said += asked.doubts
     who = {SURE: Intruder(knows=asked.keys)}
-    how = unsure_of(asked)
-    if how is not None:
+    how = unsure_of(asked) if asked.unit is None else None
+    if asked.unit is not None:
+        also = "; of units, populations are not understood, so nobody is taken to be unsure of that"
+    elif how is not None:
         who[UNSURE] = Intruder(knows=asked.keys, membership=how[1])
         also = f", and one who does not know that, with {how[0]} for how many people there are"
     else:

@@ -1,0 +1,228 @@
+"""The sentences of advice: the answer first, how sure it is, what to confirm, and what a search cannot know."""
+
+from __future__ import annotations
+
+from confide.core.visible import visible
+from confide.show.advice.view import AdviceView, span
+from confide.show.names import capital, said
+from confide.study.evaluate import is_random
+from confide.study.statement.checks import EVERYTHING
+from confide.study.tradeoff.question import amount, number
+from confide.study.tradeoff.risk_names import counted
+
+MOST_CAUTIONS = 4
+"""Cautions about claims that are printed; the report has all."""
+
+CANNOT_KNOW = (
+    "What intruders know. Advice holds for those who were stated. Somebody who knows more finds more: state every "
+    "intruder you can think of, also one who knows the sensitive values.",
+    "What analysts need. A plan is good by the measures that were stated; what they do not see is given away for "
+    "nothing. Name the analyses that matter, and look at the others in the report.",
+    "Whether the limit is right. It weighs people against use, which is for the agency to decide, not for a search.",
+    "What nobody tried. The methods offered what they could state of themselves; a plan of your own may be better. Add "
+    "it to the study and compare.",
+    "Other releases. What was published before, or will be, of the same people adds to what an intruder knows.",
+)
+"""What advice cannot know, wherever it is given."""
+
+RUNGS = {
+    1: "on a sample of the people, one draw",
+    2: "on all people, one draw",
+    3: "on all people, with several draws where they draw at random",
+    4: "in the study, draws that the search had not seen",
+}
+"""How candidates were compared on the rungs of the search."""
+
+
+def answer(view: AdviceView) -> list[str]:
+    """What to release, who finds how many, what is kept: the first sentence stands out."""
+    return [headline(view), *_found(view), kept(view)]
+
+
+def headline(view: AdviceView) -> str:
+    """What to do, in one sentence."""
+    a = view.advice
+    if a.plan is None:
+        limits = " and ".join(f"{view.limit_words(r)} ({said(r)})" for r in a.limits)
+        more = "; the budget ended the search, and a larger one may find more" if _short(view) else ""
+        return f"Nothing that was tried keeps the limit: at most {limits}{more}."
+    if not a.plan.steps and not a.plan.drop:
+        return "Release it as it is, without identifiers: that keeps the limit already."
+    return f"Release it so: {visible(str(a.name))}."
+
+
+def _found(view: AdviceView) -> list[str]:
+    """Risk of the plan that is spoken of, beside the limit and the file as it is."""
+    plan = view.best
+    if plan is None:
+        return []
+    out = []
+    for risk in view.advice.limits:
+        row, before = view.risk_row(plan, risk), view.risk_row(EVERYTHING, risk)
+        who = view.strongest(plan, risk)
+        many = len(view.advice.study.intruders)
+        by = "" if who is None else f'the strongest of {many} intruders, "{visible(who)}", ' if many > 1 else (
+            f'the intruder, "{visible(who)}", ')  # fmt: skip
+        told = view.risk_words(row, view.targets(plan))
+        then = f"; in the file as it is, {view.risk_words(before, view.targets(EVERYTHING), False)}" if before else ""
+        nearest = "" if view.advice.plan is not None else f"The nearest is: {visible(plan)}. There "
+        if counted(risk) == "found" and by:
+            text = f"{by}finds {_of_people(risk, told)}{_against(view, risk, row)}{then}."
+        else:
+            text = f"{said(risk)} is {told}{_against(view, risk, row)}{then}."
+        out.append(nearest + text if nearest else capital(text))
+    return out
+
+
+def _of_people(risk: str, told: str) -> str:
+    """ "0.96% (490 of 51,016)" as a share of people."""
+    first, _, rest = told.partition(" ")
+    return f"{first} of people {rest}".strip() if risk != "found" else f"{first} people {rest}".strip()
+
+
+def _against(view: AdviceView, risk: str, row: object) -> str:
+    mean = row.get("mean") if isinstance(row, dict) else None
+    if mean is None:
+        return ""
+    side = "within the limit of" if mean <= view.advice.limits[risk] * (1 + 1e-12) else "above the limit of"
+    return f", {side} {view.limit_words(risk)}"
+
+
+def kept(view: AdviceView) -> str:
+    """What is kept for analysts, by every measure."""
+    plan = view.best
+    if plan is None:
+        return ""
+    parts = []
+    for m in view.measures:
+        best = f"{m.direction} is better, {number(float(m.best))} is unaltered"
+        told = view.kept_words(view.kept_row(plan, m.name))
+        told = f"{told[:-1]}; {best})" if told.endswith(")") else f"{told} ({best})"
+        parts.append(f"{said(m.name)} {told}")
+    return f"What is kept: {'; '.join(parts)}."
+
+
+def sure(view: AdviceView) -> list[str]:
+    """How sure the numbers are, and how close the runner-up came."""
+    if view.best is None:
+        return []
+    plan = view.plan
+    drawn = "These numbers are of fresh draws, which neither chose the plan nor were seen by the search."
+    if view.advice.plan is None:
+        drawn = "These numbers are of draws that the search had not seen."
+    if plan is not None and not is_random(plan):
+        drawn = "The plan draws nothing at random, so its numbers do not vary from draw to draw."
+    return [drawn, *runner_up(view)]
+
+
+def runner_up(view: AdviceView) -> list[str]:
+    """How close the second came."""
+    second = view.advice.runner_up
+    if second is None:
+        return ["No other candidate within the limit was compared to the end."] if view.advice.plan is not None else []
+    d, by = second.difference, said(view.measure.name)
+    ends = f" (95% interval {number(d.low)} to {number(d.high)})" if d.low is not None and d.high is not None else ""
+    head = f"Second comes: {visible(second.name)}, worse by {number(d.mean)}{ends} in {by}"
+    if second.apart:
+        return [f"{head}: beyond the spread of draws."]
+    return [f"{head}. That is within the spread of draws, so the two cannot be told apart: take whichever suits you."]
+
+
+def confirm(view: AdviceView) -> list[str]:
+    """What was guessed or taken by default, and should be confirmed."""
+    return [visible(s) for s in view.advice.asked if _open(s)]
+
+
+def stated(view: AdviceView) -> list[str]:
+    """What was stated, and how it was understood."""
+    return [visible(s) for s in view.advice.asked if not _open(s)]
+
+
+def _open(sentence: str) -> bool:
+    """Whether a sentence says that nobody stated something."""
+    return any(words in sentence.lower() for words in ("guess", "not stated", "no limit was stated"))
+
+
+def cautions(view: AdviceView) -> list[str]:
+    """What limits these numbers: variables that are lost, claims that are off, measures that see little."""
+    a, plan = view.advice, view.plan
+    out = []
+    if plan is not None and plan.drop:
+        out.append(f"Not released at all: {', '.join(map(visible, plan.drop))}. No analysis can use them.")
+    out += [*_reaching(view), *_measures(view)]
+    mine = [s for s in a.study.cautions() if view.best is not None and f'"{view.best}"' in s]
+    more = len(mine) - MOST_CAUTIONS
+    out += [visible(s) for s in mine[:MOST_CAUTIONS]]
+    return out + ([f"{more} more cautions are in the report."] if more > 0 else [])
+
+
+def _reaching(view: AdviceView) -> list[str]:
+    """Means that keep a limit, and may not."""
+    if view.advice.plan is None or view.best is None:
+        return []
+    out = []
+    for risk, limit in view.advice.limits.items():
+        high = view.risk_row(view.best, risk).get("high")
+        if high is not None and high > limit * (1 + 1e-12):
+            out.append(
+                f"The interval of {said(risk)} reaches {amount(risk, high)}, above the limit of "
+                f"{view.limit_words(risk)}: on average the limit is kept, but that is not sure. "
+                "More draws (repeats=...) would tell."
+            )
+    return out
+
+
+def _measures(view: AdviceView) -> list[str]:
+    """Utility is seen coarsely by one measure."""
+    names = [m.name for m in view.advice.study.measures]
+    if len(names) > 1:
+        return []
+    return [
+        f"Only {said(names[0])} speaks for analysts here. What this measure does not see costs the search nothing: "
+        "name the analyses that matter (utility=[...])."
+    ]
+
+
+def worked(view: AdviceView) -> str:
+    """How much was tried, and how to do the same again."""
+    a, n = view.advice, len(view.candidates)
+    within = sum(r["within"] is True for r in view.candidates)
+    looked = "none" if not within else "one" if within == 1 else f"{within:,}"
+    short = " The budget ended the search: a larger one may find better." if _short(view) else ""
+    return (
+        f"{n:,} candidates of {a.families.height} families were tried in {span(a.seconds)}: {a.evaluations:,} releases "
+        f"made and attacked; {looked} of the candidates looked to be within the limit. The same again: "
+        f"budget={a.evaluations}, seed={a.seed}.{short}"
+    )
+
+
+def _short(view: AdviceView) -> bool:
+    """Whether there was more to try than the budget allowed."""
+    return "the budget ended" in view.advice.reason
+
+
+def cut(view: AdviceView) -> list[str]:
+    """How the field was cut, rung by rung, and what became of candidates."""
+    rungs = [f"{many:,} were tried {RUNGS.get(rung, f'on rung {rung}')}" for rung, many in view.rungs.iter_rows()]
+    first = f"{capital('; of these '.join(rungs))}." if rungs else ""
+    counts = view.counts
+    told = {
+        "beaten": "were beaten by another in risk and utility, beyond noise",
+        "breaks the limit": "broke the limit beyond noise",
+        "budget": "were left when the budget was spent",
+        "cannot be carried out": "could not be carried out on this file",
+    }
+    became = [f"{counts[k]:,} {words}" for k, words in told.items() if counts.get(k)]
+    return [s for s in (first, f"Of all candidates, {'; '.join(became)}." if became else "") if s]
+
+
+def give_up(view: AdviceView) -> list[str]:
+    """Where nothing meets the limits: what would have to be given up."""
+    near = view.advice.nearest
+    return [] if near is None else [visible(s) for s in near.give_up]
+
+
+def limit_line(view: AdviceView) -> str:
+    """What was asked for, in a line."""
+    limits = " and ".join(f"{said(r)} at most {amount(r, limit)}" for r, limit in view.advice.limits.items())
+    return f"{limits}, by the strongest intruder; then the best {said(view.measure.name)}"
