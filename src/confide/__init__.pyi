@@ -88,6 +88,7 @@ from confide.protect.methods.synthesis.cart import CartSynthesis as CartSynthesi
 from confide.protect.methods.synthesis.hotdeck.hotdeck import HotDeck as HotDeck
 from confide.protect.methods.synthesis.normal import NormalSynthesis as NormalSynthesis
 from confide.protect.methods.synthesis.quantile.quantile_regression import QuantileRegression as QuantileRegression
+from confide.protect.methods.synthesis.recompute import Recompute as Recompute
 from confide.protect.methods.topcode import Bottomcode as Bottomcode
 from confide.protect.methods.topcode import Topcode as Topcode
 from confide.protect.plan import Plan as Plan
