@@ -109,6 +109,8 @@ from confide.study.statement.rule import Rule as Rule
 from confide.study.statement.study import Study as Study
 from confide.study.statement.sweep import Range as Range
 from confide.study.statement.sweep import Sweep as Sweep
+from confide.study.synthesise.first import synthesise as synthesise
+from confide.study.synthesise.result import Synthesis as Synthesis
 from confide.study.tradeoff.choice import Choice as Choice
 from confide.tables.areas import Tables as Tables
 from confide.tables.published import Published as Published
