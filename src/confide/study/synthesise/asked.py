@@ -6,16 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import polars as pl
+
 from confide.core.checks import names_of
 from confide.core.errors import InputError, Problems, did_you_mean
 from confide.frames.columns import Column, Kind, Records
 from confide.frames.encoded import Encoded
 from confide.frames.roles.result import Roles, roles
 
-TEXTS = 0.1
-"""Text of which different values are more than this share of rows is not drawn: most would be one person's own."""
-FEW_TEXTS = 200
-"""Up to so many different values text is drawn all the same."""
+OWN = 0.1
+"""Text is not drawn where more than this share of rows have a value that no other row has: it would be their own."""
+FEW_OWN = 10
+"""Up to so many such rows it is drawn all the same."""
 MOST_SENSITIVE = 4
 """Sensitive variables that are guessed at by the intruder, where nobody named them."""
 MOST_VARIABLES = 1000
@@ -141,14 +143,17 @@ def _left_out(
             continue
         elif role["role"] == "identifier":
             gone[v] = f"an identifier. {role['why']}"
-        elif _mostly_own(file, v, int(role["values"])):
-            gone[v] = f"text with {role['values']:,} different values in {file.frame.height:,} rows: most would be people's own"
+        elif own := _own_texts(file.frame.get_column(v)):
+            gone[v] = f"text that {own:,} of {file.frame.height:,} rows share with nobody: it would be repeated word by word"
     return gone, cautions
 
 
-def _mostly_own(file: Encoded, name: str, values: int) -> bool:
-    column = file.column(name)
-    return column.kind == "categorical" and values > max(TEXTS * file.frame.height, FEW_TEXTS)
+def _own_texts(s: pl.Series) -> int:
+    """Rows with a text that no other row has, where they are too many; else 0."""
+    if s.dtype != pl.String:
+        return 0
+    own = int(s.drop_nulls().is_unique().sum())
+    return own if own > max(OWN * len(s), FEW_OWN) else 0
 
 
 def _single(column: Column) -> bool:

@@ -142,9 +142,9 @@ def _ruled(asked: Asked, rules: Any, find: bool) -> tuple[Ruled, set[str], list[
         totals = {s.total for s in sums}
         sums += [s for s in sums_in(asked.records) if s.total not in totals]
         held += [r for r in rules_in(asked.records) if r.text not in stated]
-    made = {s.total for s in sums}
     sums, idle = _possible(asked, sums)
-    held = [r for r in held if r.text in stated or not _follows(r, made, sums)]
+    drawn = {*asked.drawn}
+    held = [r for r in held if drawn & {*r.names} and (r.text in stated or not _follows(r, sums))]
     return Ruled(tuple(sums), tuple(held)), {*stated}, idle
 
 
@@ -160,9 +160,9 @@ def _possible(asked: Asked, sums: list[Sum]) -> tuple[list[Sum], list[str]]:
     return good, idle
 
 
-def _follows(rule: Held, totals: set[str], sums: list[Sum]) -> bool:
+def _follows(rule: Held, sums: list[Sum]) -> bool:
     """Whether a rule is about a total and a part of it: made from its parts, it needs no rule of its own."""
-    return any(s.total in rule.names and {*rule.names} - {s.total} <= {*s.plus, *s.minus} for s in sums) and bool(totals)
+    return any(s.total in rule.names and {*rule.names} - {s.total} <= {*s.plus, *s.minus} for s in sums)
 
 
 def _frame(asked: Asked, chosen: Chosen) -> pl.DataFrame:

@@ -6,11 +6,13 @@ Limits are put at round numbers beyond the last row, so that a rule does not hol
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 from itertools import combinations
 
 import numpy as np
+import polars as pl
 
 from confide.frames.columns import F64, I64, Column, Records
 from confide.protect.shared.rules import Held, named, quoted, read_rule
@@ -21,6 +23,8 @@ LEVELS = 60
 """Categories of a variable up to which rules are sought for each."""
 MOST = 100
 """Variables between which rules are sought."""
+EPOCH = date(1970, 1, 1)
+"""Day 0 of dates."""
 ZEROS = 0.01
 """A number's zeros are a state of their own where they are at least this share of rows."""
 
@@ -28,13 +32,19 @@ ZEROS = 0.01
 @dataclass(frozen=True, eq=False)
 class _Facts:
     """One variable: `states`, the state of each row as a code; `says[k]`: that a row is in state k, in words; `never`:
-    that it is in another; `numbers`: its values where they have a size (NaN where missing), else None."""
+    that it is in another; `numbers`: its values where they have a size (NaN where missing), else None; `number`: whether it is
+    a numeric variable."""
 
     name: str
     states: I64
     says: tuple[str, ...]
     never: tuple[str, ...]
     numbers: F64 | None
+    number: bool = False
+    day: bool = False
+    """Whether numbers are days."""
+    time: bool = False
+    """Whether they are days or times."""
 
     @property
     def counts(self) -> F64:
@@ -55,12 +65,26 @@ def rules_in(records: Records) -> tuple[Held, ...]:
     facts = [f for c in list(records.values())[:MOST] if (f := _facts(c)) is not None]
     texts: list[str] = []
     for a, b in combinations(facts, 2):
-        texts += _excluded(a, b)
+        texts += _excluded(b, a) if a.number and not b.number else _excluded(a, b)
         texts += [*_limits(a, b), *_limits(b, a)]
         if a.numbers is not None and b.numbers is not None and _alike(records[a.name], records[b.name]):
             texts += [*_ordered(a, b), *_ordered(b, a)]
-    found = [read_rule(t) for t in dict.fromkeys(texts)]
-    return tuple(r for r in found if isinstance(r, Held) and bool(r.holds(records).all()))
+    found = [r for t in dict.fromkeys(texts) if isinstance(r := read_rule(t), Held)]
+    return tuple(r for r in _stronger(found) if bool(r.holds(records).all()))
+
+
+def _stronger(rules: Sequence[Held]) -> Iterator[Held]:
+    """Rules without those that a limit of the same variable in the same case says too: not 1, where it is 2 or more."""
+    limits = {(r.given, r.then.variable, r.then.sign): r.then.values[0] for r in rules if r.then.sign in ("<=", ">=")
+              and r.then.values}  # fmt: skip
+    for r in rules:
+        value = r.then.values[0] if r.then.sign == "!=" else None
+        if isinstance(value, float):
+            low = limits.get((r.given, r.then.variable, ">="), -np.inf)
+            high = limits.get((r.given, r.then.variable, "<="), np.inf)
+            if not low <= value <= high:
+                continue
+        yield r
 
 
 def _facts(column: Column) -> _Facts | None:
@@ -96,9 +120,10 @@ def _of_number(column: Column, name: str) -> _Facts:
         rest, other = f"{name} is present", f"{name} is missing"
     else:
         rest, other = f"{name} != 0", f"{name} == 0"
+    numbers = np.where(usable, column.values, np.nan)
     says = (rest, f"{name} == 0", f"{name} is missing")
     never = (other, f"{name} != 0", f"{name} is present")
-    return _Facts(column.name, states, says, never, np.where(usable, column.values, np.nan))
+    return _Facts(column.name, states, says, never, numbers, True, column.dtype == pl.Date, column.dtype.is_temporal())
 
 
 def _sizes(column: Column) -> list[float]:
@@ -119,24 +144,35 @@ def _excluded(a: _Facts, b: _Facts) -> Iterator[str]:
 
 def _limits(a: _Facts, b: _Facts) -> Iterator[str]:
     """The smallest and the largest number b where a is in some state, at round numbers beyond."""
-    if b.numbers is None:
+    if b.numbers is None or (b.time and not b.day):
         return
     y, name = b.numbers[~np.isnan(b.numbers)], named(b.name)
     if len(y) < SUPPORT:
         return
     low, high = float(y.min()), float(y.max())
     order = np.sort(y)
+    bound = _day if b.day else lambda x, up: rounder(x, high - low, up)
     for k, said in enumerate(a.says):
         mine = b.numbers[a.states == k]
         mine = mine[~np.isnan(mine)]
-        if len(mine) < SUPPORT:
+        if len(mine) < SUPPORT or (b.number and mine.min() == mine.max() == 0):  # that it is zero is said elsewhere
             continue
-        at = rounder(float(mine.min()), high - low, up=False)
+        at = bound(float(mine.min()), False)
         if at > low and len(mine) * np.searchsorted(order, at, side="left") / len(y) >= SUPPORT:
-            yield f"{said} -> {name} >= {quoted(at)}"
-        at = rounder(float(mine.max()), high - low, up=True)
+            yield f"{said} -> {name} >= {_written(at, b.day)}"
+        at = bound(float(mine.max()), True)
         if at < high and len(mine) * (1 - np.searchsorted(order, at, side="right") / len(y)) >= SUPPORT:
-            yield f"{said} -> {name} <= {quoted(at)}"
+            yield f"{said} -> {name} <= {_written(at, b.day)}"
+
+
+def _day(value: float, up: bool) -> float:
+    """The first or the last day of a day's year."""
+    year = (EPOCH + timedelta(days=value)).year
+    return float(((date(year, 12, 31) if up else date(year, 1, 1)) - EPOCH).days)
+
+
+def _written(value: float, day: bool) -> str:
+    return repr(str(EPOCH + timedelta(days=value))) if day else quoted(value)
 
 
 def _ordered(a: _Facts, b: _Facts) -> Iterator[str]:

@@ -52,10 +52,9 @@ def measures_for(asked: Asked) -> list[Measure]:
 
 
 def utility_of(made: Release | Copies, asked: Asked) -> pl.DataFrame:
-    """One row per measure; null where one cannot be computed, and the detail says why."""
-    return pl.concat(
-        [utility(made, m, weighted=False, strict=False) for m in measures_for(asked)]
-    )  # one by one: a wide file may have too many pairs
+    """One row per measure, of what is released; null where one cannot be computed, and the detail says why."""
+    names = [*asked.kept, *asked.drawn]
+    return utility(made, measures_for(asked), weighted=False, strict=False, items=names)
 
 
 def compared(made: Release | Copies, asked: Asked) -> pl.DataFrame:

@@ -60,7 +60,9 @@ def chosen_for(
     for v in drawn:
         rules = [r for r in ruled.held if v in r.names and {*r.names} <= {v, *done}]
         given = chosen_predictors(asked, v, done, rules)
-        step, why = _step(asked, v, given, [r.text for r in rules], models.get(v), leaf, draw)
+        step, why = _step(v, given, [r.text for r in rules], models.get(v), leaf, draw)
+        why += f" (of {len(done)}, those that go with it most)" if 0 < len(given) < len(done) and v not in models else ""
+        why += f"; {len(rules)} rules" if rules and v not in models else ""
         steps.append(step)
         done.append(v)
         mine = tuple(getattr(step, "rules", ()))
@@ -122,13 +124,13 @@ def _scores(column: Column) -> F64:
 
 
 def _step(
-    asked: Asked, v: str, given: tuple[str, ...], rules: Sequence[str], stated: Any, leaf: int, draw: bool
+    v: str, given: tuple[str, ...], rules: Sequence[str], stated: Any, leaf: int, draw: bool
 ) -> tuple[Mechanism, str]:
     """The step that draws a variable, and why that one."""
     if isinstance(stated, Mechanism):
         return stated, "stated"
-    why = "first: drawn from its own values, in the shares of the file" if not given else f"a tree on {len(given)} before it"
-    why += f"; {len(rules)} rules kept" * bool(rules)
+    many = "the variable" if len(given) == 1 else f"{len(given)} variables"
+    why = f"a tree on {many} before it" if given else "first: drawn from its own values, in the shares of the file"
     if stated == "ranks":
         return NormalSynthesis(v, given=given, scale="ranks", draw=draw), "stated: a regression of ranks; keeps no rules"
     if stated == "quantile":

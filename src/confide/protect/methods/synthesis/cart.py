@@ -125,7 +125,7 @@ class _FittedCart(Fitted):
         """A value for each row of the design: that of its state, or one of its leaf."""
         drawn = np.full(len(x), np.nan)
         at = np.flatnonzero(state == 0)
-        if len(self.values):
+        if len(self.values) and len(at):
             drawn[at] = self.values[self._donors(self.leaves(x[at]), weight, draws.uniform(rows[at], attempt))]
         return drawn.astype(np.int64) if self.states is None else self.states.placed(state, drawn)
 
