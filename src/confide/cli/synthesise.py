@@ -32,7 +32,7 @@ def add(commands: Commands) -> None:
     p.add_argument("--sensitive", help="what must not be learnt; default: guessed", **names)
     p.add_argument("--weight", metavar="NAME", help="the survey weight; default: guessed")
     p.add_argument("--unit", metavar="NAME", help="which rows are of one household or firm; default: guessed")
-    words = "a rule that every synthetic row keeps, such as \"total = a + b\" or \"job == 'none' -> wage == 0\""
+    words = 'a rule that every synthetic row keeps, such as "total = a + b" or "job == \'none\' -> wage == 0"'
     p.add_argument("--rule", action="append", default=[], metavar="RULE", help=words)
     p.add_argument("--no-rules", action="store_true", help="seek no rules in the file")
     p.add_argument("--order", help="variables to draw first", **names)

@@ -244,7 +244,9 @@ def _numbers(column: Column) -> F64:
     try:
         levels = np.array([*(float(x) for x in column.levels), np.nan])
     except (TypeError, ValueError):
-        raise InputError(f'A rule compares "{column.name}" by size, but it holds categories that are no numbers.') from None
+        raise InputError(
+            f'A rule compares "{column.name}" by size, but it holds categories that are no numbers.'
+        ) from None
     return np.asarray(levels[column.values])
 
 

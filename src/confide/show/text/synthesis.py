@@ -57,7 +57,13 @@ def _risk(found: Synthesis) -> list[str]:
     lines = []
     for r in found.risk.iter_rows(named=True):
         value = "unknown" if r["value"] is None else f"{r['value']:,.4g}" if r["value"] < 1000 else f"{r['value']:,.0f}"
-        beside = "" if r["compared"] is None else f" ({r['compared']:,.4g})" if r["compared"] < 1000 else f" ({r['compared']:,.0f})"
+        beside = (
+            ""
+            if r["compared"] is None
+            else f" ({r['compared']:,.4g})"
+            if r["compared"] < 1000
+            else f" ({r['compared']:,.0f})"
+        )
         lines.append(f"  {r['risk']:<19} {visible(r['about'])}: {value}{beside}")
         lines.append(f"      {r['what']}")
     return lines

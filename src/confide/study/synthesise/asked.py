@@ -70,7 +70,9 @@ def asked_of(data: Any, only: Any, keep: Any, keys: Any, sensitive: Any, weight:
     if not frame.height:
         raise InputError("The file has no rows: there is nothing to learn from.")
     if frame.width > MOST_VARIABLES:
-        raise InputError(f"The file has {frame.width:,} variables; at most {MOST_VARIABLES:,} are made synthetic at once.")
+        raise InputError(
+            f"The file has {frame.width:,} variables; at most {MOST_VARIABLES:,} are made synthetic at once."
+        )
     found = roles(data)
     named = _Named(frame.columns)
     some, held = named.of(only, "only"), named.of(keep, "keep")
@@ -83,7 +85,9 @@ def asked_of(data: Any, only: Any, keep: Any, keys: Any, sensitive: Any, weight:
     gone, cautions = _left_out(file, found, (*(some or ()), *(held or ())), unit, weight)
     rest = [v for v in frame.columns if v not in gone]
     kept = [v for v in rest if v in (held or ()) or (some is not None and v not in some)]
-    same = [v for v in rest if v not in kept and frame.get_column(v).drop_nulls().n_unique() < 2 and _single(file.column(v))]
+    same = [
+        v for v in rest if v not in kept and frame.get_column(v).drop_nulls().n_unique() < 2 and _single(file.column(v))
+    ]
     drawn = tuple(v for v in rest if v not in kept and v not in same)
     if not drawn:
         raise InputError("No variable is left to be made synthetic: all are kept, left out, or have one value.")
@@ -134,8 +138,8 @@ def _left_out(
         if v == unit and v not in named:
             gone[v] = "which rows are of one unit: rows are drawn one by one, so that synthetic ones are of none"
             cautions.append(
-                f'Rows that share a value of "{v}" belong together in the file. Synthetic rows are drawn one by one: what '
-                "members of a household or firm have in common is lost, and the variable is left out."
+                f'Rows that share a value of "{v}" belong together in the file. Synthetic rows are drawn one by one: '
+                "what members of a household or firm have in common is lost, and the variable is left out."
             )
         elif not role["kind"]:
             gone[v] = "lists, structures or bytes, which have no model"
@@ -144,7 +148,9 @@ def _left_out(
         elif role["role"] == "identifier":
             gone[v] = f"an identifier. {role['why']}"
         elif own := _own_texts(file.frame.get_column(v)):
-            gone[v] = f"text that {own:,} of {file.frame.height:,} rows share with nobody: it would be repeated word by word"
+            gone[v] = (
+                f"text that {own:,} of {file.frame.height:,} rows share with nobody: it would be repeated word by word"
+            )
     return gone, cautions
 
 

@@ -9,16 +9,13 @@ from confide.protect.copies import Copies
 from confide.protect.release import Release
 from confide.study.synthesise.asked import Asked
 from confide.study.synthesise.measured import releases_in
-from confide.study.synthesise.models import Chosen
 
 FEW_ROWS = 200
 """Below so many rows trees learn single people."""
 SHOWN = 4
 
 
-def cautions_of(
-    asked: Asked, chosen: Chosen, rules: pl.DataFrame, copies: int | None, made: Release | Copies
-) -> list[str]:
+def cautions_of(asked: Asked, rules: pl.DataFrame, copies: int | None, made: Release | Copies) -> list[str]:
     """All that should be known of a synthesis beside its numbers."""
     out = []
     if asked.rows < FEW_ROWS:

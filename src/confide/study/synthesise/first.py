@@ -25,7 +25,7 @@ from confide.study.synthesise.sums import sums_in
 
 FRAME: dict[str, Any] = {
     "order": pl.Int64, "variable": pl.String, "kind": pl.String, "becomes": pl.String, "model": pl.String,
-    "predictors": pl.List(pl.String), "rules": pl.List(pl.String), "why": pl.String,
+    "predictors": pl.String, "rules": pl.String, "why": pl.String,
 }  # fmt: skip
 
 
@@ -106,7 +106,7 @@ def synthesise(
         done(1)
         risk = risk_of(made, asked, attack, cautions)
         done(1)
-    cautions += cautions_of(asked, chosen, held, several, made)
+    cautions += cautions_of(asked, held, several, made)
     used = {"keys": asked.keys, "sensitive": asked.sensitive, "guessed": tuple(sorted(asked.guessed))}
     return Synthesis(
         _frame(asked, chosen), chosen.plan, made, held, useful, beside, risk, attack, asked.roles, used, tuple(cautions)

@@ -32,8 +32,8 @@ ZEROS = 0.01
 @dataclass(frozen=True, eq=False)
 class _Facts:
     """One variable: `states`, the state of each row as a code; `says[k]`: that a row is in state k, in words; `never`:
-    that it is in another; `numbers`: its values where they have a size (NaN where missing), else None; `number`: whether it is
-    a numeric variable."""
+    that it is in another; `numbers`: its values where they have a size (NaN where missing), else None; `number`: it is a
+    numeric variable."""
 
     name: str
     states: I64
@@ -98,8 +98,8 @@ def _facts(column: Column) -> _Facts | None:
     if len(column.levels) > LEVELS:
         if not missing.any():
             return None
-        says, never = (f"{name} is present", f"{name} is missing"), (f"{name} is missing", f"{name} is present")
-        return _Facts(column.name, missing.astype(np.int64), says, never, levels)
+        there, gone = f"{name} is present", f"{name} is missing"
+        return _Facts(column.name, missing.astype(np.int64), (there, gone), (gone, there), levels)
     words = [quoted(x) for x in column.levels]
     says, never = [f"{name} == {w}" for w in words], [f"{name} != {w}" for w in words]
     if missing.any():

@@ -110,7 +110,16 @@ def risk_of(made: Release | Copies, asked: Asked, attack: Attack | None, caution
                 cautions.append(f'What is learnt of "{v}" is not measured: {e}')
                 continue
             share = None if not g.margin or g.loss is None else 1 - g.loss / g.margin
-            rows.append(("guess_loss", v, g.loss, share, g.margin, f"{g.said}, of the strongest intruder, beside the margin alone"))
+            rows.append(
+                (
+                    "guess_loss",
+                    v,
+                    g.loss,
+                    share,
+                    g.margin,
+                    f"{g.said}, of the strongest intruder, beside the margin alone",
+                )
+            )
     for about, names in (("all variables", [*asked.kept, *asked.drawn]), (keys, list(asked.keys))):
         if names:
             again, alone = replicated(made, asked, names)
@@ -134,7 +143,8 @@ def replicated(made: Release | Copies, asked: Asked, names: list[str]) -> tuple[
 def rules_kept(made: Release | Copies, chosen: Chosen, ruled: Ruled, stated: set[str]) -> pl.DataFrame:
     """One row per rule: where it comes from, whose draws keep it, and rows that break it, in the file and in copies."""
     rows = []
-    for rule in (*ruled.sums, *ruled.held):
+    every: list[Held | Sum] = [*ruled.sums, *ruled.held]
+    for rule in every:
         by = chosen.kept_by.get(rule.text, "") if isinstance(rule, Held) else rule.total
         counts = [_broken(r, rule) for r in releases_in(made)]
         source = "stated" if rule.text in stated else "found"

@@ -61,7 +61,9 @@ def chosen_for(
         rules = [r for r in ruled.held if v in r.names and {*r.names} <= {v, *done}]
         given = chosen_predictors(asked, v, done, rules)
         step, why = _step(v, given, [r.text for r in rules], models.get(v), leaf, draw)
-        why += f" (of {len(done)}, those that go with it most)" if 0 < len(given) < len(done) and v not in models else ""
+        why += (
+            f" (of {len(done)}, those that go with it most)" if 0 < len(given) < len(done) and v not in models else ""
+        )
         why += f"; {len(rules)} rules" if rules and v not in models else ""
         steps.append(step)
         done.append(v)
@@ -132,7 +134,9 @@ def _step(
     many = "the variable" if len(given) == 1 else f"{len(given)} variables"
     why = f"a tree on {many} before it" if given else "first: drawn from its own values, in the shares of the file"
     if stated == "ranks":
-        return NormalSynthesis(v, given=given, scale="ranks", draw=draw), "stated: a regression of ranks; keeps no rules"
+        return NormalSynthesis(
+            v, given=given, scale="ranks", draw=draw
+        ), "stated: a regression of ranks; keeps no rules"
     if stated == "quantile":
         return QuantileRegression(v, given=given), "stated: quantile regression; keeps no rules"
     if stated == "margin":
@@ -142,7 +146,8 @@ def _step(
 
 def _row(v: str, treated: str, model: str, given: Sequence[str], rules: Sequence[str], why: str) -> Row:
     return {
-        "variable": v, "becomes": treated, "model": model, "predictors": list(given), "rules": list(rules), "why": why,
+        "variable": v, "becomes": treated, "model": model, "predictors": ", ".join(given), "rules": "; ".join(rules),
+        "why": why,
     }  # fmt: skip
 
 

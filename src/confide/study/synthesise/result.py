@@ -90,7 +90,8 @@ class Synthesis(Result):
             "rows": first.height, "variables": list(first.columns), "copies": len(self.copies or (1,)),
             "order": self.frame.to_dicts(), "rules": self.rules.to_dicts(), "utility": self.utility.to_dicts(),
             "compare": self.compare.to_dicts(), "risk": self.risk.to_dicts(),
-            **{k: list(v) for k, v in self.stated.items()}, "cautions": list(self.cautions), "plan": self.plan.to_dict(),
+            **{k: list(v) for k, v in self.stated.items()}, "cautions": list(self.cautions),
+            "plan": self.plan.to_dict(),
         }  # fmt: skip
 
     def save(self, path: str | os.PathLike[str], overwrite: bool = False, draft: bool = False) -> Path:

@@ -30,7 +30,8 @@ def sums_in(records: Records) -> tuple[Sum, ...]:
 
     >>> import polars as pl
     >>> from confide.frames.encoded import Encoded
-    >>> f = pl.DataFrame({"a": range(1, 60), "b": [k * k for k in range(1, 60)]}).with_columns(t=pl.col("a") + pl.col("b"))
+    >>> f = pl.DataFrame({"a": range(1, 60), "b": [k * k for k in range(1, 60)]})
+    >>> f = f.with_columns(t=pl.col("a") + pl.col("b"))
     >>> [s.text for s in sums_in(Encoded(f).records(f.columns, {}))]
     ['t = a + b']
     """

@@ -102,7 +102,7 @@ class _FittedCart(Fitted):
     values: NDArray[Any]
     starts: I64
 
-    def apply(self, original: Records, current: Records, draws: Draws) -> Applied:  # noqa: ARG002
+    def apply(self, original: Records, current: Records, draws: Draws) -> Applied:
         column = current[self.step.variable]
         x = self.predictors.matrix(current)
         state = self._states(x, draws, current.rows)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from confide.core.errors import Problems
+from confide.core.errors import InputError, Problems
 from confide.core.random.draws import Draws
 from confide.frames.columns import F64, Bools, Kind, Records, rounded
 from confide.protect.methods.synthesis.from_others import says_nothing
@@ -28,8 +28,8 @@ class Recompute(Mechanism):
 
     .. math:: z_T = \sum_{a \in \mathrm{plus}} z_a - \sum_{b \in \mathrm{minus}} z_b
 
-    It is missing where a part is. The parts are kept or synthetic, and at least one is synthetic; a total of parts that
-    were altered from their own values would tell of them, which no evidence here would say, and is refused.
+    It is missing where a part is. Parts are kept or synthetic: a total of parts that were altered from their own values
+    would tell of them, which no evidence here would say, and is refused. So is an attack where no part is synthetic.
 
     The value is a function of others in the same record. Given these it says nothing, at any level.
 
@@ -72,7 +72,7 @@ class Recompute(Mechanism):
         return SYNTHETIC
 
     def beside(self, steps: Sequence[Mechanism]) -> list[str]:
-        """Its parts must be kept or synthetic, and not all kept."""
+        """No part may be altered from its own value."""
         sorts: dict[str, str] = {}
         for step in steps[: next(i for i, s in enumerate(steps) if s is self)]:
             if step.role == "random":
@@ -84,14 +84,14 @@ class Recompute(Mechanism):
                 f'{self.where}: "{altered[0]}" is altered from its own value before, and a total of it would tell of '
                 "that value. Recompute totals of synthetic parts, or leave the total out by drop."
             ]
-        if SYNTHETIC not in parts.values():
-            return [f"{self.where}: no part is synthetic before it, so that the total is as it was; leave the step out."]
         return []
 
     def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _Sum:  # noqa: ARG002
         problems = Problems()
         for v in self.needs:
-            problems.when(original[v].kind != "numeric", f'{self.where}: "{v}" is no number; name it numeric in the plan.')
+            problems.when(
+                original[v].kind != "numeric", f'{self.where}: "{v}" is no number; name it numeric in the plan.'
+            )
         problems.tell()
         total = original[self.variable]
         kept = _kept(total.values, *self.total(original))
@@ -126,6 +126,11 @@ class _Sum(Fitted):
         return Applied([column.with_values(rounded(made, column.step))])
 
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
+        if all(view.sort(v) == KEPT for v in self.step.needs):
+            raise InputError(
+                f"{self.step.where}: no part is synthetic, so that the total is as it was, and this step would hide that "
+                "it can be known; leave the step out of the plan."
+            )
         return says_nothing(view, about)
 
     @property
