@@ -41,7 +41,7 @@ class CartSynthesis(FromOthers):
 
     `rules` are statements that records keep, of this variable and of those given, as ``"age < 15 -> marital ==
     'never married'"`` or ``"wage <= income"``. A value that would break one is drawn again from the leaf, and after
-    `TRIES` times from all values of the file that break none; where there is none, the rule is broken and that is said.
+    `TRIES` times from all values of the file that break none, or where all do, from those that break the fewest.
 
     Given the variables it was drawn from, a value does not depend on the target's own: there is no evidence in it, at
     any level.
