@@ -14,7 +14,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import confide as cf
-from confide.protect.shared.rules import Held, read_rule
 
 HEADS = cf.demo("heads")
 
@@ -111,6 +110,19 @@ def test_repeated_people_are_counted() -> None:
     assert (row["value"][0], row["compared"][0]) == (both, alone)
 
 
+def test_what_synthetic_rows_agree_on_is_counted() -> None:
+    """By hand: all synthetic rows with somebody's keys have one value, and it is right."""
+    y = people(150).select("wed", "job", "age", "code")
+    made = cf.synthesise(y, seed=1, keys=["wed", "age"], sensitive="code")
+
+    def right(told: pl.DataFrame) -> int:
+        found = [{c for w, _, a, c in told.iter_rows() if (w, a) == (wed, age)} for wed, _, age, _ in y.iter_rows()]
+        return sum(f == {c} for f, c in zip(found, y["code"], strict=True))
+
+    row = made.risk.filter(risk="disclosed", about="code")
+    assert (row["value"][0], row["compared"][0]) == (right(made.data), right(y))
+
+
 def test_only_keep_order_and_models_are_heeded() -> None:
     y = people(300)
     made = cf.synthesise(
@@ -136,10 +148,8 @@ def test_what_breaks_a_rule_is_said() -> None:
     broken = made.rules.filter(pl.col("broken") > 0)
     assert broken.height
     assert any("a rule is broken" in c for c in made.cautions)
-    for r in broken.iter_rows(named=True):
-        rule = read_rule(r["rule"])
-        assert isinstance(rule, Held)
-        assert {"wage", "hours"} & {*rule.names}  # what is drawn by its margin, and what follows from it
+    assert any("wage" in r for r in broken["rule"])
+    assert made.frame.filter(variable="wage")["rules"][0] == ""
 
 
 ODD: dict[str, Any] = {

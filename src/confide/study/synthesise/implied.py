@@ -32,8 +32,8 @@ ZEROS = 0.01
 @dataclass(frozen=True, eq=False)
 class _Facts:
     """One variable: `states`, the state of each row as a code; `says[k]`: that a row is in state k, in words; `never`:
-    that it is in another; `numbers`: its values where they have a size (NaN where missing), else None; `number`: it is a
-    numeric variable."""
+    that it is in another; `numbers`: its values where they have a size (NaN where missing), else None; `number`:
+    whether it is a numeric variable."""
 
     name: str
     states: I64

@@ -120,6 +120,10 @@ def risk_of(made: Release | Copies, asked: Asked, attack: Attack | None, caution
                     f"{g.said}, of the strongest intruder, beside the margin alone",
                 )
             )
+    for v in asked.sensitive if asked.keys else ():
+        right, told = disclosed(made, asked, v)
+        what = "people whose value all synthetic rows with their keys share, beside those of whom the original tells it"
+        rows.append(("disclosed", v, right, right / asked.rows, told, what))
     for about, names in (("all variables", [*asked.kept, *asked.drawn]), (keys, list(asked.keys))):
         if names:
             again, alone = replicated(made, asked, names)
@@ -138,6 +142,30 @@ def replicated(made: Release | Copies, asked: Asked, names: list[str]) -> tuple[
     mine = alone(asked.file.frame)
     both = [mine.join(alone(r.frame), on=names, how="semi", nulls_equal=True).height for r in releases_in(made)]
     return float(np.mean(both)), float(mine.height)
+
+
+def disclosed(made: Release | Copies, asked: Asked, variable: str) -> tuple[float, float]:
+    """People whose value is the only one that rows with their keys have: in synthetic files, on average over copies,
+    and in the original. A value that is missing is one too."""
+    keys = list(asked.keys)
+
+    def texts(frame: pl.DataFrame) -> pl.DataFrame:
+        return frame.select(
+            pl.col(keys).cast(pl.String), pl.col(variable).cast(pl.String).fill_null("").alias("__told")
+        )
+
+    def sure(frame: pl.DataFrame) -> pl.DataFrame:
+        return (
+            frame.group_by(keys)
+            .agg(pl.col("__told").n_unique().alias("__many"), pl.col("__told").first())
+            .filter(pl.col("__many") == 1)
+        )
+
+    mine = texts(asked.file.frame)
+    on = [*keys, "__told"]
+    both = [mine.join(sure(texts(f)), on=on, how="semi", nulls_equal=True).height
+            for f in (*(r.frame for r in releases_in(made)), asked.file.frame)]  # fmt: skip
+    return float(np.mean(both[:-1])), float(both[-1])
 
 
 def rules_kept(made: Release | Copies, chosen: Chosen, ruled: Ruled, stated: set[str]) -> pl.DataFrame:

@@ -64,7 +64,7 @@ def chosen_for(
         why += (
             f" (of {len(done)}, those that go with it most)" if 0 < len(given) < len(done) and v not in models else ""
         )
-        why += f"; {len(rules)} rules" if rules and v not in models else ""
+        why += f"; {len(rules)} rule{'s' * (len(rules) > 1)}" if rules and v not in models else ""
         steps.append(step)
         done.append(v)
         mine = tuple(getattr(step, "rules", ()))

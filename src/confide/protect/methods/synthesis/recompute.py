@@ -128,8 +128,8 @@ class _Sum(Fitted):
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
         if all(view.sort(v) == KEPT for v in self.step.needs):
             raise InputError(
-                f"{self.step.where}: no part is synthetic, so that the total is as it was, and this step would hide that "
-                "it can be known; leave the step out of the plan."
+                f"{self.step.where}: no part is synthetic, so that the total is as it was, and this step would hide "
+                "that it can be known; leave the step out of the plan."
             )
         return says_nothing(view, about)
 
