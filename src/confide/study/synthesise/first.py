@@ -109,7 +109,18 @@ def synthesise(
     cautions += cautions_of(asked, held, several, made)
     used = {"keys": asked.keys, "sensitive": asked.sensitive, "guessed": tuple(sorted(asked.guessed))}
     return Synthesis(
-        _frame(asked, chosen), chosen.plan, made, held, useful, beside, risk, attack, asked.roles, used, tuple(cautions)
+        _frame(asked, chosen),
+        chosen.plan,
+        made,
+        made.data,
+        held,
+        useful,
+        beside,
+        risk,
+        attack,
+        asked.roles,
+        used,
+        tuple(cautions),
     )
 
 

@@ -43,6 +43,7 @@ class Synthesis(Result):
     frame: pl.DataFrame
     plan: Plan
     made: Release | Copies
+    data: Any
     rules: pl.DataFrame
     utility: pl.DataFrame
     compare: pl.DataFrame
@@ -64,11 +65,6 @@ class Synthesis(Result):
         return self.made if isinstance(self.made, Copies) else None
 
     @property
-    def data(self) -> Any:
-        """The public file; of several copies the list of files."""
-        return self.made.data
-
-    @property
     def refusal(self) -> str:
         """Why the files must not be published; empty where they may be."""
         return self.made.refusal
@@ -83,7 +79,7 @@ class Synthesis(Result):
         schema = {"measure": pl.String, "about": pl.String, "value": pl.Float64, "what": pl.String}
         return pl.DataFrame(lines, schema=schema, orient="row")
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The same as plain data, without records."""
         first = self.release.frame
         return {
