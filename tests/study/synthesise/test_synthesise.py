@@ -211,6 +211,11 @@ def test_mistakes_are_met_at_the_door(name: str) -> None:
         cf.synthesise(people(60), seed=1, **how)
 
 
+def test_infinite_values() -> None:
+    with pytest.raises(cf.InputError, match="2 infinite values"):
+        cf.synthesise(pl.DataFrame({"x": [1.5, float("inf")] * 2, "y": [*range(4)]}))
+
+
 def test_an_empty_file() -> None:
     with pytest.raises(cf.InputError, match="no rows"):
         cf.synthesise(people(3).head(0))

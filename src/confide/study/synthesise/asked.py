@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from confide.core.checks import names_of
-from confide.core.errors import InputError, Problems, did_you_mean
+from confide.core.errors import InputError, Problems, did_you_mean, raise_all
 from confide.frames.columns import Column, Kind, Records
 from confide.frames.encoded import Encoded
 from confide.frames.roles.result import Roles, roles
@@ -73,6 +73,11 @@ def asked_of(data: Any, only: Any, keep: Any, keys: Any, sensitive: Any, weight:
         raise InputError(
             f"The file has {frame.width:,} variables; at most {MOST_VARIABLES:,} are made synthetic at once."
         )
+    raise_all(
+        f'Column "{s.name}" holds {many:,} infinite values: make them missing or give numbers.'
+        for s in frame
+        if s.dtype.is_float() and (many := int(s.is_infinite().sum()))
+    )
     found = roles(data)
     named = _Named(frame.columns)
     some, held = named.of(only, "only"), named.of(keep, "keep")
