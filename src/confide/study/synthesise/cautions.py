@@ -39,7 +39,10 @@ def cautions_of(asked: Asked, rules: pl.DataFrame, copies: int | None, made: Rel
             "topcode such variables first, or draw them by quantile regression."
         )
     if copies is None:
-        out.append("One file is drawn evenly from leaves: for estimates with honest intervals make several copies.")
+        out.append(
+            "Intervals that are computed from one synthetic file as though it were real are too short: for analysts "
+            "who need them make several copies, and combine."
+        )
     out.append(
         "The intruder reasons from how rows were drawn. That a tree repeats what few people have is not seen by that, "
         "but by the people who are repeated."
