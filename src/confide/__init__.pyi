@@ -88,6 +88,7 @@ from confide.protect.methods.synthesis.cart import CartSynthesis as CartSynthesi
 from confide.protect.methods.synthesis.hotdeck.hotdeck import HotDeck as HotDeck
 from confide.protect.methods.synthesis.normal import NormalSynthesis as NormalSynthesis
 from confide.protect.methods.synthesis.quantile.quantile_regression import QuantileRegression as QuantileRegression
+from confide.protect.methods.synthesis.recompute import Recompute as Recompute
 from confide.protect.methods.topcode import Bottomcode as Bottomcode
 from confide.protect.methods.topcode import Topcode as Topcode
 from confide.protect.plan import Plan as Plan
@@ -112,6 +113,8 @@ from confide.study.statement.rule import Rule as Rule
 from confide.study.statement.study import Study as Study
 from confide.study.statement.sweep import Range as Range
 from confide.study.statement.sweep import Sweep as Sweep
+from confide.study.synthesise.first import synthesise as synthesise
+from confide.study.synthesise.result import Synthesis as Synthesis
 from confide.study.tradeoff.choice import Choice as Choice
 from confide.tables.areas import Tables as Tables
 from confide.tables.published import Published as Published

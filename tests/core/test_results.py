@@ -114,6 +114,7 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "SpecialUniques": lambda: cf.measures.Suda(["sex", "race", "age"], fraction=0.1).of(HEADS),
     "StudyResult": study,
     "Summary": lambda: attack().summary(),
+    "Synthesis": lambda: cf.synthesise(HEADS, keys=["sex", "age"], sensitive=["hh_income"]),
     "TableAttack": lambda: TABLE.publish().attack(known=range(4)),
     "TablesAttack": lambda: AREAS.publish(cf.RoundCells(3)).attack(known=range(3)),
     "Tried": lambda: attack().stronger(),

@@ -109,6 +109,11 @@ STEPS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "RankSwap": (cf.RankSwap, {"variables": "income", "window": 3}),
     "HotDeck": (cf.HotDeck, {"variables": "income", "match": "age", "within": "sex", "window": 2}),
     "CartSynthesis": (cf.CartSynthesis, {"variables": "income", "given": ["age"]}),
+    "CartSynthesis with rules": (
+        cf.CartSynthesis,
+        {"variables": "income", "given": ["age"], "draw": False, "rules": ["age < 18 -> income == 0"]},
+    ),
+    "Recompute": (cf.Recompute, {"variables": "income", "plus": ["spent"], "minus": ["age"]}),
     "NormalSynthesis": (cf.NormalSynthesis, {"variables": "income", "given": ["age", "region"]}),
     "QuantileRegression": (cf.QuantileRegression, {"variables": "income", "given": ["age"], "quantiles": 9}),
     "Microaggregate": (cf.Microaggregate, {"variables": ["income", "spent"], "k": 3}),
@@ -235,6 +240,20 @@ def _levels() -> dict[str, Call]:
         "Hierarchy.tree": Call(cf.Hierarchy(widths=[5]).tree, {"values": [1, 2, 30], "name": "age"}),
         "Hierarchy.level": Call(cf.Hierarchy(widths=[5]).level, {"level": 1}),
         "generalise": Call(cf.generalise, asked),
+        "synthesise": Call(
+            cf.synthesise,
+            {
+                "data": people(),
+                "keep": "sex",
+                "keys": ["region", "age"],
+                "rules": "age >= 0",
+                "order": "region",
+                "models": {"income": "margin"},
+                "leaf": 3,
+                "seed": 1,
+            },
+            lambda k, _: (repr(k), k.summary()),
+        ),
         "generalise by risk": Call(cf.generalise, risky),
     }
 

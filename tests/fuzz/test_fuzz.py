@@ -19,7 +19,7 @@ RESULTS = {
     "Attack", "AttackRates", "Averaged", "ByGroup", "Calibration", "Certificate", "Choice", "Clearing", "Combined",
     "Contributions", "CustomaryRisks", "Exposure", "Few", "Generalised", "Guess", "Guesses", "InputError", "Look",
     "Matches", "Measure", "NaiveGuess", "OneToOne", "Optimum", "Published", "PublishedTables", "Release", "Roles",
-    "SchemeComparison", "StudyResult",
+    "SchemeComparison", "StudyResult", "Synthesis",
     "TableAttack", "UtilityByGroup", "__version__", "beliefs", "charts", "extend", "measures", "schemes", "theory",
 }  # fmt: skip
 """What calls give, rooms of names, and what nobody constructs."""

@@ -51,6 +51,12 @@ PLANS = {
     "quantile regression": cf.Plan([cf.QuantileRegression("hh_income", given=["sex", "age"], quantiles=9)]),
     "hot deck": cf.Plan([cf.HotDeck(["hh_income", "wage_income"], match="age", within="sex", window=5)]),
     "cart": cf.Plan([cf.CartSynthesis("property_value", given=["sex", "age"])]),
+    "recompute": cf.Plan(
+        [
+            cf.CartSynthesis("wage_income", leaf=7, draw=False, rules="wage_income >= 0"),
+            cf.Recompute("hh_income", plus=["wage_income"], minus="other_income"),
+        ]
+    ),
     "normal": cf.Plan([cf.NormalSynthesis("hh_income", given=["sex", "age"])]),
     "microaggregate": cf.Plan([cf.Microaggregate(["hh_income", "age"], k=3)]),
     "measurement error": cf.Plan([cf.MeasurementError("age", noise_variance=cf.Gamma(400, 3.5))]),

@@ -24,6 +24,7 @@ ABOVE = {
     "risk_by_group": "confide.measure.risk.by_group",
     "save_chart": "confide.show.charts.drawing",
     "study_text": "confide.show.text.studies",
+    "synthesis_text": "confide.show.text.synthesis",
     "summarise": "confide.measure.risk.identification",
     "write": "confide.frames.files",
     "write_advice": "confide.show.advice.page",

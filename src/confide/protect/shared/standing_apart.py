@@ -89,9 +89,9 @@ class States:
         """Where a value does not stand apart."""
         return np.asarray(self.of_values(column.values) == 0)
 
-    def draw(self, x: F64, draws: Draws, rows: I64) -> I64:
-        """States of records with these predictors; `rows`: their numbers."""
-        u = draws.of("state").uniform(rows)
+    def draw(self, x: F64, draws: Draws, rows: I64, attempt: int = 0) -> I64:
+        """States of records with these predictors; `rows`: their numbers; `attempt` rises where drawn again."""
+        u = draws.of("state").uniform(rows, attempt)
         if isinstance(self.model, int):
             return np.full(len(x), self.model, dtype=np.int64)
         with one_blas_thread():

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from confide.study.drawn import Drawn
     from confide.study.look.result import Look
     from confide.study.search.few import Few
+    from confide.study.synthesise.result import Synthesis
     from confide.study.tradeoff.choice import Choice
     from confide.tables.published import Published
     from confide.tables.risk.attack_result import Certificate
@@ -284,6 +285,12 @@ def _roles(result: Roles) -> Any:
     return _rows(rows, "Variables", "What each variable was taken for")
 
 
+def _synthesis(result: Synthesis) -> Any:
+    """How far the distribution of each variable is from the original's."""
+    rows = [_plain(r["variable"], r["hellinger"], ".3f") for r in result.compare.iter_rows(named=True)]
+    return _rows(rows, "Hellinger distance from the original: 0 is the same", "Synthetic variables, one by one")
+
+
 PICTURES: dict[str, Callable[[Any], Any]] = {
     "Advice": advice_chart,
     "Attack": _attack,
@@ -326,6 +333,7 @@ PICTURES: dict[str, Callable[[Any], Any]] = {
     "SpecialUniques": _file_risk,
     "StudyResult": lambda result: result.map(),
     "Summary": _summary,
+    "Synthesis": _synthesis,
     "TableAttack": lambda result: sap_chart(result.frame),
     "TablesAttack": lambda result: bands_chart(result.bands()),
     "Tried": _tried,
