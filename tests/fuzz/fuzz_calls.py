@@ -412,6 +412,22 @@ def _studies() -> dict[str, Call]:
         "StudyResult.measure": Call(result.measure, {"name": "means"}),
         "StudyResult.map": Call(result.map, {"risk": "expected_matches"}),
         "optimise": Call(cf.optimise, {**space, **search, "max_risk": {"expected_matches": 30}}),
+        "advise": Call(
+            cf.advise,
+            {
+                "data": people(),
+                "keys": ["region", "age"],
+                "intruders": {"n": WHO},
+                "utility": ["means"],
+                "max_risk": {"found": "50%"},
+                "keep": "spent",
+                "budget": 2,
+                "repeats": 1,
+                "seed": 1,
+                "progress": False,
+            },
+            lambda k, _: (repr(k), k.summary()),
+        ),
         "improve": Call(
             cf.improve,
             {
