@@ -69,9 +69,12 @@ def add(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> Told:
     """Search, print, write."""
     import confide as cf
+    from confide.core.files.private import private_folder
 
     _free(options)
     asked = _asked(options)
+    if options.out is not None:
+        private_folder(options.out.expanduser())  # before the folder of the work makes it, open to others
     advice = cf.advise(**asked)
     files = [] if options.out is None else _written(advice, options)
     lines = [str(advice)]
@@ -166,10 +169,7 @@ def _measure(text: str) -> Any:
 
 def _written(advice: cf.Advice, options: argparse.Namespace) -> list[Path]:
     """The report first: the page links to it where it is there."""
-    from confide.core.files.private import private_folder
-
     out: Path = options.out.expanduser()
-    private_folder(out)
     files = [advice.report(out / "report.html", overwrite=options.force)]
     data = None if options.data is None else str(options.data)
     return [*files, *advice.save(out, overwrite=options.force, data=data)]
