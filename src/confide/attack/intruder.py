@@ -125,7 +125,8 @@ class Intruder(Statement):
     - "naive": released values are taken as true (B and A are then left out);
     - "ignore": the part is left out;
     - "exact": as "informed", but with all that follows from the plan: unknown variables that are released unaltered
-      help to distinguish records (B and A), and synthetic values are not taken for the target's own.
+      help to distinguish records (B and A; also which of the values behind a coarser one is a record's), and synthetic
+      values are not taken for the target's own.
 
     `beliefs`: where the model of unknown values is fitted: "original" (prudent), "released", or `Uniform`.
     `errors`: mistakes in the intruder's own values: a probability for a category, a standard deviation for a

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from confide.attack.beliefs.label_regressions import FOLDS
 from confide.attack.intruder import Intruder
 from confide.core.errors import InputError, did_you_mean, raise_all
 from confide.frames import to_polars
@@ -30,6 +31,8 @@ class Targets:
     """`records`: known values, those that are alike once; `of`: each target's row among them, None for its own.
 
     `truth`: each target's original row, -1: not there, -2: unknown. `low`, `high`: intervals, by row of `records`.
+    `part`: by row of `records`, the part of the people without whom beliefs are fitted that are used about this one,
+    None where all are alike.
     """
 
     records: Records
@@ -37,6 +40,7 @@ class Targets:
     low: Mapping[str, F64] = field(default_factory=dict)
     high: Mapping[str, F64] = field(default_factory=dict)
     of: I64 | None = None
+    part: I64 | None = None
 
     def patterns(
         self, knows: tuple[str, ...], told: Collection[str]
@@ -70,25 +74,29 @@ def default_rows(intruder: Intruder, release: Release) -> I64:
     return np.sort(release.link)
 
 
-def default_targets(intruder: Intruder, release: Release, original: Tally) -> Targets:
-    """The people of the original file, those of whom the same is known once."""
+def default_targets(intruder: Intruder, release: Release, original: Tally, part: I64 | None) -> Targets:
+    """The people of the original file, those of whom the same is known once; `part`: of each row, where it matters."""
     if intruder.between:
         raise InputError("between names columns of targets=...; give the targets.")
     rows = default_rows(intruder, release)
     own = rows if release.link is not None else np.full(len(rows), UNKNOWN)
     known = original.records.select(intruder.knows)
     if original.of is None:
-        return Targets(known.take(rows), own)
-    found = Distinct.rows([c.values for c in known.values()], known.n)
-    return Targets(known.take(found.first), own, of=found.of[original.of[rows]])
+        return Targets(known.take(rows), own, part=None if part is None else part[rows])
+    alike = [c.values for c in known.values()] + ([] if part is None else [part])
+    found = Distinct.rows(alike, known.n)
+    mine = None if part is None else part[found.first]
+    return Targets(known.take(found.first), own, of=found.of[original.of[rows]], part=mine)
 
 
-def gather_targets(intruder: Intruder, release: Release, original: Tally, targets: Any, truth: Any) -> Targets:
-    """Targets as arrays of the same kinds as the original file."""
+def gather_targets(
+    intruder: Intruder, release: Release, original: Tally, targets: Any, truth: Any, part: I64 | None = None
+) -> Targets:
+    """Targets as arrays of the same kinds as the original file; `part`: of each row of that, where it matters."""
     if targets is None:
         if truth is not None:
             raise InputError("truth goes with targets; the default targets know theirs.")
-        return default_targets(intruder, release, original)
+        return default_targets(intruder, release, original, part)
     model = original.records
     frame = to_polars(targets, "targets")
     wanted = [*intruder.knows, *(c for pair in intruder.between.values() for c in pair)]
@@ -103,7 +111,16 @@ def gather_targets(intruder: Intruder, release: Release, original: Tally, target
             raise InputError(
                 f'between: {int((low[v] > high[v]).sum())} targets have a low end above the high end of "{v}".'
             )
-    return Targets(Records(columns, n=frame.height), truth_of(release, frame, truth), low, high)
+    own = truth_of(release, frame, truth)
+    return Targets(Records(columns, n=frame.height), own, low, high, part=_part_of(original, own, part))
+
+
+def _part_of(original: Tally, truth: I64, part: I64 | None) -> I64 | None:
+    """The part of each target; one more than there are for somebody who is not in the file."""
+    if part is None:
+        return None
+    row = np.maximum(truth, 0) if original.of is None else original.of[np.maximum(truth, 0)]
+    return np.where(truth >= 0, part[row], FOLDS)
 
 
 def _limit(s: pl.Series, model: Column, missing: float) -> F64:

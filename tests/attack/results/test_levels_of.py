@@ -45,3 +45,16 @@ def test_only_those_that_can_differ_in_a_release() -> None:
     assert len(levels_of(cf.Intruder(knows=["sex", "age"], errors={"age": 2.0}), release)) == 3
     blind = cf.Release.adopt(heads, release.data)
     assert list(levels_of(cf.Intruder(knows=KNOWS), blind)) == ["informed"]
+
+
+def test_exact_is_tried_where_values_behind_coarser_ones_can_be_told_by_others() -> None:
+    heads = cf.demo("heads").select("sex", "race", "age", "educ").head(300)
+    who = cf.Intruder(knows=["sex", "age"])
+    coarser = cf.Plan([cf.Recode("age", width=20)]).protect(heads, seed=1)
+    assert list(levels_of(who, coarser)) == ["informed", "exact"]
+    assert list(levels_of(cf.Intruder(knows=["sex", "age"], beliefs="released"), coarser)) == ["informed"]
+    assert list(levels_of(cf.Intruder(knows=heads.columns), coarser)) == ["informed"]
+    bare = cf.Plan([cf.Recode("age", width=20)], drop=["race", "educ"]).protect(heads, seed=1)
+    assert list(levels_of(who, bare)) == ["informed"]
+    same = cf.Plan([cf.Topcode("age", at=200)]).protect(heads, seed=1)
+    assert list(levels_of(who, same)) == ["informed"]

@@ -144,7 +144,7 @@ def _believe(case: Case, knowledge: Knowledge, numeric: Sequence[bool], targets:
     about, cells, log_pi, numbers_t, fitted, scores_t = believed(files, sizes)
     cells_r, log_pi_r, numbers, scores = cells, log_pi, numbers_t, scores_t
     if knowledge.helpers:
-        ref, rec, size = zip(*(_helper(case, v, reference) for v in knowledge.helpers), strict=True)
+        ref, rec, size = zip(*(helper(case, v, reference) for v in knowledge.helpers), strict=True)
         more = [[*files[0], *ref], [*files[1], *(z[rows] for z in rec)]]
         order = by_name(knowledge)
         about, cells_r, log_pi_r, numbers, fitted, scores = believed(
@@ -180,7 +180,7 @@ def _region_codes(case: Case, steps: Sequence[Uncertain], met: Sequence[Records]
     return [{v: label.of(records) for v, label in u.regions.items()} for u, records in zip(steps, met, strict=True)]
 
 
-def _helper(case: Case, v: str, reference: Records) -> tuple[I64, I64, int]:
+def helper(case: Case, v: str, reference: Records) -> tuple[I64, I64, int]:
     """A released, unaltered, unknown variable as a predictor: codes of reference rows and of records."""
     z = case.codebook(v)
     chain = case.compiled.way(v).after

@@ -34,7 +34,15 @@ def helped(plan: KernelPlan, into: Into, threads: int, advance: Callable[[int], 
         log_e, log_w = log_belief(s, part.first), log_records(part)
         at, which = np.nonzero(log_e > -np.inf)
         mixed = Mixed(np.ascontiguousarray(log_w.T), starts(at, len(log_e)), which.astype(np.int64), log_e[at, which])
-        given = part.pairs(np.zeros(0)), mixed, _synthetic(part), _believed(part), part.numbers(noisy), part.own
+        given = (
+            part.pairs(np.zeros(0)),
+            mixed,
+            part.tables,
+            _synthetic(part),
+            _believed(part),
+            part.numbers(noisy),
+            part.own,
+        )
         many = 2 + int(np.diff(mixed.start).max(initial=0))
         _run(part, given, many, threads, advance)
         part.add(-log_normaliser(s, part.first))

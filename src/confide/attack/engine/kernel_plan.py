@@ -166,7 +166,9 @@ def _loop(s: Scene, spreads: tuple[KnownSpread, ...], records: Distinct, block_r
 
 def _compiled(s: Scene, spreads: tuple[KnownSpread, ...], records: Distinct, block_r: I64) -> bool:
     """Whether compiled loops understand every likelihood in play."""
-    if s.fit.mixture and any(u.direct and not number for u, number in zip(s.uncertain, s.fit.numeric, strict=True)):
+    if s.fit.mixture and any(
+        u.direct and not u.behind and not number for u, number in zip(s.uncertain, s.fit.numeric, strict=True)
+    ):
         return False
     for i, u in enumerate(s.uncertain):
         mine = [known.like for known in spreads if known.item == i]

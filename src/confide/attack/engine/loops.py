@@ -180,13 +180,13 @@ def _mixed_blocks(part: Part, numbers: Noisy, errors: Any, threads: int, advance
     e = np.exp(log_belief(s, part.first))
     at, which = np.nonzero(e > 0)
     mixed = Mixed(w, starts(at, len(e)), which.astype(np.int64), e[at, which])
-    pairs, own, into = part.pairs(shift), part.own, part.into
+    pairs, tables, own, into = part.pairs(shift), part.tables, part.own, part.into
     mine = part.numbers(numbers)
     wrong = part.cut(errors, ("x", "add"), ("z", "there", "flat", "coef", "steep"))
 
     def work(first: int, last: int) -> None:
         space = room(3, pairs.block_of[first:last], pairs.offsets)
-        kernels.attack_mixture(first, last, pairs, mixed, mine, wrong, own, own_room(into), space)
+        kernels.attack_mixture(first, last, pairs, mixed, tables, mine, wrong, own, own_room(into), space)
 
     run_pieces(work, pieces_of(len(e)), threads, advance)
     part.add(shift[pairs.block_of] - log_normaliser(s, part.first))

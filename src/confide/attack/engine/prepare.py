@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from confide.attack.engine.behind import people_in_parts, with_values_behind
 from confide.attack.engine.fit import Fit, fit
 from confide.attack.engine.kernel_plan import Units
 from confide.attack.engine.link import linked
@@ -106,7 +107,12 @@ class Prepared:
             fitted = fit(self.case, knowledge, targets, knows, between)
             knowledge, fitted = with_mistaken_noise(self.case, knowledge, fitted, targets)
             knowledge, fitted = linked(self.case, knowledge, fitted, targets)
+            knowledge, fitted, at_large = with_values_behind(
+                self.case, knowledge, fitted, targets, None if self.who.part is None else self.who.part[rows]
+            )
             side = TargetSide.of(knowledge, fitted, targets)
+            if at_large is not None:
+                side = replace(side, log_absent=side.log_absent + at_large)
             if self.population is not None:
                 told = log_register(self.case, knowledge, targets, *self.population)
                 side = replace(side, log_absent=side.log_absent + told)
@@ -131,7 +137,7 @@ def prepare(
         case = replace(case, unit=groups.released if intruder.beliefs == "released" else groups.original)
     files = merged(case, merge and not also and groups is None)
     others = tuple(make_case(intruder, copy, seen) for copy in also)
-    who = gather_targets(intruder, release, files.original, targets, truth)
+    who = gather_targets(intruder, release, files.original, targets, truth, people_in_parts(files.case))
     own_row = released_row(release, who.truth) if stated is None else stated.rows
     behind = behind if stated is None else stated.behind
     own = _own(files, groups, who, own_row, stated)

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from confide.attack.engine.kernel_plan import KernelPlan
-from confide.attack.engine.kernels.arguments import Into, Noisy, Own, Pairs
+from confide.attack.engine.kernels.arguments import Into, Noisy, Own, Pairs, Tables
 from confide.attack.engine.plain_loops import plainly
 from confide.attack.engine.record_side import log_unknown
 from confide.attack.engine.target_side import log_limits, no_class_fits
 from confide.frames.columns import F64, I64
+from confide.protect.likelihoods.table import Table
 
 PIECE = 512
 """Distinct targets in one piece of work."""
@@ -88,6 +89,23 @@ class Part:
         some = {name: np.ascontiguousarray(getattr(arrays, name)[self.targets]) for name in by_target}
         some |= {name: np.ascontiguousarray(getattr(arrays, name)[..., self.records]) for name in by_record}
         return arrays._replace(**some)
+
+    @property
+    def tables(self) -> Tables:
+        """Tables of known values of which records show a coarser form: they multiply in beside classes."""
+        s = self.plan.scene
+        mine = [i for i, u in enumerate(s.uncertain) if u.behind]
+        likes = [u.like for u in s.uncertain if u.behind and isinstance(u.like, Table)]
+        rows = [t["row"][self.first] for i in mine if (t := s.known_t[i]) is not None]
+        columns = [s.records[i]["column"][self.rows] for i in mine]
+        width = [like.log_p.shape[1] for like in likes]
+        start = np.cumsum([0, *(like.log_p.size for like in likes)])[:-1]
+        return Tables(
+            np.ascontiguousarray(np.array(rows, dtype=np.int64).reshape(len(mine), len(self.first)).T),
+            np.array(columns, dtype=np.int64).reshape(len(mine), len(self.rows)),
+            np.concatenate([np.zeros(0), *(like.log_p.ravel() for like in likes)]),
+            np.array(start, dtype=np.int64), np.array(width, dtype=np.int64),
+        )  # fmt: skip
 
 
 def parts(plan: KernelPlan, into: Into, most: int) -> Iterator[Part]:

@@ -58,7 +58,8 @@ class Uncertain:
     Pr(x given z), which beside absence is divided by Pr(x given the certain labels): "whole" where nothing has been
     divided yet, "tilt" where it was by Pr(x) at large; else empty. `off`: for a known noisy number that may be
     mistaken, the noise and the mistake; `like` has both spreads together, for who believes nothing. `cells`: numbers
-    of known values that can be counted in a register of the population.
+    of known values that can be counted in a register of the population. `behind`: a table of known values of which
+    records show a coarser form.
     """
 
     variables: tuple[str, ...]
@@ -75,6 +76,7 @@ class Uncertain:
     given_record: str = ""
     off: Off | None = None
     cells: Callable[[Records], I64] | None = None
+    behind: bool = False
 
     @property
     def silent(self) -> bool:

@@ -22,15 +22,17 @@ def levels_of(intruder: Intruder, release: Release | Copies | None = None) -> di
     All of them know the same of the targets, and differ only in how they read the release:
 
     - "informed": all parts informed, or B left out, which many files do not need;
-    - "exact": B and A exact, so that unknown variables which are released unaltered count too, and synthetic values are
-      not taken for the target's own. B is then in use although it was left out: it is read off the release;
+    - "exact": B and A exact, so that unknown variables which are released unaltered count too (also for which of the
+      values behind a coarser one is a record's), and synthetic values are not taken for the target's own. B is then in
+      use although it was left out: it is read off the release;
     - "naive": released values are taken as true. Only where membership is certain: who takes altered values as true has
       no use of its own belief that the target is absent.
 
     The intruder itself is among them, the very object, under its own name ("as stated" where it is none of these).
     Nobody is given knowledge of the plan that was not stated: an intruder who is naive or average in some part, who
     leaves C or A out, or who reckons as printed has no variants. With a `release`, variants that cannot differ there
-    (nothing that is known and released was altered, and no mistakes are stated) or cannot be (the plan is not known; a
+    (nothing that is known and released was altered, or coarsened beside what else is shown, and no mistakes are stated)
+    or cannot be (the plan is not known; a
     naive reading of several copies) are left out. An attack may still refuse a variant with an `InputError` that
     depends on the data (mistakes about a synthetic variable at level "exact"); it is then not possible.
 
@@ -80,4 +82,17 @@ def _may_differ(intruder: Intruder, release: Release | Copies, level: str) -> bo
         return False
     altered = {v for v, way in one.compiled.ways.items() if way.random is not None}
     shown = as_shown(intruder, one)
-    return bool(shown.errors) or bool(altered & {*shown.knows, *shown.between})
+    if shown.errors or altered & {*shown.knows, *shown.between}:
+        return True
+    return level != "naive" and _values_behind(shown, one)
+
+
+def _values_behind(shown: Intruder, release: Release) -> bool:
+    """Whether a known variable is released in coarser form, beside others that are not known and not altered."""
+    assert release.compiled is not None
+    ways, public = release.compiled.ways, release.public_variables
+    altered = {v for v, way in ways.items() if way.random is not None}
+    if shown.beliefs != "original" or not {*public} - altered - {*shown.knows, *shown.between}:
+        return False
+    coarser = [v for v in shown.knows if v in ways and ways[v].after.steps and v not in altered]
+    return any(release.frame[v].n_unique() < release.original[v].n_unique() for v in coarser)

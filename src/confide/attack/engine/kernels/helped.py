@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from confide.attack.engine.kernels.arithmetic import log_cell
-from confide.attack.engine.kernels.common import SKIP, finish
+from confide.attack.engine.kernels.common import SKIP, add_tables, finish
 from confide.attack.engine.kernels.pairs import add_density
 from confide.core.run.compile import compiled
 
@@ -109,10 +109,13 @@ def least_that_matters(lo, most, trues, classes, each, believed, spike, edges): 
 
 
 @compiled
-def attack_helped(first, last, pairs, mixed, synthetic, believed, noisy_ones, own, into, room):  # type: ignore[no-untyped-def]
+def attack_helped(  # type: ignore[no-untyped-def]
+    first, last, pairs, mixed, tables, synthetic, believed, noisy_ones, own, into, room
+):
     """Targets first..last-1: w_j = sum_k e_k(t) w_kj Pr(known numbers given record j and k), times densities."""
     block_of, _, offsets, counts, _ = pairs
     log_w, k_start, k_list, k_weight = mixed
+    t_row, column, log_t, starts, widths = tables
     bins, log_p, u, pattern, excess, half_logdet = synthetic
     spike, edges, log_spike, mu, tau = believed
     y, t_log, noisy, low, high, sd, even, _ = noisy_ones
@@ -129,6 +132,7 @@ def attack_helped(first, last, pairs, mixed, synthetic, believed, noisy_ones, ow
             k = classes[i]
             for j in range(lo, hi):
                 each[i, j - lo] = log_w[k, j] + k_weight[k_start[t] + i]
+            add_tables(lo, hi, t_row.shape[1], t_row[t], column, log_t, starts, widths, each[i])
             at = pattern[t]
             add_synthetic(lo, hi, k, bins[t], log_p, u, excess[at], half_logdet[at], each[i])
             if n > 0:

@@ -136,10 +136,11 @@ def attack_noisy(first, last, pairs, codes, tables, noisy_ones, own, into, room,
 
 
 @compiled
-def attack_mixture(first, last, pairs, mixed, noisy_ones, errors, own, into, room):  # type: ignore[no-untyped-def]
+def attack_mixture(first, last, pairs, mixed, tables, noisy_ones, errors, own, into, room):  # type: ignore[no-untyped-def]
     """Targets whose unknown classes are averaged over: w_j = sum_k e_k(t) w_kj, times densities of known numbers."""
     block_of, _, offsets, counts, _ = pairs
     w_kj, k_start, k_list, k_weight = mixed
+    t_row, column, log_p, starts, widths = tables
     y, t_log, noisy, low, high, sd, _, _ = noisy_ones
     x, x_add, z, there, flat, coef, steep, nodes, _, _, _ = errors
     true_start, true_at = own
@@ -158,6 +159,7 @@ def attack_mixture(first, last, pairs, mixed, noisy_ones, errors, own, into, roo
                 w[j - lo] += e * w_kj[k, j]
         for j in range(hi - lo):
             w[j] = math.log(w[j]) if w[j] > 0 else -np.inf
+        add_tables(lo, hi, t_row.shape[1], t_row[t], column, log_p, starts, widths, w)
         for v in range(d):
             if not noisy[b, v]:
                 continue

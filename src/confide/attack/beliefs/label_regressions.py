@@ -1,0 +1,209 @@
+"""What a record shows, as what it lets one expect of the value behind its label: see `behind_labels`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from confide.attack.beliefs import pattern_sums
+from confide.attack.beliefs.class_model import indicators
+from confide.attack.beliefs.held_out import U64
+from confide.frames.columns import F64, I64, Bools
+from confide.frames.distinct import dense
+
+FOLDS = 4
+"""Parts that people are in; the number of the part stands for everybody where it is this."""
+PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0)
+"""Ridge penalties that are tried, in units of one record."""
+BETTER = 2.0
+"""Nats, about, by which records left out must be expected better."""
+COLUMNS = 400
+"""Indicators in one regression; where there are more, the predictors that say most by themselves are taken."""
+FEW = 8
+"""Categories behind one label up to which each has an exponent of its own."""
+CHUNK = 400_000
+"""Numbers in the largest temporary of patterns times values."""
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Patterns: `label` (G,) and `codes` (predictors, G), with a `key` (G,) that depends on what they hold, by which
+    some are chosen. `at`, `value`, `part`, `count`: pattern, value and part of reference records and how many have
+    these, (P,). `groups`: (variables, labels, K) the group of each variable in each joint value, -1 for none;
+    `ordered`: which of the variables are numbers; `alike`: so many predictors, the first, are the same for all records
+    that a target is compared with. `k`: values."""
+
+    label: I64
+    codes: I64
+    key: U64
+    at: I64
+    value: I64
+    part: I64
+    count: F64
+    groups: I64
+    ordered: tuple[bool, ...]
+    alike: int
+
+    @property
+    def k(self) -> int:
+        return int(self.groups.shape[2])
+
+    def share(self) -> F64:
+        """Pr(y given c), shape (labels, K)."""
+        shape = self.groups.shape[1:]
+        n = np.bincount(self.label[self.at] * shape[1] + self.value, weights=self.count, minlength=shape[0] * shape[1])
+        n = n.reshape(shape)
+        return np.asarray(n / np.maximum(n.sum(axis=1, keepdims=True), 1e-300))
+
+    def records(self, without: int) -> tuple[F64, F64]:
+        """Counts of each pattern, and of each pattern and value, in all parts but one (or in all)."""
+        mine = self.part != without
+        shape = len(self.label), self.k
+        n = np.bincount(
+            self.at[mine] * shape[1] + self.value[mine], weights=self.count[mine], minlength=shape[0] * shape[1]
+        )
+        each = n.reshape(shape).astype(float)
+        return each.sum(axis=1), each
+
+
+@dataclass(frozen=True, eq=False)
+class Functions:
+    """`expected`, `spread`: (labels, K, R), phi_r(y) as a regression expects it and as a ratio is expanded in it (1/p
+    times an indicator, for a category); `exponent`: (R,) which exponent goes with each; `weight`: (labels, R) by which
+    squared errors become about nats; `fixed`: (R,) whether it also counts by itself, whatever is expected."""
+
+    expected: F64
+    spread: F64
+    exponent: I64
+    weight: F64
+    fixed: Bools
+
+    @classmethod
+    def of(cls, counted: Counted) -> Functions:
+        share = counted.share()
+        parts, at = [], 0
+        for groups, ordered in zip(counted.groups, counted.ordered, strict=True):
+            own = _of_number(groups, share) if ordered else _of_category(groups, share)
+            many = own[0].shape[2]
+            few = ordered or many <= FEW
+            exponent = np.arange(many) if few else np.zeros(many, dtype=np.int64)
+            parts.append((*own, at + exponent, np.full(many, few)))
+            at += int(exponent.max()) + 1
+        expected, spread, weight, exponents, fixed = zip(*parts, strict=True)
+        return cls(
+            np.concatenate(expected, axis=2), np.concatenate(spread, axis=2), np.concatenate(exponents),
+            np.concatenate(weight, axis=1), np.concatenate(fixed),
+        )  # fmt: skip
+
+
+def _of_number(groups: I64, share: F64) -> tuple[F64, F64, F64]:
+    """Rank and its square inside each label, made orthonormal."""
+    labels, k = share.shape
+    out = np.zeros((labels, k, 2))
+    for c in range(labels):
+        p, g = share[c], groups[c]
+        mass = np.bincount(g[p > 0], weights=p[p > 0], minlength=1)
+        x = (np.cumsum(mass) - 0.5 * mass)[np.maximum(g, 0)]
+        first = x - p @ x
+        first = first / np.sqrt(max(p @ first**2, 1e-12))
+        second = first**2 - p @ first**2
+        second = second - (p @ (second * first)) * first
+        size = p @ second**2
+        out[c, :, 0] = np.where(p > 0, first, 0.0)
+        if size > 1e-6:
+            out[c, :, 1] = np.where(p > 0, second / np.sqrt(size), 0.0)
+    return out, out, np.ones((labels, 2))
+
+
+def _of_category(groups: I64, share: F64) -> tuple[F64, F64, F64]:
+    """Indicators of each category less its share, and divided by it."""
+    many = int(groups.max(initial=0)) + 1
+    one = (groups[:, :, None] == np.arange(many)) & (share > 0)[:, :, None]
+    mass = np.einsum("ck,ckr->cr", share, one)
+    inverse = np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0)
+    return one - mass[:, None, :] * (share > 0)[:, :, None], one * inverse[:, None, :], inverse
+
+
+@dataclass(frozen=True, eq=False)
+class Stratum:
+    """Patterns that share a regression, their indicators with the constant first, of which so many are of what all
+    candidates have alike, and its penalty: infinite where nothing is expected better than by the mean."""
+
+    patterns: I64
+    x: sp.csr_matrix
+    alike: int
+    penalty: float
+
+    @classmethod
+    def of(cls, counted: Counted, functions: Functions, patterns: I64) -> Stratum:
+        n, each = counted.records(FOLDS)
+        seen = _mean(functions, counted.label, patterns, n, each)
+        rows, weight = n[patterns], functions.weight[counted.label[patterns]]
+        x, alike = _indicators(counted.codes[:, patterns], counted.alike, seen * np.sqrt(weight), rows)
+        # Of squared errors only what depends on the expectation counts, so that a pattern's mean is enough.
+        best = (2 * BETTER, np.inf)
+        for penalty in PENALTIES:
+            first, rest, _ = cls(patterns, x, alike, penalty).expected(functions, counted.label, n, each)
+            found = first + rest
+            gain = float((rows[:, None] * weight * (2 * found * seen - found**2)).sum())
+            best = max(best, (gain, penalty), key=lambda b: b[0])
+        return cls(patterns, x, alike, best[1])
+
+    def expected(self, functions: Functions, label: I64, n: F64, each: F64) -> tuple[F64, F64, F64]:
+        """What is expected of each pattern's phi, one of its own records left out, shape (patterns, R): by what all
+        candidates have alike, and by the rest. Then the first again with nobody left out: it is the same for all of
+        them, and must not tell them apart by who is left out."""
+        rows, seen = n[self.patterns], _mean(functions, label, self.patterns, n, each)
+        ridge = np.full(self.x.shape[1], self.penalty)
+        ridge[0] = 1e-6
+        weighted = self.x.multiply(rows[:, None]).tocsr()
+        inverse = np.ascontiguousarray(np.linalg.inv((weighted.T @ self.x).toarray() + np.diag(ridge)))
+        b = inverse @ np.asarray(weighted.T @ seen)
+        parts = self.x[:, : self.alike], self.x[:, self.alike :]
+        first, rest = (np.asarray(x @ own) for x, own in zip(parts, (b[: self.alike], b[self.alike :]), strict=True))
+        own = _quadratic(self.x, inverse)
+        own_rest = _quadratic(parts[1], np.ascontiguousarray(inverse[self.alike :, self.alike :]))
+        own_first = _quadratic(parts[0], np.ascontiguousarray(inverse[: self.alike, : self.alike]))
+        both = 0.5 * (own - own_first - own_rest)
+        off = np.where(rows > 0, 1 / np.maximum(1 - own, 1e-3), 0.0)[:, None] * (seen - first - rest)
+        return first - (own_first + both)[:, None] * off, rest - (own_rest + both)[:, None] * off, first
+
+
+def _quadratic(x: sp.csr_matrix, held: F64) -> F64:
+    """x' M x of each row of indicators."""
+    start, at = x.indptr.astype(np.int64), x.indices.astype(np.int64)
+    return np.asarray(pattern_sums.quadratic(start, at, held, np.arange(x.shape[0])))
+
+
+def _mean(functions: Functions, label: I64, patterns: I64, n: F64, each: F64) -> F64:
+    """The mean of phi over the records of each pattern, shape (patterns, R)."""
+    out = np.empty((len(patterns), len(functions.exponent)))
+    step = max(CHUNK // functions.expected[0].size, 1)
+    for a in range(0, len(patterns), step):
+        mine = patterns[a : a + step]
+        out[a : a + step] = np.einsum("gk,gkr->gr", each[mine], functions.expected[label[mine]])
+    return np.asarray(out / np.maximum(n[patterns], 1)[:, None])
+
+
+def _indicators(codes: I64, alike: int, seen: F64, rows: F64) -> tuple[sp.csr_matrix, int]:
+    """The constant, and indicators of all predictors, or of those that by themselves say most of what is seen; and how
+    many columns are of the constant and the first predictors, so many of them."""
+    each = [(i < alike, *dense(c)) for i, c in enumerate(codes)]
+    each = [(first, c, size) for first, c, size in each if size > 1]
+    if sum(size for *_, size in each) > COLUMNS:
+        said = [_said(c, size, seen, rows) for _, c, size in each]
+        order = [i for i in np.argsort([-s for s in said], kind="stable") if said[i] > 0]
+        room = np.cumsum([each[i][2] for i in order])
+        each = [each[i] for i in sorted(order[: max(int(np.searchsorted(room, COLUMNS, side="right")), 1)])]
+    blocks = [sp.csr_matrix(np.ones((codes.shape[1], 1))), *(indicators(c, size) for _, c, size in each)]
+    return sp.hstack(blocks).tocsr().sorted_indices(), 1 + sum(size for first, _, size in each if first)
+
+
+def _said(codes: I64, size: int, seen: F64, rows: F64) -> float:
+    """Squares between the codes of one predictor, less what chance gives."""
+    n = np.bincount(codes, weights=rows, minlength=size)
+    total = np.stack([np.bincount(codes, weights=rows * s, minlength=size) for s in seen.T])
+    between = float((total**2 / np.maximum(n, 1)).sum())
+    return between - (size - 1) * float((rows[:, None] * seen**2).sum()) / max(float(n.sum()), 1.0)
