@@ -36,7 +36,11 @@ def tried_frame(search: Search, ending: Ending, chosen: Mapping[str, Tried]) -> 
         ends = (max(found.value - 1.96 * error, 0.0), min(found.value + 1.96 * error, 1.0)) if found else (None, None)
         count = [None if x is None else x * n for x in (found.value if found else None, *ends)]
         steps = 0 if c.plan is None else len(c.plan.steps) + len(set(c.plan.drop) - set(search.space.base.drop))
-        utility = {m.name: _mean(c, m.name) for m in search.work.needed}
+        mine = ending.result.frame.filter(plan=name) if name else None
+        utility = {
+            m.name: _mean(c, m.name) if m in search.work.needed else None if mine is None else mine[m.name].mean()
+            for m in ending.result.measures
+        }
         rows.append({
             "name": name or c.name, "families": ", ".join(c.families), "steps": steps,
             "rung": FINAL if name else c.rung, "evaluations": c.evaluations, "intruder": who, "found": count[0],
@@ -45,7 +49,7 @@ def tried_frame(search: Search, ending: Ending, chosen: Mapping[str, Tried]) -> 
         })  # fmt: skip
     schema: dict[str, Any] = {
         **TRIED,
-        **{m.name: pl.Float64 for m in search.work.needed},
+        **{m.name: pl.Float64 for m in ending.result.measures},
         "status": pl.String,
         "why": pl.String,
     }
