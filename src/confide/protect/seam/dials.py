@@ -104,6 +104,10 @@ def together(
     return [joint] if strengths else []
 
 
+MANY = 5_000
+"""Rows beyond which several numbers that are altered at random take many seconds to attack."""
+
+
 def dear_numbers(outlook: Outlook) -> int | None:
     """From how many random numbers on the attack of a file takes long: what is unknown is integrated over."""
     return 3 if outlook.rows > MANY else None

@@ -210,7 +210,7 @@ class Search:
                 key=lambda o: (o[0], o[1]),
             )  # fmt: skip
             for promise, k, x, known in options:
-                if math.isfinite(promise):
+                if math.isfinite(promise) and known.far < at.far - 1e-9:
                     c = self._candidate(0, self.space.turned(setting, k, x))
                     if not c.error:
                         at, setting = known, c.setting

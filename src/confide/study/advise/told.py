@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -158,10 +157,9 @@ def nearest_of(search: Search, ending: Ending, plan: Any) -> Nearest | None:
     kept = [v for v in search.kept if any(v in w.knows for w in search.work.study.intruders.values())]
     if kept:
         said.append(f"Let plans alter, or leave out, what is kept and known to an intruder: {', '.join(kept)}.")
-    if math.isinf(
-        min((search.forecast.promise(search.forecast.known(c)) for c in search.candidates), default=math.inf)
-    ):
-        said.append("Nothing that was tried lowers the risk of the worst intruder; ask whether it knows so much.")
+    known, start = [search.forecast.known(c) for c in search.candidates], search.forecast.start
+    if start is not None and not any(k.far < start.far for k in known if k is not None):
+        said.append("Nothing that was tried lowers what intruders find; ask whether they know so much.")
     return Nearest(ending.nearest, plan, risks, tuple(said))
 
 
