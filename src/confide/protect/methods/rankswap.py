@@ -14,7 +14,7 @@ from confide.core.random.draws import Draws
 from confide.frames.columns import F64, I64, Bools, Column, Kind, Records
 from confide.protect.likelihoods.window import Window
 from confide.protect.seam.coarsening import Chain
-from confide.protect.seam.dials import Offers, Outlook, Subject, one_each, together
+from confide.protect.seam.dials import Offers, Outlook, Subject, dear_numbers, one_each, together
 from confide.protect.seam.evidence import Evidence, Labels
 from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.mechanism import Check, Mechanism, Names, registered
@@ -88,7 +88,7 @@ class RankSwap(Mechanism):
         def all_of(names: tuple[str, ...], share: float) -> str:
             return f"rank swap {listed(names)}, at most {percent(share)} of ranks away"
 
-        return [*found, *together(found, all_of)]
+        return [*found, *together(found, all_of, dear_numbers(outlook))]
 
     def kinds(self) -> Mapping[str, Kind]:
         return dict.fromkeys(self.variables, "numeric")

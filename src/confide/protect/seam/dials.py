@@ -82,9 +82,11 @@ def one_each(
     return [*(dial(s, grids[s.name]) for s in subjects if grids[s.name]), *left]
 
 
-def together(offers: Sequence[Dial | Untried], says: Callable[[tuple[str, ...], Any], str]) -> list[Dial]:
+def together(
+    offers: Sequence[Dial | Untried], says: Callable[[tuple[str, ...], Any], str], dear_from: int | None = None
+) -> list[Dial]:
     """Dials turned as one, at the strengths that all of them have; none for fewer than two. `says`: a strength in
-    words, for the variables named."""
+    words, for the variables named. `dear_from`: how many dials together take long on this file; None: never."""
     dials = [d for d in offers if isinstance(d, Dial)]
     if len(dials) < 2:
         return []
@@ -95,8 +97,20 @@ def together(offers: Sequence[Dial | Untried], says: Callable[[tuple[str, ...], 
     def at(x: Any) -> Change:
         return Change(tuple(step for d in dials for step in d.at(x).steps))
 
-    joint = Dial(first.family, names, strengths, at, lambda x: says(names, x), first.between, first.whole)
+    joint = Dial(
+        first.family, names, strengths, at, lambda x: says(names, x), first.between, first.whole,
+        dear_from is not None and len(dials) >= dear_from,
+    )  # fmt: skip
     return [joint] if strengths else []
+
+
+MANY = 5_000
+"""Rows beyond which several numbers that are altered at random take many seconds to attack."""
+
+
+def dear_numbers(outlook: Outlook) -> int | None:
+    """From how many random numbers on the attack of a file takes long: what is unknown is integrated over."""
+    return 3 if outlook.rows > MANY else None
 
 
 def rounded(value: float) -> float:

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,8 @@ def advise(
     at least that of its margins, so swapping, which keeps margins, does not look free; what is dropped counts as lost;
     and it takes a fraction of a second. `by`: the measure chosen by, the first where nobody says. `min_utility`: what
     is asked of measures. `hierarchies`: groups to recode by; others are proposed. `keep`: variables released as they
-    are. `plans`: plans of your own that take part, and around which is searched too.
+    are. `plans`: plans of your own that take part, and around which is searched too; what they do not state of
+    identifiers, weight and unit is as for all.
 
     Every method says which variables it suits and how strongly it can be turned. First each of these dials is turned
     alone, then mixes are tried: what promises most risk lowered for the utility lost, from several starts, so that all
@@ -84,10 +86,10 @@ def advise(
     is dropped. `threads` never changes a result.
 
     >>> import confide as cf
-    >>> advice = cf.advise(cf.demo("heads").head(300), ["sex", "age"], max_risk={"found": "10%"}, budget=40, repeats=2,
-    ...                    seed=1)
-    >>> advice.choice.risks["found_share"] <= 0.10, advice.evaluations
-    (True, 40)
+    >>> few = cf.demo("heads").head(150).select("sex", "race", "age")
+    >>> advice = cf.advise(few, ["sex", "age"], max_risk={"found": "20%"}, budget=12, repeats=2, seed=1)
+    >>> advice.choice.risks["found_share"] <= 0.20, advice.evaluations
+    (True, 12)
     """
     began = time.perf_counter()
     limit = stated_budget(budget, quick)
@@ -96,7 +98,7 @@ def advise(
         identifiers=identifiers, intruders=intruders, utility=utility, max_risk=max_risk, by=by,
         hierarchies=hierarchies, keep=(keep,) if isinstance(keep, str) else tuple(keep),
     )  # fmt: skip
-    own = _own_plans(plans)
+    own = _own_plans(plans, asked.base)
     rule = Rule(asked.limits, asked.by.name, min_utility=min_utility or {})
     common: dict[str, Any] = {
         "intruders": asked.intruders, "utility": asked.measures, "repeats": repeats, "threshold": threshold,
@@ -171,14 +173,19 @@ def _told(
     )  # fmt: skip
 
 
-def _own_plans(plans: Mapping[str, Plan] | None) -> dict[str, Plan]:
+def _own_plans(plans: Mapping[str, Plan] | None, base: Plan) -> dict[str, Plan]:
+    """Plans of the user, with the identifiers, weight and unit of the file where they state none."""
     if plans is None:
         return {}
     if not isinstance(plans, Mapping) or not all(isinstance(p, Plan) for p in plans.values()):
         raise InputError('plans is a table of plans by name, as {"last year": cf.Plan([...])}.')
     if "as it is" in plans:
         raise InputError('plans: "as it is" is the name of the file without any step; give another.')
-    return dict(plans)
+    return {
+        name: replace(p, identifiers=p.identifiers or base.identifiers, weight=p.weight or base.weight,
+                      unit=p.unit or base.unit)
+        for name, p in plans.items()
+    }  # fmt: skip
 
 
 def _settled(

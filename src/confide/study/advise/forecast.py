@@ -19,8 +19,8 @@ from confide.protect.seam.dials import Dial
 from confide.study.advise.numbers import Place, loss_of, risks_of
 from confide.study.advise.trials import SAMPLED, Tried
 
-LITTLE = 0.02
-"""Of the way to the limit; who comes less far is no start."""
+FAR = 0.2
+"""Of the way to the limits; what comes so far by itself tells what the way costs."""
 BEYOND = 1.0
 """Strengths beyond the last one tried up to which an effect is drawn out."""
 
@@ -59,6 +59,11 @@ class Known:
         """The largest log(risk / limit); 0 is at the limit."""
         return float(self.logs.max(initial=-math.inf))
 
+    @property
+    def far(self) -> float:
+        """The way that is left to the limits: what each intruder finds too much, in logarithms, added up."""
+        return float(np.maximum(self.logs, 0.0).sum())
+
 
 class Forecast:
     """Effects of single dials, learnt from candidates in which one is turned."""
@@ -68,6 +73,7 @@ class Forecast:
         self.places: tuple[Place, ...] = ()
         self.start: Known | None = None
         self.effects: dict[int, list[tuple[float, F64, float]]] = {}
+        self.rate = 0.0
 
     def known(self, c: Tried, rung: int | None = None) -> Known | None:
         """What trials say of a candidate."""
@@ -91,6 +97,17 @@ class Forecast:
                 each.append((self.ladders[k].places[x], found.logs - self.start.logs, found.loss - self.start.loss))
         for each in self.effects.values():
             each.sort(key=lambda e: e[0])
+        self.rate = self._rate()
+
+    def _rate(self) -> float:
+        """What a step towards the limits costs at least: the least loss for the way, of dials that come some way."""
+        if self.start is None or self.start.far <= 0:
+            return 0.0
+        done = [(self.start.far - Known(self.start.logs + logs, 0.0).far, loss)
+                for each in self.effects.values() for _, logs, loss in each[1:]]  # fmt: skip
+        most = max((d for d, _ in done), default=0.0)
+        least = min(FAR * self.start.far, most)
+        return min((max(loss, 0.0) / d for d, loss in done if d >= least and d > 0), default=0.0)
 
     def effect(self, dial: int, strength: Any) -> Known | None:
         """What a dial at a strength adds; between strengths that were tried in a straight line."""
@@ -115,15 +132,8 @@ class Forecast:
         return Known(logs, max(loss, 0.0))
 
     def promise(self, of: Known | None) -> float:
-        """The loss of a setting within the limits; of another, the loss it would have had if it went on to lose as much
-        for every step towards the limit. Lower is better."""
-        if of is None:
-            return math.inf
-        if of.worst <= 0 or self.start is None:
-            return of.loss
-        way = self.start.worst
-        done = way - of.worst
-        return of.loss * way / done + 1e-9 * of.worst if done > LITTLE * way else math.inf
+        """The loss of a setting, and what the rest of the way to the limits would cost at least. Lower is better."""
+        return math.inf if of is None else of.loss + of.far * self.rate
 
 
 def _first(c: Tried) -> int | None:

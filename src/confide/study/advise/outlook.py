@@ -52,7 +52,7 @@ def base_plan(outlook: Outlook, identifiers: Sequence[str] = (), **more: Any) ->
     """A plan that alters nothing yet: identifiers left out, the unit, the weight and kinds as the outlook has them.
 
     >>> import polars as pl
-    >>> outlook = outlook_of(pl.DataFrame({"county": [101, 205, 310] * 40, "age": range(120)}))
+    >>> outlook = outlook_of(pl.DataFrame({"county": [*range(101, 151)] * 10, "age": [*range(20, 70)] * 10}))
     >>> base_plan(outlook).categorical
     ('county',)
     """

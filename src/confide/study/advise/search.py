@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import zip_longest
 from typing import Any, cast
 
 from confide.core.errors import InputError
@@ -20,6 +20,8 @@ from confide.study.search.trials import as_long_as
 
 NEW, UP, AGAIN = 12, 4, 2
 """Of one wave: settings that are new, candidates that go on to all targets, and that are repeated."""
+FIRST, SINGLES = 32, 6
+"""Dials that are turned alone in the first wave, and in each that follows until all were."""
 REPEATS = 3
 """Releases of a candidate that came to the third rung."""
 PATIENCE = 6
@@ -49,6 +51,7 @@ class Search:
         self.forecast = Forecast(self.ladders, limits, measure)
         self.tried: dict[tuple[int, Setting], Tried] = {}
         self.ended = ""
+        self.waiting: list[Tried] = []
         self.anchor = self._candidate(0, ())
 
     @property
@@ -66,13 +69,14 @@ class Search:
         start = [Job(self.anchor, WHOLE), *([Job(self.anchor, SAMPLED)] if self.first == SAMPLED else [])]
         owns = [Job(self._candidate(k, ()), self.first) for k in range(1, len(self.spaces))]
         best, waited = math.inf, 0
-        jobs = [*start, *owns, *self._singles()]
+        self.waiting = self._singles()
+        jobs = [*start, *owns, *self._next(FIRST)]
         while jobs and self._carried_out(jobs):
             self.forecast.learn(self.anchor, self.candidates)
             now = self._standing()
             waited = 0 if now < best - BETTER * abs(best) else waited + 1
             best = min(best, now)
-            if waited > PATIENCE:
+            if waited > PATIENCE and not self.waiting:
                 self.ended = "nothing better was found in a while"
                 return
             jobs = self._wave(first=not any(len(c.setting) > 1 for c in self.candidates))
@@ -115,18 +119,30 @@ class Search:
             self.tried[key] = Tried(base, setting, name, plan, families, error=error)
         return self.tried[key]
 
-    def _singles(self) -> list[Job]:
-        """Every dial at its middle strength, the families taking turns, and what takes long last."""
-        by_family: dict[str, list[Tried]] = {}
+    def _singles(self) -> list[Tried]:
+        """Every dial at its middle strength, the families taking turns, each with the variables that were turned least
+        so far; and what takes long last."""
+        left: dict[str, list[int]] = {}
         for k, d in enumerate(self.space.dials):
-            middle = d.strengths[len(d.strengths) // 2]
-            by_family.setdefault(d.family, []).append(self._candidate(0, ((k, middle),)))
-        turns = zip_longest(*by_family.values())
-        found = [c for turn in turns for c in turn if c is not None and not c.error]
-        return [Job(c, self.first) for c in sorted(found, key=self._dear)]
+            left.setdefault(d.family, []).append(k)
+        turned: Counter[str] = Counter()
+        out: list[Tried] = []
+        while any(left.values()):
+            for mine in (m for m in left.values() if m):
+                k = min(mine, key=lambda k: (min((turned[v] for v in self.space.dials[k].variables), default=0), k))
+                mine.remove(k)
+                d = self.space.dials[k]
+                turned.update(d.variables)
+                out.append(self._candidate(0, ((k, d.strengths[len(d.strengths) // 2]),)))
+        return sorted((c for c in out if not c.error), key=self._dear)
 
     def _dear(self, c: Tried) -> bool:
         return any(self.space.dials[k].dear for k, _ in c.setting)
+
+    def _next(self, many: int) -> list[Job]:
+        """Dials that were not turned yet, the next in the row."""
+        out, self.waiting = self.waiting[:many], self.waiting[many:]
+        return [Job(c, self.first) for c in out if not c.evaluations]
 
     def _wave(self, first: bool) -> list[Job]:
         """Repeats for the best, all targets for the next, then new settings."""
@@ -137,11 +153,12 @@ class Search:
         again = [c for c in alive if c.rung == WHOLE and c.random and self._near(c)][:AGAIN]
         up = [c for c in alive if c.rung == SAMPLED and self._near(c)][:UP]
         new = self._chains() if first else []
-        new += [c for c in self._proposed(alive) if c not in new][:NEW]
+        new += [c for c in self._proposed(alive) if c not in new and c not in self.waiting[:SINGLES]][:NEW]
         return [
             *(Job(c, REPEATED, r) for c in again for r in range(1, REPEATS)),
             *(Job(c, WHOLE) for c in up),
             *(Job(c, self.first) for c in new),
+            *self._next(SINGLES),
         ]
 
     def _rank(self, c: Tried) -> float:
@@ -193,7 +210,7 @@ class Search:
                 key=lambda o: (o[0], o[1]),
             )  # fmt: skip
             for promise, k, x, known in options:
-                if math.isfinite(promise):
+                if math.isfinite(promise) and known.far < at.far - 1e-9:
                     c = self._candidate(0, self.space.turned(setting, k, x))
                     if not c.error:
                         at, setting = known, c.setting

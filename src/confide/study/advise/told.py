@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -36,7 +35,11 @@ def tried_frame(search: Search, ending: Ending, chosen: Mapping[str, Tried]) -> 
         ends = (max(found.value - 1.96 * error, 0.0), min(found.value + 1.96 * error, 1.0)) if found else (None, None)
         count = [None if x is None else x * n for x in (found.value if found else None, *ends)]
         steps = 0 if c.plan is None else len(c.plan.steps) + len(set(c.plan.drop) - set(search.space.base.drop))
-        utility = {m.name: _mean(c, m.name) for m in search.work.needed}
+        mine = ending.result.frame.filter(plan=name) if name else None
+        utility = {
+            m.name: _mean(c, m.name) if m in search.work.needed else None if mine is None else mine[m.name].mean()
+            for m in ending.result.measures
+        }
         rows.append({
             "name": name or c.name, "families": ", ".join(c.families), "steps": steps,
             "rung": FINAL if name else c.rung, "evaluations": c.evaluations, "intruder": who, "found": count[0],
@@ -45,7 +48,7 @@ def tried_frame(search: Search, ending: Ending, chosen: Mapping[str, Tried]) -> 
         })  # fmt: skip
     schema: dict[str, Any] = {
         **TRIED,
-        **{m.name: pl.Float64 for m in search.work.needed},
+        **{m.name: pl.Float64 for m in ending.result.measures},
         "status": pl.String,
         "why": pl.String,
     }
@@ -154,10 +157,9 @@ def nearest_of(search: Search, ending: Ending, plan: Any) -> Nearest | None:
     kept = [v for v in search.kept if any(v in w.knows for w in search.work.study.intruders.values())]
     if kept:
         said.append(f"Let plans alter, or leave out, what is kept and known to an intruder: {', '.join(kept)}.")
-    if math.isinf(
-        min((search.forecast.promise(search.forecast.known(c)) for c in search.candidates), default=math.inf)
-    ):
-        said.append("Nothing that was tried lowers the risk of the worst intruder; ask whether it knows so much.")
+    known, start = [search.forecast.known(c) for c in search.candidates], search.forecast.start
+    if start is not None and not any(k.far < start.far for k in known if k is not None):
+        said.append("Nothing that was tried lowers what intruders find; ask whether they know so much.")
     return Nearest(ending.nearest, plan, risks, tuple(said))
 
 

@@ -17,7 +17,7 @@ from confide.protect.likelihoods.correlated import CorrelatedNormal
 from confide.protect.likelihoods.normal import Normal
 from confide.protect.methods.noise.span import INSIDE, SPECIAL, Span
 from confide.protect.seam.coarsening import Chain
-from confide.protect.seam.dials import Offers, Outlook, Subject, one_each, together
+from confide.protect.seam.dials import Offers, Outlook, Subject, dear_numbers, one_each, together
 from confide.protect.seam.evidence import Evidence, Labels
 from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.matrices import Parts
@@ -174,7 +174,11 @@ class Noise(Mechanism):
             return f"noise on {s.name}, sd {size if s.dated else f'{amount(sd)} ({size})'}"
 
         found = one_each(cls.method, there, _relative, step, says, "noise would vanish in its precision", between=True)
-        return [*found, *together(found, lambda names, r: f"noise on {listed(names)}, sd {percent(r)} of that of each")]
+
+        def all_of(names: tuple[str, ...], r: float) -> str:
+            return f"noise on {listed(names)}, sd {percent(r)} of that of each"
+
+        return [*found, *together(found, all_of, dear_numbers(outlook))]
 
     @property
     def per_unit(self) -> bool:
