@@ -10,6 +10,7 @@ import polars as pl
 import confide as cf
 from confide.core.errors import InputError
 from confide.study.advise.result import FAMILIES, UNTRIED, Advice, Nearest, RunnerUp
+from confide.study.statement.checks import EVERYTHING
 from confide.study.tradeoff.repeats import Interval
 
 PLANS = {
@@ -32,6 +33,7 @@ def small_advice(
     numbers. `names`: variables and plans under other names."""
     called = names or {}
     data = cf.demo("heads").head(rows)
+    base = cf.Plan(identifiers=["id"], weight="weight")
     plans = {
         called.get(name, name): cf.Plan(steps, identifiers=["id"], weight="weight", drop=list(drop))
         for name, (_, steps) in PLANS.items()
@@ -46,10 +48,11 @@ def small_advice(
     except InputError:
         choice = None
     within = [] if choice is None else choice.table.filter("meets").sort("hellinger")["plan"].to_list()
+    plans_and_base = {EVERYTHING: base, **plans}
     best = within[0] if within else study.frontier("found_share", "hellinger").sort("risk")["plan"][0]
     second = None
     if len(within) > 1:
-        second = RunnerUp(within[1], plans[within[1]], Interval(0.01, -0.002, 0.022, 0.005, 3))
+        second = RunnerUp(within[1], plans_and_base[within[1]], Interval(0.01, -0.002, 0.022, 0.005, 3))
     nearest = None
     if choice is None:
         nearest = Nearest(best, plans[best], {"found_share": (0.3, limits["found_share"])},
@@ -57,7 +60,7 @@ def small_advice(
     script = 'cf.advise(data, keys=["sex", "race", "age"], max_risk={"found": "' + limit + '"}, budget=44, seed=1)'
     said = ("Guessed: the weight is weight.", "Stated: two intruders.") if asked is None else asked
     return Advice(
-        plans[best] if choice is not None else None, best if choice is not None else None, choice, study,
+        plans_and_base[best] if choice is not None else None, best if choice is not None else None, choice, study,
         _confirmed(study, best), _frame(study, best, within, extra, called), _families(), _untried(), second, said,
         len(plans) * 3 + extra, 75.0, 1, "Because.", nearest, script, limits, "hellinger", statement,
     )  # fmt: skip
@@ -73,8 +76,8 @@ def _confirmed(study: cf.StudyResult, best: str) -> pl.DataFrame:
 def _frame(study: cf.StudyResult, best: str, within: list[str], extra: int, called: dict[str, str]) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
     front = {r["plan"]: r for r in study.frontier("found", "hellinger").iter_rows(named=True)}
-    families = {called.get(name, name): f for name, (f, _) in PLANS.items()}
-    for name in study.plans:
+    families = {called.get(name, name): f for name, (f, _) in PLANS.items()} | {EVERYTHING: ""}
+    for name in [*study.plans, *([EVERYTHING] if best == EVERYTHING else [])]:
         r = front[name]
         status = ("chosen" if within else "nearest") if name == best else "finalist"
         rows.append({"name": name, "families": families[name], "steps": 1, "rung": 4, "evaluations": 3,

@@ -112,6 +112,15 @@ def test_families_reach_what_the_study_found_too() -> None:
     assert rows["pram"]["best_in_mixes"] is None
 
 
+def test_a_file_that_keeps_the_limit_already() -> None:
+    a = small_advice("90%", extra=2)
+    text, page = advice_text(a), advice_html(a)
+    assert text.startswith("Release it as it is, without identifiers: that keeps the limit already.")
+    assert text.count("the file as it is") == 2  # in the answer, and in the table
+    assert sum(p.words == "the file as it is" for p in AdviceView(a).plane.points) == 1
+    assert 'class="good"' in page
+
+
 def test_every_part_of_the_page() -> None:
     page = advice_html(found())
     for anchor in ("candidates", "second", "families", "untried", "cut", "unknown", "asked", "again", "terms"):

@@ -19,8 +19,8 @@ def finalists(view: AdviceView, most: int = MOST_SHOWN, words: bool = True) -> T
     """The file as it is, the plan that is spoken of, and those compared to the end, the best first. `words`: columns in
     words, not by their names."""
     named = (lambda n: said(n)) if words else (lambda n: n)
-    rows = [_row(view, EVERYTHING, AS_IT_IS, "")]
-    order = [p for p in view.advice.study.plans if p != view.best]
+    rows = [_row(view, EVERYTHING, AS_IT_IS, "advised" if view.best == EVERYTHING else "")]
+    order = [p for p, plan in view.advice.study.plans.items() if p != view.best and (plan.steps or plan.drop)]
     sign = -1.0 if view.measure.direction == "higher" else 1.0
 
     def place(plan: str) -> tuple[bool, float]:
@@ -29,7 +29,7 @@ def finalists(view: AdviceView, most: int = MOST_SHOWN, words: bool = True) -> T
         return not within, float("inf") if value is None else sign * value
 
     order.sort(key=place)
-    shown = [view.best, *order] if view.best is not None else order
+    shown = [view.best, *order] if view.best not in (None, EVERYTHING) else order
     for plan in shown[:most]:
         rows.append(_row(view, plan, visible(plan), _status(view, plan)))
     return Table(["plan", named(view.risk), "by", *(named(m.name) for m in view.measures), ""], rows)

@@ -182,7 +182,8 @@ class AdviceView:
             self._point(r) for r in self.candidates if r["risk"] is not None and r.get(self.measure.name) is not None
         ]
         start, kept = self.risk_row(EVERYTHING, self.drawn), self.kept_row(EVERYTHING, self.measure.name)
-        if start.get("mean") is not None and kept.get("mean") is not None:
+        there = any(p.name == EVERYTHING for p in points)
+        if not there and start.get("mean") is not None and kept.get("mean") is not None:
             points.append(Point(EVERYTHING, start["mean"], kept["mean"], live=True, front=True, words=AS_IT_IS))
         share = is_share(self.drawn)
         people = None if apart(self.drawn) else self.people if not share else 1.0
@@ -200,7 +201,7 @@ class AdviceView:
         value: float = row[self.measure.name] if kept.get("mean") is None else kept["mean"]
         ends = (study["low"], study["high"]) if study.get("low") is not None else None
         second = self.advice.runner_up is not None and name == self.advice.runner_up.name
-        words = short(name) if mine or second else ""
+        words = AS_IT_IS if name == EVERYTHING else short(name) if mine or second else ""
         return Point(name, risk, value, ends, row["families"], row["live"], mine, name in self._front, words)
 
     @cached_property
