@@ -19,8 +19,8 @@ from confide.protect.seam.dials import Dial
 from confide.study.advise.numbers import Place, loss_of, risks_of
 from confide.study.advise.trials import SAMPLED, Tried
 
-FAR = 0.2
-"""Of the way to the limits; what comes so far by itself tells what the way costs."""
+NEARLY = 0.9
+"""Of the way towards the limits that anybody came; who came so far tells what the way costs."""
 BEYOND = 1.0
 """Strengths beyond the last one tried up to which an effect is drawn out."""
 
@@ -87,7 +87,8 @@ class Forecast:
         """Read off effects: what one dial does, beside the file as it is."""
         self.start = self.known(anchor, _first(anchor))
         self.effects = {}
-        for c in candidates:
+        tried = list(candidates)
+        for c in tried:
             if c.base or len(c.setting) != 1 or self.start is None:
                 continue
             found = self.known(c, _first(c))
@@ -97,17 +98,17 @@ class Forecast:
                 each.append((self.ladders[k].places[x], found.logs - self.start.logs, found.loss - self.start.loss))
         for each in self.effects.values():
             each.sort(key=lambda e: e[0])
-        self.rate = self._rate()
+        self.rate = self._rate(tried)
 
-    def _rate(self) -> float:
-        """What a step towards the limits costs at least: the least loss for the way, of dials that come some way."""
-        if self.start is None or self.start.far <= 0:
+    def _rate(self, candidates: Iterable[Tried]) -> float:
+        """What a step towards the limits costs: of those that came nearly as far as any, the least loss for the way."""
+        start = self.start
+        if start is None or start.far <= 0:
             return 0.0
-        done = [(self.start.far - Known(self.start.logs + logs, 0.0).far, loss)
-                for each in self.effects.values() for _, logs, loss in each[1:]]  # fmt: skip
+        known = [k for c in candidates if (k := self.known(c)) is not None]
+        done = [(start.far - k.far, k.loss) for k in known]
         most = max((d for d, _ in done), default=0.0)
-        least = min(FAR * self.start.far, most)
-        return min((max(loss, 0.0) / d for d, loss in done if d >= least and d > 0), default=0.0)
+        return min((loss / d for d, loss in done if d >= NEARLY * most and d > 0), default=0.0)
 
     def effect(self, dial: int, strength: Any) -> Known | None:
         """What a dial at a strength adds; between strengths that were tried in a straight line."""
@@ -132,7 +133,8 @@ class Forecast:
         return Known(logs, max(loss, 0.0))
 
     def promise(self, of: Known | None) -> float:
-        """The loss of a setting, and what the rest of the way to the limits would cost at least. Lower is better."""
+        """The loss of a setting, and what the rest of the way to the limits would cost at the best rate so far.
+        Lower is better."""
         return math.inf if of is None else of.loss + of.far * self.rate
 
 
