@@ -89,7 +89,7 @@ def _frame(study: cf.StudyResult, best: str, within: list[str], extra: int, call
         found, lost = study.info.rows * rng.beta(1, 5), 0.6 * rng.beta(2, 4)
         broken = k % 9 == 8
         rows.append({"name": f"{'swap' if k % 2 else 'PRAM'} marital, {k + 1}% of records",
-                     "families": "swap" if k % 2 else "pram", "steps": 1, "rung": 1 + k % 3, "evaluations": 1,
+                     "families": "swap" if k % 2 else "pram", "steps": 1, "rung": 0 if broken else 1 + k % 3, "evaluations": 0 if broken else 1,
                      "intruder": None if broken else "far", "found": None if broken else found,
                      "found_low": None if broken else found * 0.9, "found_high": None if broken else found * 1.1,
                      "share": None if broken else found / study.info.rows, "hellinger": None if broken else lost,

@@ -110,6 +110,11 @@ def test_families_reach_what_the_study_found_too() -> None:
     mix = found().study.summary().filter(plan=found().runner_up.name, measure="hellinger")["mean"].item()
     assert rows["swap"]["best_in_mixes"] == rows["recode"]["best_in_mixes"] == mix
     assert rows["pram"]["best_in_mixes"] is None
+    assert (rows["pram"]["tried"], rows["recode"]["tried"]) == (18, 3)
+    text = " ".join(advice_text(found()).split())
+    assert "40 candidates of 3 families were tried" in text
+    assert "Of those tried, 36 were beaten" in text
+    assert "4 more were thought of and could not be carried out on this file." in text
 
 
 def test_a_file_that_keeps_the_limit_already() -> None:

@@ -56,7 +56,7 @@ def advice_html(advice: Advice, report: str = "") -> str:
                        _file("look", "look.css"), _file("advice", "advice.css")])  # fmt: skip
     told = [visible(s) for s in answer(view)[:-1]]  # what is kept stands below, in large numbers
     info = advice.study.info
-    size = f"{info.rows:,} rows, {info.variables:,} variables; {len(view.candidates):,} candidates"
+    size = f"{info.rows:,} rows, {info.variables:,} variables; {view.tried:,} candidates"
     return pages.get_template("why.html.j2").render(
         title="Why these: what was tried, and what is advised", kind=KIND, style=Markup(style), sections=parts,
         marks={k: Markup(v) for k, v in (MARKS | {"pale": PALE}).items()}, answer=told, good=advice.plan is not None,

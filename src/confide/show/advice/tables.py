@@ -66,6 +66,7 @@ def family_rows(view: AdviceView) -> list[Mapping[str, Any]]:
 
 def _with_study(view: AdviceView, row: dict[str, Any], sign: float) -> dict[str, Any]:
     """A family's row, with the finalists that have it by their numbers in the study."""
+    row["tried"] = sum(row["family"] in c["families"] and c["evaluations"] > 0 for c in view.candidates)
     for c in view.candidates:
         if not c["live"] or row["family"] not in c["families"]:
             continue

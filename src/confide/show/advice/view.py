@@ -164,6 +164,11 @@ class AdviceView:
                          "live": str(r["status"]).startswith(LIVE)})  # fmt: skip
         return rows
 
+    @property
+    def tried(self) -> int:
+        """Candidates of which a release was made; others could not be carried out."""
+        return sum(r["evaluations"] > 0 for r in self.candidates)
+
     @cached_property
     def _column(self) -> str:
         """The column of candidates with the risk that is limited."""

@@ -185,7 +185,7 @@ def _measures(view: AdviceView) -> list[str]:
 
 def worked(view: AdviceView) -> str:
     """How much was tried, and how to do the same again."""
-    a, n = view.advice, len(view.candidates)
+    a, n = view.advice, view.tried
     within = sum(r["within"] is True for r in view.candidates)
     looked = "none" if not within else "one" if within == 1 else f"{within:,}"
     short = " The budget ended the search: a larger one may find better." if _short(view) else ""
@@ -210,10 +210,11 @@ def cut(view: AdviceView) -> list[str]:
         "beaten": "were beaten by another in risk and utility, beyond noise",
         "breaks the limit": "broke the limit beyond noise",
         "budget": "were left when the budget was spent",
-        "cannot be carried out": "could not be carried out on this file",
     }
     became = [f"{counts[k]:,} {words}" for k, words in told.items() if counts.get(k)]
-    return [s for s in (first, f"Of all candidates, {'; '.join(became)}." if became else "") if s]
+    never = counts.get("cannot be carried out", 0)
+    more = f"{never:,} more were thought of and could not be carried out on this file." if never else ""
+    return [s for s in (first, f"Of those tried, {'; '.join(became)}." if became else "", more) if s]
 
 
 def give_up(view: AdviceView) -> list[str]:

@@ -35,7 +35,7 @@ def advice_chart(result: Advice) -> Any:
 
 
 def _title(view: AdviceView) -> str:
-    many = f"{len(view.candidates):,} candidates"
+    many = f"{view.tried:,} candidates"
     return f"{many}; limit: {view.limit_words()} ({said(view.risk)})"
 
 
