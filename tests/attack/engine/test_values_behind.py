@@ -12,6 +12,7 @@ from scipy.optimize import minimize
 import confide as cf
 from confide.attack.beliefs import label_regressions
 from confide.attack.beliefs.behind_labels import BELIEVED
+from confide.attack.beliefs.values_behind import several
 from confide.attack.engine.behind import people_in_parts
 from confide.attack.engine.posterior import log_weights
 from confide.attack.engine.prepare import prepare
@@ -205,3 +206,11 @@ def test_somebody_who_may_be_absent() -> None:
     p, hit = units["p_max"].to_numpy(), units["hit"].fill_null(0.0).to_numpy()
     assert abs(p.sum() - hit.sum()) < 4 * np.sqrt((p * (1 - p)).sum())
     assert units["p_absent"].mean() == pytest.approx(0.75, abs=0.02)
+
+
+def test_labels_that_no_released_record_has() -> None:
+    """A small sample leaves out whole bands; nothing is told apart behind them."""
+    assert several(np.array([-1, -1, 0, 0, 1]), np.array([3, 4, 0, 1, 2])).tolist() == [False, False, True, True, False]
+    release = cf.Plan([cf.Sample(0.2), cf.Recode("age", width=3)]).protect(generated(150, True, 4), seed=1)
+    units = cf.Intruder.at("exact", knows=["sex", "age"], membership="in_file").attack(release).units
+    assert units["p_max"].is_between(0, 1).all()

@@ -146,6 +146,7 @@ SILENT = {
     "matrix_mask",
     "measurement_error",
     "lognormal_noise",
+    "recompute",
 }
 """Of synthetic variables nothing is told however they are drawn; the others offer nothing here."""
 

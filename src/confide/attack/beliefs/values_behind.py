@@ -47,6 +47,7 @@ def _common(n: F64, most: int) -> I64:
 
 
 def several(label: I64, group: I64) -> Bools:
-    """Of each record, whether its label has several groups of values behind it."""
+    """Of each record, whether its label has several groups of values behind it; of a label that no released record has
+    (-1), nothing is to be told apart."""
     pairs = np.unique(np.stack([label, group]), axis=1)
-    return np.asarray(np.bincount(pairs[0], minlength=int(label.max(initial=-1)) + 1)[label] > 1)
+    return np.asarray((np.bincount(pairs[0] + 1, minlength=1)[label + 1] > 1) & (label >= 0))

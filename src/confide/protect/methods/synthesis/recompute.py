@@ -13,6 +13,7 @@ from confide.core.random.draws import Draws
 from confide.frames.columns import F64, Bools, Kind, Records, rounded
 from confide.protect.methods.synthesis.from_others import says_nothing
 from confide.protect.seam.coarsening import Chain
+from confide.protect.seam.dials import Offers, Outlook, Untried
 from confide.protect.seam.evidence import Evidence
 from confide.protect.seam.fitted import ALTERED, KEPT, SYNTHETIC, Applied, Fitted, View
 from confide.protect.seam.mechanism import Mechanism, Name, registered
@@ -56,6 +57,11 @@ class Recompute(Mechanism):
         problems.when(self.variable in parts, f"{where}: a total cannot be a part of itself.")
         problems.when(len(set(parts)) < len(parts), f"{where}: a part is named twice.")
         problems.tell()
+
+    @classmethod
+    def dials(cls, outlook: Outlook) -> Offers:  # noqa: ARG003 - it hangs on no file
+        """None: it goes with steps that make the parts."""
+        return (Untried(cls.method, "it makes totals again after their parts were made, and protects nothing itself"),)
 
     @property
     def needs(self) -> tuple[str, ...]:
