@@ -3,7 +3,10 @@ labels, sizes of letters, nothing cut off or covered."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
+
+from tests.helpers.browser import opened
 
 SCRIPT = r"""
 (least) => {
@@ -123,3 +126,10 @@ def page_faults(page: Any, least: float = 12) -> list[str]:
     """What is wrong with a page as it stands: sentences, none where nothing is. `least`: pixels of the smallest letters."""
     found: list[str] = page.evaluate(SCRIPT, least)
     return found
+
+
+def faults_in(browser: Any, page: Path, width: int, scheme: str) -> list[str]:
+    """What is wrong with a page in a window: errors, requests, what does not fit or cannot be read."""
+    with opened(browser, page, width, color_scheme=scheme) as seen:
+        wide = seen.page.evaluate("document.documentElement.scrollWidth") > width
+        return [*seen.errors, *seen.outside, *(["wider than its window"] if wide else []), *page_faults(seen.page)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +12,9 @@ from confide.frames import atomic_write
 from confide.show.advice.sections import sections
 from confide.show.advice.view import AdviceView, span
 from confide.show.advice.words import answer, confirm, sure
-from confide.show.charts.svg import STYLE
 from confide.show.names import said
-from confide.show.report.page import MARKS, inline
+from confide.show.report.page import MARKS
+from confide.show.still_pages import parts_of, style_of, template
 from confide.study.statement.checks import EVERYTHING
 from confide.study.tradeoff.question import amount, number
 from confide.study.tradeoff.risk_names import is_share
@@ -39,26 +38,16 @@ def write_advice(advice: Advice, path: str | os.PathLike[str], overwrite: bool =
 
 def advice_html(advice: Advice, report: str = "") -> str:
     """The page as text; `report`: the file of the report for a board beside it."""
-    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup, escape
+    from markupsafe import Markup
 
     view = AdviceView(advice)
-    loaders = [PackageLoader(f"confide.show.{room}", ".") for room in ("advice", "report")]
-    pages = Environment(
-        loader=ChoiceLoader(loaders), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        finalize=lambda part: visible(part) if isinstance(part, str) and not hasattr(part, "__html__") else part,
-    )  # fmt: skip
-    parts = [
-        {**vars(s), "drawings": [inline(d) for d in s.drawings], "code": Markup(escape(visible(s.code, keep="\n")))}
-        for s in sections(view)
-    ]
-    style = "\n".join([_file("report", "style.css"), STYLE.replace("text{", ":where(.drawn) text{", 1),
-                       _file("look", "look.css"), _file("advice", "advice.css")])  # fmt: skip
+    parts = parts_of(sections(view))
     told = [visible(s) for s in answer(view)[:-1]]  # what is kept stands below, in large numbers
     info = advice.study.info
     size = f"{info.rows:,} rows, {info.variables:,} variables; {view.tried:,} candidates"
-    return pages.get_template("why.html.j2").render(
-        title="Why these: what was tried, and what is advised", kind=KIND, style=Markup(style), sections=parts,
+    return template("advice", "why.html.j2").render(
+        title="Why these: what was tried, and what is advised", kind=KIND, sections=parts,
+        style=style_of("look/look.css", "advice/advice.css"),
         marks={k: Markup(v) for k, v in (MARKS | {"pale": PALE}).items()}, answer=told, good=advice.plan is not None,
         sure=sure(view), numbers=_numbers(view), confirm=confirm(view), report=report,
         size=f"{size}, {span(advice.seconds)}",
@@ -90,7 +79,3 @@ def _numbers(view: AdviceView) -> list[dict[str, Any]]:
 
 def _large(risk: str, value: float) -> tuple[str, str]:
     return (f"{100 * value:.3g}", "%") if is_share(risk) else (number(value), "")
-
-
-def _file(room: str, name: str) -> str:
-    return resources.files(f"confide.show.{room}").joinpath(name).read_text(encoding="utf-8")

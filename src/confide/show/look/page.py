@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import os
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from confide.core.shares import percent
 from confide.core.version import __version__
-from confide.core.visible import visible
 from confide.frames import atomic_write
-from confide.show.charts.svg import STYLE
 from confide.show.look.sections import sections
 from confide.show.look.words import answer, guessed_words, keys_listed
-from confide.show.report.page import inline
+from confide.show.still_pages import parts_of, style_of, template
 from confide.study.look.attacks import SURE
 
 if TYPE_CHECKING:
@@ -33,23 +30,10 @@ def write_look(look: Look, path: str | os.PathLike[str], overwrite: bool = False
 
 def look_html(look: Look) -> str:
     """The page as text."""
-    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup, escape
-
-    loaders = [PackageLoader(f"confide.show.{room}", ".") for room in ("look", "report")]
-    pages = Environment(
-        loader=ChoiceLoader(loaders), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        finalize=lambda part: visible(part) if isinstance(part, str) and not hasattr(part, "__html__") else part,
-    )  # fmt: skip
-    parts = [
-        {**vars(s), "drawings": [inline(d) for d in s.drawings], "code": Markup(escape(visible(s.code, keep="\n")))}
-        for s in sections(look)
-    ]
-    style = "\n".join([_file("report", "style.css"), STYLE.replace("text{", ":where(.drawn) text{", 1),
-                       _file("look", "look.css")])  # fmt: skip
     units = f" in {look.units:,} units" if look.units is not None else ""
-    return pages.get_template("look.html.j2").render(
-        title="A first look: who could be recognised?", kind=KIND, marks={}, style=Markup(style), sections=parts,
+    return template("look", "look.html.j2").render(
+        title="A first look: who could be recognised?", kind=KIND, marks={}, style=style_of("look/look.css"),
+        sections=parts_of(sections(look)),
         size=f"{look.rows:,} rows{units}, {look.roles.frame.height:,} variables", answer=answer(look),
         alone=look.counted.alone > 0, numbers=_numbers(look), elsewhere=ELSEWHERE, guessed=guessed_words(look),
         builds="Everything on this page builds on the keys." if "keys" in look.stated.guessed else "",
@@ -71,7 +55,3 @@ def _numbers(look: Look) -> list[dict[str, Any]]:
         ),
     ]
     return [{"value": percent(many, n).rstrip("%"), "name": name, "words": words} for many, name, words in rows]
-
-
-def _file(room: str, name: str) -> str:
-    return resources.files(f"confide.show.{room}").joinpath(name).read_text(encoding="utf-8")
