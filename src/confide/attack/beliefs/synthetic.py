@@ -28,6 +28,8 @@ BINS = 24
 COMMON = 0.02
 PENALTY = 0.1
 """Ridge of the regression, in units of one record: with more of it known values would seem to say less than they do."""
+TOGETHER = 1_000
+"""Cells whose scores are made at a time: a large file has as many cells as records, and all at once take gigabytes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +49,10 @@ class BinnedBelief:
         cuts = _cuts(y)
         bins = np.searchsorted(cuts, y, side="right")
         log_p = log_given_classes(design, cell[rows], classes[rows], k, bins, len(cuts) + 1, PENALTY)
-        p = np.exp(log_p)
-        u = ndtri(np.clip(np.cumsum(p, axis=2) - 0.5 * p, 1e-6, 1 - 1e-6))
+        u = np.empty_like(log_p)
+        for a in range(0, len(u), TOGETHER):
+            p = np.exp(log_p[a : a + TOGETHER])
+            u[a : a + TOGETHER] = ndtri(np.clip(np.cumsum(p, axis=2) - 0.5 * p, 1e-6, 1 - 1e-6))
         return cls(cuts, log_p, u), (rows, u[cell[rows], classes[rows], bins])
 
     def at(self, y: F64, cell: I64) -> tuple[F64, F64]:
