@@ -8,7 +8,7 @@ from confide.show.names import capital, said
 from confide.study.evaluate import is_random
 from confide.study.statement.checks import EVERYTHING
 from confide.study.tradeoff.question import amount, number
-from confide.study.tradeoff.risk_names import counted
+from confide.study.tradeoff.risk_names import counted, is_share
 
 MOST_CAUTIONS = 4
 """Cautions about claims that are printed; the report has all."""
@@ -122,6 +122,8 @@ def runner_up(view: AdviceView) -> list[str]:
         return ["No other candidate within the limit was compared to the end."] if view.advice.plan is not None else []
     d, by = second.difference, said(view.measure.name)
     ends = f" (95% interval {number(d.low)} to {number(d.high)})" if d.low is not None and d.high is not None else ""
+    if d.mean == 0 and d.low == d.high:
+        return [f"Second comes: {visible(second.name)}, which is the same in {by}: take whichever suits you."]
     head = f"Second comes: {visible(second.name)}, worse by {number(d.mean)}{ends} in {by}"
     if second.apart:
         return [f"{head}: beyond the spread of draws."]
@@ -146,7 +148,10 @@ def _open(sentence: str) -> bool:
 def cautions(view: AdviceView) -> list[str]:
     """What limits these numbers: variables that are lost, claims that are off, measures that see little."""
     a, plan = view.advice, view.plan
-    out = []
+    out = [
+        f"A limit of 100% ({said(r)}) limits nothing. If 1 percent is meant, write \"1%\" or 0.01."
+        for r, limit in a.limits.items() if is_share(r) and limit >= 1
+    ]  # fmt: skip
     if plan is not None and plan.drop:
         out.append(f"Not released at all: {', '.join(map(visible, plan.drop))}. No analysis can use them.")
     out += [*_reaching(view), *_measures(view)]
@@ -189,16 +194,28 @@ def worked(view: AdviceView) -> str:
     within = sum(r["within"] is True for r in view.candidates)
     looked = "none" if not within else "one" if within == 1 else f"{within:,}"
     short = " The budget ended the search: a larger one may find better." if _short(view) else ""
+    tried = f"{_many(n, 'candidate')} of {_many(a.families.height, 'family')} {'was' if n == 1 else 'were'} tried"
     return (
-        f"{n:,} candidates of {a.families.height} families were tried in {span(a.seconds)}: {a.evaluations:,} releases "
-        f"made and attacked; {looked} of the candidates looked to be within the limit. The same again: "
-        f"budget={a.evaluations}, seed={a.seed}.{short}"
+        f"{tried} in {span(a.seconds)}: {_many(a.evaluations, 'release')} made and attacked; {looked} of the "
+        f"candidates looked to be within the limit. The same again: budget={a.evaluations}, seed={a.seed}.{short}"
     )
 
 
+def _many(n: int, what: str) -> str:
+    """A number of things.
+
+    >>> _many(1, "family"), _many(1_200, "family"), _many(2, "release")
+    ('1 family', '1,200 families', '2 releases')
+    """
+    several = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
+    return f"{n:,} {what if n == 1 else several}"
+
+
 def _short(view: AdviceView) -> bool:
-    """Whether there was more to try than the budget allowed."""
-    return "the budget ended" in view.advice.reason
+    """Whether there was more to try than the budget allowed, and something could be better than what is advised."""
+    plan = view.advice.plan
+    unaltered = plan is not None and not plan.steps and not plan.drop
+    return "the budget ended" in view.advice.reason and not unaltered
 
 
 def cut(view: AdviceView) -> list[str]:
@@ -207,8 +224,8 @@ def cut(view: AdviceView) -> list[str]:
     first = f"{capital('; of these '.join(rungs))}." if rungs else ""
     counts = view.counts
     told = {
-        "beaten": "were beaten by another in risk and utility, beyond noise",
-        "breaks the limit": "broke the limit beyond noise",
+        "beaten": "lost more than another that keeps the limit, beyond noise",
+        "breaks the limit": "broke the limit",
         "budget": "were left when the budget was spent",
     }
     became = [f"{counts[k]:,} {words}" for k, words in told.items() if counts.get(k)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -93,6 +94,11 @@ def advise(
     """
     began = time.perf_counter()
     limit = stated_budget(budget, quick)
+    given: dict[str, Any] = {
+        "population": population, "intruders": intruders, "utility": utility, "hierarchies": hierarchies,
+        "plans": plans, "file_risks": file_risks, "min_utility": min_utility, "quick": quick, "repeats": repeats,
+        "threshold": threshold,
+    }  # fmt: skip
     asked = asked_about(
         data, keys=keys, sensitive=sensitive, weight=weight, unit=unit, population=population,
         identifiers=identifiers, intruders=intruders, utility=utility, max_risk=max_risk, by=by,
@@ -130,7 +136,8 @@ def advise(
         ending = ended(final, result, limits, asked.by.name, end, threads, progress)
         if store is not None:
             store.note(NOTE, {**(store.noted(NOTE) or {}), "evaluations": counted.begun})
-    return _told(asked, search, ending, chosen, untried, final, seed, time.perf_counter() - began, repeats)
+    script = _script(asked, {**given, "seed": seed}, counted.begun)
+    return _told(asked, search, ending, chosen, untried, final, seed, time.perf_counter() - began, script)
 
 
 def _useful(asked: Asked, limits: Mapping[str, float], quick: bool) -> tuple[list[Dial], list[Untried]]:
@@ -159,7 +166,7 @@ def _run(final: Study, store: Store | None, progress: bool | None, threads: int 
 
 def _told(
     asked: Asked, search: Search, ending: Any, chosen: Any, untried: Any, final: Study, seed: int, seconds: float,
-    repeats: int,
+    script: str,
 ) -> Advice:  # fmt: skip
     plans = {c.name: c.plan for c in (final.everything, *final.candidates)}
     near = nearest_of(search, ending, plans.get(ending.nearest))
@@ -168,7 +175,7 @@ def _told(
         study=ending.result, confirmed=ending.confirmed, frame=tried_frame(search, ending, chosen),
         families=families_frame(search), untried=untried_frame(untried, search), runner_up=ending.runner_up,
         asked=asked.said, evaluations=search.budget.begun, seconds=seconds, seed=seed,
-        reason=reason_of(search, ending), nearest=near, script=_script(asked, search, seed, repeats),
+        reason=reason_of(search, ending), nearest=near, script=script,
         limits=search.limits, by=asked.by.name, statement=final,
     )  # fmt: skip
 
@@ -226,10 +233,31 @@ def _nothing(search: Search) -> str:
     return f"No plan could be carried out on this file.{' The first said: ' + why if why else ''}"
 
 
-def _script(asked: Asked, search: Search, seed: int, repeats: int) -> str:
-    """The call that does the same."""
-    roles = [f"{k}={v!r}" for k, v in asked.roles.items() if v]
-    more = [f"max_risk={dict(asked.limits)!r}", f"by={asked.by.name!r}", f"budget={search.budget.begun}",
-            f"repeats={repeats}", f"seed={seed}"]  # fmt: skip
-    given = ["intruders=intruders", "utility=utility"]
-    return f"advice = cf.advise(data, {', '.join([*roles, *given, *more])})".replace("'", '"')
+def _script(asked: Asked, given: Mapping[str, Any], evaluations: int) -> str:
+    """The call that does the same: roles as they were understood, numbers as they were, and by their names what cannot
+    be written in a line. `given`: arguments of the call."""
+    roles = {k: v for k, v in asked.roles.items() if v or k in ("sensitive", "identifiers")}
+    named = ("population", "intruders", "utility", "hierarchies", "plans", "file_risks")
+    stated = [k for k in named if given[k] is not None and not (k == "file_risks" and not len(given[k]))]
+    plain = {
+        "max_risk": dict(asked.limits), "by": asked.by.name, "min_utility": dict(given["min_utility"] or {}),
+        "keep": list(asked.outlook.kept), "quick": given["quick"], "budget": evaluations, "repeats": given["repeats"],
+        "threshold": given["threshold"], "seed": given["seed"],
+    }  # fmt: skip
+    left_out: dict[str, Any] = {"min_utility": {}, "keep": [], "quick": False, "threshold": 0.2}
+    numbers = {k: v for k, v in plain.items() if k not in left_out or v != left_out[k]}
+    said = [f"{k}={_literal(v)}" for k, v in roles.items()] + [f"{k}={k}" for k in stated]
+    return f"advice = cf.advise(data, {', '.join([*said, *(f'{k}={_literal(v)}' for k, v in numbers.items())])})"
+
+
+def _literal(value: Any) -> str:
+    """A value as Python has it, with double quotes.
+
+    >>> print(_literal({"found": "1%"}), _literal(["a \"b\"", "c's"]), _literal(True))
+    {"found": "1%"} ["a \\"b\\"", "c's"] True
+    """
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_literal(k)}: {_literal(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_literal, value))}]"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)

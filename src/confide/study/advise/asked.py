@@ -79,9 +79,8 @@ def asked_about(
         "unit": group,
         "identifiers": list(aside),
     }
-    return Asked(
-        outlook, base_plan(outlook, aside), who, measures, chosen, max_risk or LIMIT, tuple(said), stated
-    )  # fmt: skip
+    limits = LIMIT if max_risk is None else max_risk
+    return Asked(outlook, base_plan(outlook, aside), who, measures, chosen, limits, tuple(said), stated)
 
 
 def _guessed(
@@ -182,6 +181,8 @@ def _measures(
 
     if utility is not None:
         measures = tuple(asked_measures(utility))
+        if not measures:
+            raise InputError("utility names no measure; leave it out, and distances of distributions are taken.")
         return measures, chosen_measure(measures, by if by is not None else measures[0].name)
     several = sum(s.distinct > 1 for s in outlook.readable.values()) > 1
     measures = (*([Hellinger(pairs=True)] if several else []), Hellinger())

@@ -66,8 +66,9 @@ class Advice(Result):
     draws that chose nothing, so these are the numbers to report. `frame` (also `tried`): one row per candidate: `name`,
     `families`, `steps`, `rung` (how far it came: 1 on a sample of targets, 2 on all of them, 3 with repeats, 4 in the
     study), `evaluations`, `intruder` (the worst), `found` with `found_low` and `found_high`, `share`, every utility,
-    `status` and `why`. `families`: family, how many were `tried`, `best_alone` and `best_in_mixes` (the best utility
-    within the limits with this family alone, and with others), `lowest_risk`. `untried`: family, variables, why.
+    `status` and `why`. `families`: family, how many were released and attacked (`tried`), `best_alone` and
+    `best_in_mixes` (the best utility within the limits with this family alone, and with others), `lowest_risk`.
+    `untried`: family, variables, why.
     `runner_up`: who came second, and how close. `asked`: sentences on what was stated and what guessed. `evaluations`:
     releases that the search made and attacked; with ``budget=`` this number and the same seed it comes to the same.
     `reason`: in sentences. `script`: the call that does the same.
