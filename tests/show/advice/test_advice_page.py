@@ -78,6 +78,31 @@ def test_a_runner_up_that_cannot_be_told_apart() -> None:
     assert said in advice_html(found())
 
 
+@pytest.mark.parametrize(
+    ("mean", "low", "high", "words"),
+    [
+        (
+            0.01,
+            0.002,
+            0.018,
+            "worse by 0.01 (95% interval 0.002 to 0.018) in distance of distributions (Hellinger): beyond",
+        ),
+        (-0.01, -0.022, 0.002, "better by 0.01 (95% interval -0.002 to 0.022)"),
+        (-0.01, -0.018, -0.002, "Draws that confirm choose nothing"),
+        (0.01, 0.01, 0.01, "worse by 0.01 in distance of distributions (Hellinger); neither varies"),
+        (0.01, None, None, "only more repeats tell"),
+        (0.0, 0.0, 0.0, "which is the same in"),
+    ],
+)
+def test_a_runner_up_in_words(mean: float, low: float | None, high: float | None, words: str) -> None:
+    second = found().runner_up
+    assert second is not None
+    other = replace(second, difference=replace(second.difference, mean=mean, low=low, high=high))
+    said = runner_up(AdviceView(replace(found(), runner_up=other)))[0]
+    assert words in said
+    assert ("cannot be told apart" in said) == (low is not None and low < 0 < (high or 0))
+
+
 def test_guesses_are_to_be_confirmed_and_the_stated_is_not() -> None:
     text, page = advice_text(found()), advice_html(found())
     assert "please confirm" in text.partition("Guessed: the weight")[0]

@@ -250,6 +250,17 @@ def test_the_nearest_is_never_called_advised_and_speaks_of_people() -> None:
 
 
 def test_a_limit_that_limits_nothing_is_said() -> None:
-    text = " ".join(str(advised(max_risk={"found_share": 1}, budget=4)).split())
+    found = advised(max_risk={"found_share": 1}, budget=4)
+    text = " ".join(str(found).split())
+    assert "cannot be told apart" not in text + found.reason
+    assert "Nothing can lose less" in found.reason
     assert "A limit of 100% (share of people found) limits nothing" in text
     assert "a larger one may find" not in text
+
+
+def test_a_column_that_numbers_rows_is_not_released_unsaid() -> None:
+    numbered = people().with_row_index("patient")
+    assert any("every row: patient." in said for said in advised(numbered, budget=1).asked)
+    for more in ({"identifiers": ["patient"]}, {"identifiers": []}):
+        assert not any("every row" in said for said in advised(numbered, budget=1, **more).asked)
+    assert not any("every row" in said for said in advised(budget=1).asked)

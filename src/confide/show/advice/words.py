@@ -46,7 +46,7 @@ def headline(view: AdviceView) -> str:
         limits = " and ".join(f"{view.limit_words(r)} ({said(r)})" for r in a.limits)
         more = "; the budget ended the search, and a larger one may find more" if _short(view) else ""
         return f"Nothing that was tried keeps the limit: at most {limits}{more}."
-    if not a.plan.steps and not a.plan.drop:
+    if _unaltered(view):
         return "Release it as it is, without identifiers: that keeps the limit already."
     return f"Release it so: {visible(str(a.name))}."
 
@@ -121,12 +121,22 @@ def runner_up(view: AdviceView) -> list[str]:
     if second is None:
         return ["No other candidate within the limit was compared to the end."] if view.advice.plan is not None else []
     d, by = second.difference, said(view.measure.name)
-    ends = f" (95% interval {number(d.low)} to {number(d.high)})" if d.low is not None and d.high is not None else ""
-    if d.mean == 0 and d.low == d.high:
+    if _unaltered(view):
+        return [f"Second comes: {visible(second.name)}. Nothing can lose less than a file that is not altered."]
+    side, mean, low, high = ("worse", d.mean, d.low, d.high) if d.mean >= 0 else (
+        "better", -d.mean, None if d.high is None else -d.high, None if d.low is None else -d.low)  # fmt: skip
+    if mean == 0 and low == high:
         return [f"Second comes: {visible(second.name)}, which is the same in {by}: take whichever suits you."]
-    head = f"Second comes: {visible(second.name)}, worse by {number(d.mean)}{ends} in {by}"
+    known = low is not None and high is not None and low != high
+    ends = f" (95% interval {number(low)} to {number(high)})" if known else ""
+    fresh = "" if side == "worse" else " with fresh draws"
+    head = f"Second comes: {visible(second.name)}, {side} by {number(mean)}{ends} in {by}{fresh}"
+    if low is None:
+        return [f"{head}, by one draw: whether that is more than their spread, only more repeats tell."]
     if second.apart:
-        return [f"{head}: beyond the spread of draws."]
+        return [f"{head}: beyond the spread of draws." if known else f"{head}; neither varies from draw to draw."]
+    if second.ahead:
+        return [f"{head}, beyond their spread. Draws that confirm choose nothing: compare both with more repeats."]
     return [f"{head}. That is within the spread of draws, so the two cannot be told apart: take whichever suits you."]
 
 
@@ -213,9 +223,13 @@ def _many(n: int, what: str) -> str:
 
 def _short(view: AdviceView) -> bool:
     """Whether there was more to try than the budget allowed, and something could be better than what is advised."""
+    return "the budget ended" in view.advice.reason and not _unaltered(view)
+
+
+def _unaltered(view: AdviceView) -> bool:
+    """Whether the file is advised to be released as it is."""
     plan = view.advice.plan
-    unaltered = plan is not None and not plan.steps and not plan.drop
-    return "the budget ended" in view.advice.reason and not unaltered
+    return plan is not None and not plan.steps and not plan.drop
 
 
 def cut(view: AdviceView) -> list[str]:

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import polars as pl
+
 from confide.attack.intruder import Intruder
 from confide.core.checks import names_of
 from confide.core.errors import InputError, did_you_mean
@@ -21,7 +23,7 @@ from confide.measure.utility.run import asked_measures
 from confide.protect.plan import Plan
 from confide.protect.seam.dials import Outlook
 from confide.study.advise.outlook import base_plan, outlook_of
-from confide.study.look.asked import MOST_SENSITIVE, check_unit, settled, weights_of
+from confide.study.look.asked import FEW_ROWS, MOST_SENSITIVE, check_unit, settled, weights_of
 from confide.study.look.attacks import unsure_of
 
 SURE, UNSURE = "knows the keys", "knows the keys, not who took part"
@@ -165,7 +167,20 @@ def _identifiers(
     names = tuple(v for v in found.identifiers if v not in used)
     if names:
         said.append(f"{_role_words(names, 'identifiers', True)[:-1]}, which are not released.")
+    alone = [v for v in file.frame.columns if v not in (*used, *names) and _tells_apart(file, v)]
+    if alone:
+        said.append(
+            f"A different value in every row: {', '.join(alone)}. Nothing was guessed from that, and no intruder is "
+            "taken to know it; if it names people, state it among identifiers=[...], or it may be released as it is."
+        )
     return names
+
+
+def _tells_apart(file: Encoded, name: str) -> bool:
+    """Whether each row has a value of its own; of amounts that is usual, and says nothing."""
+    s = file.frame.get_column(name)
+    many = s.dtype.is_integer() or s.dtype == pl.String or isinstance(s.dtype, (pl.Categorical, pl.Enum))
+    return many and s.len() > FEW_ROWS and s.n_unique() == s.len()
 
 
 def _role_words(names: Sequence[str], role: str, guessed: bool) -> str:

@@ -33,7 +33,8 @@ STATUSES = ("chosen", "finalist", "nearest", "beaten", "breaks the limit", "budg
 @dataclass(frozen=True, eq=False)
 class RunnerUp:
     """The plan that came second. `difference`: how much better the chosen one is by the measure that was chosen by,
-    repeat by repeat, above 0 whatever the measure's direction; `apart`: whether its 95% interval leaves out 0."""
+    repeat by repeat, above 0 whatever the measure's direction; `apart`: whether its 95% interval is above 0; `ahead`:
+    whether it is below 0, so that the second did better with fresh draws."""
 
     name: str
     plan: Plan
@@ -41,8 +42,13 @@ class RunnerUp:
 
     @property
     def apart(self) -> bool:
-        """Whether the two can be told apart."""
+        """Whether the chosen one is better beyond the spread of draws."""
         return self.difference.low is not None and self.difference.low > 0
+
+    @property
+    def ahead(self) -> bool:
+        """Whether the second is better beyond the spread of draws, with fresh draws, which choose nothing."""
+        return self.difference.high is not None and self.difference.high < 0
 
 
 @dataclass(frozen=True, eq=False)

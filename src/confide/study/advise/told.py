@@ -13,6 +13,7 @@ from confide.study.advise.numbers import Risk, Spread, breaks, holds, loss_of, r
 from confide.study.advise.result import FAMILIES, UNTRIED, Nearest
 from confide.study.advise.search import Search
 from confide.study.advise.trials import FINAL, Tried
+from confide.study.result import EVERYTHING
 from confide.study.tradeoff.question import amount, number, shown
 
 TRIED = {
@@ -218,10 +219,17 @@ def reason_of(search: Search, ending: Ending) -> str:
         were = "1 plan" if len(ending.failed) == 1 else f"{len(ending.failed)} plans"
         said.append(f"It was taken after {were} that looked better broke a limit with fresh draws.")
     second = ending.runner_up
+    if ending.name == EVERYTHING:
+        return " ".join([*said, "Nothing can lose less than a file that is not altered."])
     if second is None:
         said.append("No other plan of the study is within the limits.")
     elif second.apart:
         said.append(f'The runner-up, "{second.name}", is worse by {shown(second.difference)}.')
+    elif second.ahead:
+        said.append(
+            f'With fresh draws the runner-up, "{second.name}", was ahead: the chosen one is better by '
+            f"{shown(second.difference)}. Draws that confirm choose nothing; compare both with more repeats."
+        )
     else:
         said.append(
             f'It cannot be told apart from the runner-up, "{second.name}": the difference is '
