@@ -54,6 +54,12 @@ def test_the_answer_comes_first() -> None:
     assert page.index("Release it so") < page.index("What was tried")
 
 
+def test_what_somebody_finds_who_is_not_misled_stands_in_the_answer() -> None:
+    more = replace(found(), aside="9% of people are found, not 1%.")
+    assert answer(AdviceView(more))[2] == more.aside
+    assert more.aside in advice_html(more)
+
+
 def test_where_nothing_keeps_the_limit() -> None:
     text = " ".join(advice_text(nothing()).split())
     assert text.startswith(

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import confide as cf
+from confide.study.advise.aside import found_aside
 from confide.study.advise.trials import Job, Trial, Work
 
 KEYS = ["sex", "area", "age"]
@@ -264,3 +265,23 @@ def test_a_column_that_numbers_rows_is_not_released_unsaid() -> None:
     for more in ({"identifiers": ["patient"]}, {"identifiers": []}):
         assert not any("every row" in said for said in advised(numbered, budget=1, **more).asked)
     assert not any("every row" in said for said in advised(budget=1).asked)
+
+
+def test_whoever_is_not_misled_by_what_a_plan_altered_is_asked_too() -> None:
+    rng = np.random.default_rng(3)
+    n = 400
+    data = pl.DataFrame({
+        "sex": rng.choice(["f", "m"], n), "area": rng.choice([*"ABCDEFGHIJKLMNOPQRST"], n),
+        "age": rng.integers(0, 3_000, n), "pay": rng.gamma(2, 1500, n).round(2),
+    })  # fmt: skip
+    plan = cf.Plan([cf.HotDeck("age", within=["sex"], coarser=[[]], donors=5)])
+    study = cf.Study(
+        data, {"deck": plan}, intruders={"near": cf.Intruder(knows=["sex", "area", "age"])}, utility=["hellinger"]
+    )
+    cells = data.n_unique(["sex", "area"]) / n  # somebody who guesses in a cell finds one of it
+    said = found_aside(study, plan, 1, 0.01, 0.05)
+    assert f"{100 * cells:.3g}% of people are found, not 1%" in said
+    assert "above the limit" in said
+    assert "above the limit" not in found_aside(study, plan, 1, 0.01, 0.2)
+    assert not found_aside(study, plan, 1, cells, 0.2)
+    assert not found_aside(study, cf.Plan(), 1, 0.0, 0.2)

@@ -36,7 +36,8 @@ RUNGS = {
 
 def answer(view: AdviceView) -> list[str]:
     """What to release, who finds how many, what is kept: the first sentence stands out."""
-    return [headline(view), *_found(view), kept(view)]
+    aside = [visible(view.advice.aside)] if view.advice.aside else []
+    return [headline(view), *_found(view), *aside, kept(view)]
 
 
 def headline(view: AdviceView) -> str:
@@ -127,8 +128,8 @@ def runner_up(view: AdviceView) -> list[str]:
         "better", -d.mean, None if d.high is None else -d.high, None if d.low is None else -d.low)  # fmt: skip
     if mean == 0 and low == high:
         return [f"Second comes: {visible(second.name)}, which is the same in {by}: take whichever suits you."]
-    known = low is not None and high is not None and low != high
-    ends = f" (95% interval {number(low)} to {number(high)})" if known else ""
+    known = low != high
+    ends = "" if low is None or high is None or not known else f" (95% interval {number(low)} to {number(high)})"
     fresh = "" if side == "worse" else " with fresh draws"
     head = f"Second comes: {visible(second.name)}, {side} by {number(mean)}{ends} in {by}{fresh}"
     if low is None:

@@ -12,6 +12,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from confide.attack.intruder import Intruder
 from confide.core.errors import InputError
 from confide.core.random.seeds import checked_seed, fresh_seed, stream
@@ -21,6 +23,7 @@ from confide.measure.risk.file_risks.statement import FileRisk
 from confide.measure.utility.measure import Measure
 from confide.protect.plan import Plan
 from confide.protect.seam.dials import Dial, Untried
+from confide.study.advise.aside import found_aside
 from confide.study.advise.asked import Asked, asked_about
 from confide.study.advise.budget import Budget, stated_budget
 from confide.study.advise.finish import FEW, FINALISTS, ended, finalists, names_of, with_anchor
@@ -170,13 +173,19 @@ def _told(
 ) -> Advice:  # fmt: skip
     plans = {c.name: c.plan for c in (final.everything, *final.candidates)}
     near = nearest_of(search, ending, plans.get(ending.nearest))
+    best = plans[ending.name if ending.name is not None else ending.nearest]
+    rows = ending.result.frame.filter(plan=ending.name or ending.nearest).group_by("intruder")
+    seen = rows.agg(pl.col("found_share").mean())["found_share"].drop_nulls().max()
+    told = {m: mean for kind, m, mean, _, _ in ending.confirmed.rows() if kind == "risk"}
+    least = float(told.get("found_share", 0.0 if seen is None else seen))
+    aside = found_aside(final, best, seed, least, search.limits.get("found_share"))
     return Advice(
         plan=None if ending.name is None else plans[ending.name], name=ending.name, choice=ending.choice,
         study=ending.result, confirmed=ending.confirmed, frame=tried_frame(search, ending, chosen),
         families=families_frame(search), untried=untried_frame(untried, search), runner_up=ending.runner_up,
         asked=asked.said, evaluations=search.budget.begun, seconds=seconds, seed=seed,
-        reason=reason_of(search, ending), nearest=near, script=script,
-        limits=search.limits, by=asked.by.name, statement=final,
+        reason=" ".join(s for s in (reason_of(search, ending), aside) if s), nearest=near, script=script,
+        limits=search.limits, by=asked.by.name, statement=final, aside=aside,
     )  # fmt: skip
 
 

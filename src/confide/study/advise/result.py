@@ -100,6 +100,8 @@ class Advice(Result):
     by: str
     statement: Study = field(repr=False)
     """The study at the end, as it was stated."""
+    aside: str = ""
+    """Where somebody who leaves altered values aside finds more than was confirmed: how many, in a sentence."""
 
     @property
     def tried(self) -> pl.DataFrame:
