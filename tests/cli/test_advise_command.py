@@ -42,6 +42,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     here = tmp_path_factory.mktemp("advise")
     cf.write(cf.demo("heads").head(250), here / "heads.csv")
     (here / "study.toml").write_text(STUDY)
+    (here / "cautious.toml").write_text(f"{STUDY}cautious = true\n")
+    (here / "useful.toml").write_text(f"{STUDY}min_utility = {{hellinger = 0.0}}\n")
     (here / "who.toml").write_text('name = "near"\nknows = ["sex", "age"]\n')
     cf.Plan([cf.Recode("age", width=20)], identifiers=["id"]).save(here / "mine.toml")
     return here
@@ -88,6 +90,13 @@ def test_a_study_says_what_is_asked(capsys: pytest.CaptureFixture[str]) -> None:
     assert {"name", "families", "rung", "status"} <= set(told["tried"][0])
 
 
+def test_what_a_study_asks_of_utility_counts(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--study useful.toml --budget 4 --json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["name"] is None
+    assert any("Ask less of hellinger than 0" in said for said in told["nearest"]["give_up"])
+
+
 def test_budgets() -> None:
     assert budget("1,200") == 1_200
     assert budget("90 s") == "90 s"
@@ -98,6 +107,7 @@ def test_budgets() -> None:
     [
         ("", "Name the file: confide advise heads.csv"),
         ("heads.csv --intruder who.toml --study study.toml", "give one of them; a study has its own intruders"),
+        ("--study cautious.toml", "its choice has cautious, which advice does not know"),
         ("heads.csv --out heads.csv", "--out heads.csv is a file; name a folder"),
         ("heads.csv --keys sex agge", 'there is no column "agge"'),
         ("heads.csv --keys sex age --max-risk found 0.01", "counts people"),

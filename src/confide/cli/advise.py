@@ -129,13 +129,22 @@ def _asked(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _of_study(path: Path) -> dict[str, Any]:
-    """A study's data, intruders, utility and rule; roles as its first plan has them."""
+    """A study's data, intruders, utility, threshold, risks of the file and rule; roles as its first plan has them."""
     import confide as cf
 
     study = cf.Study.load(path)
-    out: dict[str, Any] = {"data": study.data, "intruders": study.intruders, "utility": list(study.measures)}
-    if study.choice is not None:
-        out |= {"max_risk": study.choice.max_risk} | ({} if study.choice.by is None else {"by": study.choice.by})
+    out: dict[str, Any] = {"data": study.data, "intruders": study.intruders, "utility": list(study.measures),
+                           "threshold": study.threshold, "file_risks": study.on_file}  # fmt: skip
+    rule = study.choice
+    if rule is not None:
+        if rule.cautious or rule.intruder is not None:
+            which = "cautious" if rule.cautious else "intruder"
+            raise InputError(
+                f"--study: its choice has {which}, which advice does not know: limits hold for means, by the strongest "
+                "of all intruders. Take that out of the study file, or state what is asked without --study."
+            )
+        out |= {"max_risk": rule.max_risk, "min_utility": rule.min_utility}
+        out |= {} if rule.by is None else {"by": rule.by}
     plan = next(iter(study.candidates)).plan
     roles = {"identifiers": list(plan.identifiers), "weight": plan.weight, "unit": plan.unit, "seed": study.seed}
     return out | {k: v for k, v in roles.items() if v}

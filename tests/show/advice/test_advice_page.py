@@ -53,6 +53,12 @@ def test_the_answer_comes_first() -> None:
     assert page.index("Release it so") < page.index("What was tried")
 
 
+def test_what_somebody_finds_who_is_not_misled_stands_in_the_answer() -> None:
+    more = replace(found(), aside="9% of people are found, not 1%.")
+    assert answer(AdviceView(more))[2] == more.aside
+    assert more.aside in advice_html(more)
+
+
 def test_where_nothing_keeps_the_limit() -> None:
     text = " ".join(advice_text(nothing()).split())
     assert text.startswith(
@@ -75,6 +81,31 @@ def test_a_runner_up_that_cannot_be_told_apart() -> None:
     assert "worse by 0.01 (95% interval -0.002 to 0.022)" in said
     assert "cannot be told apart" in said
     assert said in advice_html(found())
+
+
+@pytest.mark.parametrize(
+    ("mean", "low", "high", "words"),
+    [
+        (
+            0.01,
+            0.002,
+            0.018,
+            "worse by 0.01 (95% interval 0.002 to 0.018) in distance of distributions (Hellinger): beyond",
+        ),
+        (-0.01, -0.022, 0.002, "better by 0.01 (95% interval -0.002 to 0.022)"),
+        (-0.01, -0.018, -0.002, "Draws that confirm choose nothing"),
+        (0.01, 0.01, 0.01, "worse by 0.01 in distance of distributions (Hellinger); neither varies"),
+        (0.01, None, None, "only more repeats tell"),
+        (0.0, 0.0, 0.0, "which is the same in"),
+    ],
+)
+def test_a_runner_up_in_words(mean: float, low: float | None, high: float | None, words: str) -> None:
+    second = found().runner_up
+    assert second is not None
+    other = replace(second, difference=replace(second.difference, mean=mean, low=low, high=high))
+    said = runner_up(AdviceView(replace(found(), runner_up=other)))[0]
+    assert words in said
+    assert ("cannot be told apart" in said) == (low is not None and low < 0 < (high or 0))
 
 
 def test_guesses_are_to_be_confirmed_and_the_stated_is_not() -> None:
@@ -112,7 +143,7 @@ def test_families_reach_what_the_study_found_too() -> None:
     assert (rows["pram"]["tried"], rows["recode"]["tried"]) == (18, 3)
     text = " ".join(advice_text(found()).split())
     assert "40 candidates of 3 families were tried" in text
-    assert "Of those tried, 36 were beaten" in text
+    assert "Of those tried, 36 lost more than another that keeps the limit" in text
     assert "4 more were thought of and could not be carried out on this file." in text
 
 

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import confide as cf
+from confide.study.advise.aside import found_aside
 from confide.study.advise.trials import Job, Trial, Work
 
 KEYS = ["sex", "area", "age"]
@@ -133,6 +134,7 @@ def test_no_limit_can_be_met() -> None:
     assert found.nearest.name in found.reason
     assert any("Tolerate" in said for said in found.nearest.give_up)
     assert any("age" in said for said in found.nearest.give_up)
+    assert any("less than one person of 160" in said for said in found.nearest.give_up)
     assert found.frame["status"][0] == "nearest"
 
 
@@ -199,3 +201,87 @@ def test_it_is_saved_and_comes_back(advice: cf.Advice, tmp_path: Path) -> None:
     assert cf.StudyResult.load(tmp_path / "out").choose().plan == advice.study.choose().plan
     assert advice.report(tmp_path / "board.html").exists()
     assert advice.map() is not None
+
+
+def test_the_script_does_the_same() -> None:
+    own, who = {"last year": cf.Plan([cf.Recode("age", width=25)])}, {"near": cf.Intruder(knows=KEYS)}
+    data = people().rename({"pay": 'pay "gross"'})
+    given: dict[str, Any] = {"plans": own, "intruders": who, "utility": ["hellinger"]}
+    more = {"keep": "area", "min_utility": {"hellinger": 0.9}, "threshold": 0.3, "quick": True, "budget": 12}
+    first = advised(data, keys=None, sensitive=['pay "gross"'], **given, **more)
+    scope: dict[str, Any] = {"cf": cf, "data": data, **given}
+    exec(first.script, scope)
+    assert same(first, scope["advice"])
+    for said in ("keep=", "min_utility=", "threshold=0.3", "quick=True", "plans=plans", "identifiers=[]"):
+        assert said in first.script
+    scope = {"cf": cf, "data": people()}  # nothing is named that was not given
+    exec(advised(budget=1).script, scope)
+    assert scope["advice"].evaluations == 1
+
+
+def test_limits_and_measures_that_are_empty_are_refused() -> None:
+    with pytest.raises(cf.InputError, match="names no risk"):
+        advised(max_risk={})
+    with pytest.raises(cf.InputError, match="names no measure"):
+        advised(utility=[])
+
+
+def test_what_could_not_be_carried_out_was_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Work._made
+
+    def refused(self: Work, job: Job, *more: Any) -> Trial:
+        return Trial(error="it cannot be") if job.what.families == ("recode",) else made(self, job, *more)
+
+    monkeypatch.setattr(Work, "_made", refused)
+    found = advised(budget=14)
+    lost = found.frame.filter(status="cannot be carried out").height
+    assert lost > 0
+    assert f"{found.frame.height - lost} plans were tried" in found.reason
+    assert found.families.filter(family="recode", tried=0).height == 1
+    text = str(found)
+    assert f"{found.frame.height - lost} candidates of" in text
+
+
+def test_the_nearest_is_never_called_advised_and_speaks_of_people() -> None:
+    found = advised(max_risk={"found": "1%"}, keep=KEYS, budget=2)
+    assert found.nearest is not None
+    assert found.nearest.name == "release everything"
+    assert "advised" not in str(found)
+    assert "of people are found in place of 1%." in found.nearest.give_up[0]
+
+
+def test_a_limit_that_limits_nothing_is_said() -> None:
+    found = advised(max_risk={"found_share": 1}, budget=4)
+    text = " ".join(str(found).split())
+    assert "cannot be told apart" not in text + found.reason
+    assert "Nothing can lose less" in found.reason
+    assert "A limit of 100% (share of people found) limits nothing" in text
+    assert "a larger one may find" not in text
+
+
+def test_a_column_that_numbers_rows_is_not_released_unsaid() -> None:
+    numbered = people().with_row_index("patient")
+    assert any("every row: patient." in said for said in advised(numbered, budget=1).asked)
+    for more in ({"identifiers": ["patient"]}, {"identifiers": []}):
+        assert not any("every row" in said for said in advised(numbered, budget=1, **more).asked)
+    assert not any("every row" in said for said in advised(budget=1).asked)
+
+
+def test_whoever_is_not_misled_by_what_a_plan_altered_is_asked_too() -> None:
+    rng = np.random.default_rng(3)
+    n = 400
+    data = pl.DataFrame({
+        "sex": rng.choice(["f", "m"], n), "area": rng.choice([*"ABCDEFGHIJKLMNOPQRST"], n),
+        "age": rng.integers(0, 3_000, n), "pay": rng.gamma(2, 1500, n).round(2),
+    })  # fmt: skip
+    plan = cf.Plan([cf.HotDeck("age", within=["sex"], coarser=[[]], donors=5)])
+    study = cf.Study(
+        data, {"deck": plan}, intruders={"near": cf.Intruder(knows=["sex", "area", "age"])}, utility=["hellinger"]
+    )
+    cells = data.n_unique(["sex", "area"]) / n  # somebody who guesses in a cell finds one of it
+    said = found_aside(study, plan, 1, 0.01, 0.05)
+    assert f"{100 * cells:.3g}% of people are found, not 1%" in said
+    assert "above the limit" in said
+    assert "above the limit" not in found_aside(study, plan, 1, 0.01, 0.2)
+    assert not found_aside(study, plan, 1, cells, 0.2)
+    assert not found_aside(study, cf.Plan(), 1, 0.0, 0.2)

@@ -19,7 +19,7 @@ def finalists(view: AdviceView, most: int = MOST_SHOWN, words: bool = True) -> T
     """The file as it is, the plan that is spoken of, and those compared to the end, the best first. `words`: columns in
     words, not by their names."""
     named = (lambda n: said(n)) if words else (lambda n: n)
-    rows = [_row(view, EVERYTHING, AS_IT_IS, "advised" if view.best == EVERYTHING else "")]
+    rows = [_row(view, EVERYTHING, AS_IT_IS, _status(view, EVERYTHING) if view.best == EVERYTHING else "")]
     order = [p for p, plan in view.advice.study.plans.items() if p != view.best and (plan.steps or plan.drop)]
     sign = -1.0 if view.measure.direction == "higher" else 1.0
 
@@ -66,7 +66,7 @@ def family_rows(view: AdviceView) -> list[Mapping[str, Any]]:
 
 def _with_study(view: AdviceView, row: dict[str, Any], sign: float) -> dict[str, Any]:
     """A family's row, with the finalists that have it by their numbers in the study."""
-    row["tried"] = sum(row["family"] in c["families"] and c["evaluations"] > 0 for c in view.candidates)
+    row["tried"] = sum(row["family"] in c["families"] and view.released(c) for c in view.candidates)
     for c in view.candidates:
         if not c["live"] or row["family"] not in c["families"]:
             continue

@@ -167,7 +167,12 @@ class AdviceView:
     @property
     def tried(self) -> int:
         """Candidates of which a release was made; others could not be carried out."""
-        return sum(r["evaluations"] > 0 for r in self.candidates)
+        return sum(map(self.released, self.candidates))
+
+    @staticmethod
+    def released(row: Mapping[str, Any]) -> bool:
+        """Whether a release of a candidate was made and attacked."""
+        return bool(row["evaluations"] > 0 and row["status"] != "cannot be carried out")
 
     @cached_property
     def _column(self) -> str:
@@ -232,7 +237,7 @@ class AdviceView:
     @cached_property
     def rungs(self) -> pl.DataFrame:
         """How far candidates came: rung, and how many reached it."""
-        reached = self.advice.frame.filter(pl.col("evaluations") > 0)["rung"].drop_nulls().to_list()
+        reached = [r["rung"] for r in self.candidates if self.released(r) and r["rung"] is not None]
         first = min(reached, default=1)  # a small file has no sample of people to begin with
         rows = [(k, sum(r >= k for r in reached)) for k in range(first, max(reached, default=0) + 1)]
         return pl.DataFrame(rows, schema={"rung": pl.Int64, "candidates": pl.Int64}, orient="row")

@@ -8,7 +8,7 @@ from confide.show.names import capital, said
 from confide.study.evaluate import is_random
 from confide.study.statement.checks import EVERYTHING
 from confide.study.tradeoff.question import amount, number
-from confide.study.tradeoff.risk_names import counted
+from confide.study.tradeoff.risk_names import counted, is_share
 
 MOST_CAUTIONS = 4
 """Cautions about claims that are printed; the report has all."""
@@ -36,7 +36,8 @@ RUNGS = {
 
 def answer(view: AdviceView) -> list[str]:
     """What to release, who finds how many, what is kept: the first sentence stands out."""
-    return [headline(view), *_found(view), kept(view)]
+    aside = [visible(view.advice.aside)] if view.advice.aside else []
+    return [headline(view), *_found(view), *aside, kept(view)]
 
 
 def headline(view: AdviceView) -> str:
@@ -46,7 +47,7 @@ def headline(view: AdviceView) -> str:
         limits = " and ".join(f"{view.limit_words(r)} ({said(r)})" for r in a.limits)
         more = "; the budget ended the search, and a larger one may find more" if _short(view) else ""
         return f"Nothing that was tried keeps the limit: at most {limits}{more}."
-    if not a.plan.steps and not a.plan.drop:
+    if _unaltered(view):
         return "Release it as it is, without identifiers: that keeps the limit already."
     return f"Release it so: {visible(str(a.name))}."
 
@@ -121,10 +122,22 @@ def runner_up(view: AdviceView) -> list[str]:
     if second is None:
         return ["No other candidate within the limit was compared to the end."] if view.advice.plan is not None else []
     d, by = second.difference, said(view.measure.name)
-    ends = f" (95% interval {number(d.low)} to {number(d.high)})" if d.low is not None and d.high is not None else ""
-    head = f"Second comes: {visible(second.name)}, worse by {number(d.mean)}{ends} in {by}"
+    if _unaltered(view):
+        return [f"Second comes: {visible(second.name)}. Nothing can lose less than a file that is not altered."]
+    side, mean, low, high = ("worse", d.mean, d.low, d.high) if d.mean >= 0 else (
+        "better", -d.mean, None if d.high is None else -d.high, None if d.low is None else -d.low)  # fmt: skip
+    if mean == 0 and low == high:
+        return [f"Second comes: {visible(second.name)}, which is the same in {by}: take whichever suits you."]
+    known = low != high
+    ends = "" if low is None or high is None or not known else f" (95% interval {number(low)} to {number(high)})"
+    fresh = "" if side == "worse" else " with fresh draws"
+    head = f"Second comes: {visible(second.name)}, {side} by {number(mean)}{ends} in {by}{fresh}"
+    if low is None:
+        return [f"{head}, by one draw: whether that is more than their spread, only more repeats tell."]
     if second.apart:
-        return [f"{head}: beyond the spread of draws."]
+        return [f"{head}: beyond the spread of draws." if known else f"{head}; neither varies from draw to draw."]
+    if second.ahead:
+        return [f"{head}, beyond their spread. Draws that confirm choose nothing: compare both with more repeats."]
     return [f"{head}. That is within the spread of draws, so the two cannot be told apart: take whichever suits you."]
 
 
@@ -146,7 +159,10 @@ def _open(sentence: str) -> bool:
 def cautions(view: AdviceView) -> list[str]:
     """What limits these numbers: variables that are lost, claims that are off, measures that see little."""
     a, plan = view.advice, view.plan
-    out = []
+    out = [
+        f"A limit of 100% ({said(r)}) limits nothing. If 1 percent is meant, write \"1%\" or 0.01."
+        for r, limit in a.limits.items() if is_share(r) and limit >= 1
+    ]  # fmt: skip
     if plan is not None and plan.drop:
         out.append(f"Not released at all: {', '.join(map(visible, plan.drop))}. No analysis can use them.")
     out += [*_reaching(view), *_measures(view)]
@@ -189,16 +205,32 @@ def worked(view: AdviceView) -> str:
     within = sum(r["within"] is True for r in view.candidates)
     looked = "none" if not within else "one" if within == 1 else f"{within:,}"
     short = " The budget ended the search: a larger one may find better." if _short(view) else ""
+    tried = f"{_many(n, 'candidate')} of {_many(a.families.height, 'family')} {'was' if n == 1 else 'were'} tried"
     return (
-        f"{n:,} candidates of {a.families.height} families were tried in {span(a.seconds)}: {a.evaluations:,} releases "
-        f"made and attacked; {looked} of the candidates looked to be within the limit. The same again: "
-        f"budget={a.evaluations}, seed={a.seed}.{short}"
+        f"{tried} in {span(a.seconds)}: {_many(a.evaluations, 'release')} made and attacked; {looked} of the "
+        f"candidates looked to be within the limit. The same again: budget={a.evaluations}, seed={a.seed}.{short}"
     )
 
 
+def _many(n: int, what: str) -> str:
+    """A number of things.
+
+    >>> _many(1, "family"), _many(1_200, "family"), _many(2, "release")
+    ('1 family', '1,200 families', '2 releases')
+    """
+    several = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
+    return f"{n:,} {what if n == 1 else several}"
+
+
 def _short(view: AdviceView) -> bool:
-    """Whether there was more to try than the budget allowed."""
-    return "the budget ended" in view.advice.reason
+    """Whether there was more to try than the budget allowed, and something could be better than what is advised."""
+    return "the budget ended" in view.advice.reason and not _unaltered(view)
+
+
+def _unaltered(view: AdviceView) -> bool:
+    """Whether the file is advised to be released as it is."""
+    plan = view.advice.plan
+    return plan is not None and not plan.steps and not plan.drop
 
 
 def cut(view: AdviceView) -> list[str]:
@@ -207,8 +239,8 @@ def cut(view: AdviceView) -> list[str]:
     first = f"{capital('; of these '.join(rungs))}." if rungs else ""
     counts = view.counts
     told = {
-        "beaten": "were beaten by another in risk and utility, beyond noise",
-        "breaks the limit": "broke the limit beyond noise",
+        "beaten": "lost more than another that keeps the limit, beyond noise",
+        "breaks the limit": "broke the limit",
         "budget": "were left when the budget was spent",
     }
     became = [f"{counts[k]:,} {words}" for k, words in told.items() if counts.get(k)]

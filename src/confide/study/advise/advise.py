@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -10,6 +11,8 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+
+import polars as pl
 
 from confide.attack.intruder import Intruder
 from confide.core.errors import InputError
@@ -20,6 +23,7 @@ from confide.measure.risk.file_risks.statement import FileRisk
 from confide.measure.utility.measure import Measure
 from confide.protect.plan import Plan
 from confide.protect.seam.dials import Dial, Untried
+from confide.study.advise.aside import found_aside
 from confide.study.advise.asked import Asked, asked_about
 from confide.study.advise.budget import Budget, stated_budget
 from confide.study.advise.finish import FEW, FINALISTS, ended, finalists, names_of, with_anchor
@@ -93,6 +97,11 @@ def advise(
     """
     began = time.perf_counter()
     limit = stated_budget(budget, quick)
+    given: dict[str, Any] = {
+        "population": population, "intruders": intruders, "utility": utility, "hierarchies": hierarchies,
+        "plans": plans, "file_risks": file_risks, "min_utility": min_utility, "quick": quick, "repeats": repeats,
+        "threshold": threshold,
+    }  # fmt: skip
     asked = asked_about(
         data, keys=keys, sensitive=sensitive, weight=weight, unit=unit, population=population,
         identifiers=identifiers, intruders=intruders, utility=utility, max_risk=max_risk, by=by,
@@ -130,7 +139,8 @@ def advise(
         ending = ended(final, result, limits, asked.by.name, end, threads, progress)
         if store is not None:
             store.note(NOTE, {**(store.noted(NOTE) or {}), "evaluations": counted.begun})
-    return _told(asked, search, ending, chosen, untried, final, seed, time.perf_counter() - began, repeats)
+    script = _script(asked, {**given, "seed": seed}, counted.begun)
+    return _told(asked, search, ending, chosen, untried, final, seed, time.perf_counter() - began, script)
 
 
 def _useful(asked: Asked, limits: Mapping[str, float], quick: bool) -> tuple[list[Dial], list[Untried]]:
@@ -159,17 +169,23 @@ def _run(final: Study, store: Store | None, progress: bool | None, threads: int 
 
 def _told(
     asked: Asked, search: Search, ending: Any, chosen: Any, untried: Any, final: Study, seed: int, seconds: float,
-    repeats: int,
+    script: str,
 ) -> Advice:  # fmt: skip
     plans = {c.name: c.plan for c in (final.everything, *final.candidates)}
     near = nearest_of(search, ending, plans.get(ending.nearest))
+    best = plans[ending.name if ending.name is not None else ending.nearest]
+    rows = ending.result.frame.filter(plan=ending.name or ending.nearest).group_by("intruder")
+    seen = rows.agg(pl.col("found_share").mean())["found_share"].drop_nulls().max()
+    told = {m: mean for kind, m, mean, _, _ in ending.confirmed.rows() if kind == "risk"}
+    least = float(told.get("found_share", 0.0 if seen is None else seen))
+    aside = found_aside(final, best, seed, least, search.limits.get("found_share"))
     return Advice(
         plan=None if ending.name is None else plans[ending.name], name=ending.name, choice=ending.choice,
         study=ending.result, confirmed=ending.confirmed, frame=tried_frame(search, ending, chosen),
         families=families_frame(search), untried=untried_frame(untried, search), runner_up=ending.runner_up,
         asked=asked.said, evaluations=search.budget.begun, seconds=seconds, seed=seed,
-        reason=reason_of(search, ending), nearest=near, script=_script(asked, search, seed, repeats),
-        limits=search.limits, by=asked.by.name, statement=final,
+        reason=" ".join(s for s in (reason_of(search, ending), aside) if s), nearest=near, script=script,
+        limits=search.limits, by=asked.by.name, statement=final, aside=aside,
     )  # fmt: skip
 
 
@@ -226,10 +242,31 @@ def _nothing(search: Search) -> str:
     return f"No plan could be carried out on this file.{' The first said: ' + why if why else ''}"
 
 
-def _script(asked: Asked, search: Search, seed: int, repeats: int) -> str:
-    """The call that does the same."""
-    roles = [f"{k}={v!r}" for k, v in asked.roles.items() if v]
-    more = [f"max_risk={dict(asked.limits)!r}", f"by={asked.by.name!r}", f"budget={search.budget.begun}",
-            f"repeats={repeats}", f"seed={seed}"]  # fmt: skip
-    given = ["intruders=intruders", "utility=utility"]
-    return f"advice = cf.advise(data, {', '.join([*roles, *given, *more])})".replace("'", '"')
+def _script(asked: Asked, given: Mapping[str, Any], evaluations: int) -> str:
+    """The call that does the same: roles as they were understood, numbers as they were, and by their names what cannot
+    be written in a line. `given`: arguments of the call."""
+    roles = {k: v for k, v in asked.roles.items() if v or k in ("sensitive", "identifiers")}
+    named = ("population", "intruders", "utility", "hierarchies", "plans", "file_risks")
+    stated = [k for k in named if given[k] is not None and not (k == "file_risks" and not len(given[k]))]
+    plain = {
+        "max_risk": dict(asked.limits), "by": asked.by.name, "min_utility": dict(given["min_utility"] or {}),
+        "keep": list(asked.outlook.kept), "quick": given["quick"], "budget": evaluations, "repeats": given["repeats"],
+        "threshold": given["threshold"], "seed": given["seed"],
+    }  # fmt: skip
+    left_out: dict[str, Any] = {"min_utility": {}, "keep": [], "quick": False, "threshold": 0.2}
+    numbers = {k: v for k, v in plain.items() if k not in left_out or v != left_out[k]}
+    said = [f"{k}={_literal(v)}" for k, v in roles.items()] + [f"{k}={k}" for k in stated]
+    return f"advice = cf.advise(data, {', '.join([*said, *(f'{k}={_literal(v)}' for k, v in numbers.items())])})"
+
+
+def _literal(value: Any) -> str:
+    """A value as Python has it, with double quotes.
+
+    >>> print(_literal({"found": "1%"}), _literal(["a", "b's"]), _literal(True))
+    {"found": "1%"} ["a", "b's"] True
+    """
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_literal(k)}: {_literal(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_literal, value))}]"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)

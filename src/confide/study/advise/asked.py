@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import polars as pl
+
 from confide.attack.intruder import Intruder
 from confide.core.checks import names_of
 from confide.core.errors import InputError, did_you_mean
@@ -21,7 +23,7 @@ from confide.measure.utility.run import asked_measures
 from confide.protect.plan import Plan
 from confide.protect.seam.dials import Outlook
 from confide.study.advise.outlook import base_plan, outlook_of
-from confide.study.look.asked import MOST_SENSITIVE, check_unit, settled, weights_of
+from confide.study.look.asked import FEW_ROWS, MOST_SENSITIVE, check_unit, settled, weights_of
 from confide.study.look.attacks import unsure_of
 
 SURE, UNSURE = "knows the keys", "knows the keys, not who took part"
@@ -79,9 +81,8 @@ def asked_about(
         "unit": group,
         "identifiers": list(aside),
     }
-    return Asked(
-        outlook, base_plan(outlook, aside), who, measures, chosen, max_risk or LIMIT, tuple(said), stated
-    )  # fmt: skip
+    limits = LIMIT if max_risk is None else max_risk
+    return Asked(outlook, base_plan(outlook, aside), who, measures, chosen, limits, tuple(said), stated)
 
 
 def _guessed(
@@ -166,7 +167,20 @@ def _identifiers(
     names = tuple(v for v in found.identifiers if v not in used)
     if names:
         said.append(f"{_role_words(names, 'identifiers', True)[:-1]}, which are not released.")
+    alone = [v for v in file.frame.columns if v not in (*used, *names) and _tells_apart(file, v)]
+    if alone:
+        said.append(
+            f"A different value in every row: {', '.join(alone)}. Nothing was guessed from that, and no intruder is "
+            "taken to know it; if it names people, state it among identifiers=[...], or it may be released as it is."
+        )
     return names
+
+
+def _tells_apart(file: Encoded, name: str) -> bool:
+    """Whether each row has a value of its own; of amounts that is usual, and says nothing."""
+    s = file.frame.get_column(name)
+    many = s.dtype.is_integer() or s.dtype == pl.String or isinstance(s.dtype, (pl.Categorical, pl.Enum))
+    return many and s.len() > FEW_ROWS and s.n_unique() == s.len()
 
 
 def _role_words(names: Sequence[str], role: str, guessed: bool) -> str:
@@ -182,6 +196,8 @@ def _measures(
 
     if utility is not None:
         measures = tuple(asked_measures(utility))
+        if not measures:
+            raise InputError("utility names no measure; leave it out, and distances of distributions are taken.")
         return measures, chosen_measure(measures, by if by is not None else measures[0].name)
     several = sum(s.distinct > 1 for s in outlook.readable.values()) > 1
     measures = (*([Hellinger(pairs=True)] if several else []), Hellinger())

@@ -179,8 +179,8 @@ def _gain(asked: Question, a: int, b: int) -> Interval:
     found = asked.every.paired(asked.values, a, b)
     if asked.measure.direction == "higher":
         return found
-    low, high = (None if e is None else -e for e in (found.high, found.low))
-    return Interval(-found.mean, low, high, found.sd, found.repeats)
+    low, high = (None if e is None else 0.0 - e for e in (found.high, found.low))
+    return Interval(0.0 - found.mean, low, high, found.sd, found.repeats)
 
 
 def _second(study: Study, pair: Sequence[str], fresh: Question) -> RunnerUp:

@@ -33,7 +33,8 @@ STATUSES = ("chosen", "finalist", "nearest", "beaten", "breaks the limit", "budg
 @dataclass(frozen=True, eq=False)
 class RunnerUp:
     """The plan that came second. `difference`: how much better the chosen one is by the measure that was chosen by,
-    repeat by repeat, above 0 whatever the measure's direction; `apart`: whether its 95% interval leaves out 0."""
+    repeat by repeat, above 0 whatever the measure's direction; `apart`: whether its 95% interval is above 0; `ahead`:
+    whether it is below 0, so that the second did better with fresh draws."""
 
     name: str
     plan: Plan
@@ -41,8 +42,13 @@ class RunnerUp:
 
     @property
     def apart(self) -> bool:
-        """Whether the two can be told apart."""
+        """Whether the chosen one is better beyond the spread of draws."""
         return self.difference.low is not None and self.difference.low > 0
+
+    @property
+    def ahead(self) -> bool:
+        """Whether the second is better beyond the spread of draws, with fresh draws, which choose nothing."""
+        return self.difference.high is not None and self.difference.high < 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +72,9 @@ class Advice(Result):
     draws that chose nothing, so these are the numbers to report. `frame` (also `tried`): one row per candidate: `name`,
     `families`, `steps`, `rung` (how far it came: 1 on a sample of targets, 2 on all of them, 3 with repeats, 4 in the
     study), `evaluations`, `intruder` (the worst), `found` with `found_low` and `found_high`, `share`, every utility,
-    `status` and `why`. `families`: family, how many were `tried`, `best_alone` and `best_in_mixes` (the best utility
-    within the limits with this family alone, and with others), `lowest_risk`. `untried`: family, variables, why.
+    `status` and `why`. `families`: family, how many were released and attacked (`tried`), `best_alone` and
+    `best_in_mixes` (the best utility within the limits with this family alone, and with others), `lowest_risk`.
+    `untried`: family, variables, why.
     `runner_up`: who came second, and how close. `asked`: sentences on what was stated and what guessed. `evaluations`:
     releases that the search made and attacked; with ``budget=`` this number and the same seed it comes to the same.
     `reason`: in sentences. `script`: the call that does the same.
@@ -93,6 +100,8 @@ class Advice(Result):
     by: str
     statement: Study = field(repr=False)
     """The study at the end, as it was stated."""
+    aside: str = ""
+    """Where somebody who leaves altered values aside finds more than was confirmed: how many, in a sentence."""
 
     @property
     def tried(self) -> pl.DataFrame:

@@ -13,12 +13,15 @@ from confide.study.advise.numbers import Risk, Spread, breaks, holds, loss_of, r
 from confide.study.advise.result import FAMILIES, UNTRIED, Nearest
 from confide.study.advise.search import Search
 from confide.study.advise.trials import FINAL, Tried
+from confide.study.result import EVERYTHING
 from confide.study.tradeoff.question import amount, number, shown
 
 TRIED = {
     "name": pl.String, "families": pl.String, "steps": pl.Int64, "rung": pl.Int64, "evaluations": pl.Int64,
     "intruder": pl.String, "found": pl.Float64, "found_low": pl.Float64, "found_high": pl.Float64, "share": pl.Float64,
 }  # fmt: skip
+
+FOUND = ("found", "found_share")
 
 
 def tried_frame(search: Search, ending: Ending, chosen: Mapping[str, Tried]) -> pl.DataFrame:
@@ -110,7 +113,7 @@ def _final(ending: Ending, name: str) -> tuple[str, str]:
 
 
 def families_frame(search: Search) -> pl.DataFrame:
-    """What each family could reach, by the search's own trials."""
+    """What each family could reach, by the search's own trials; what could not be carried out was not tried."""
     rows = []
     every = [c for c in search.candidates if not c.error]
     for family in dict.fromkeys(f for c in search.candidates for f in c.families):
@@ -118,7 +121,7 @@ def families_frame(search: Search) -> pl.DataFrame:
         alone, mixed = ([c for c in mine if (len(c.families) == 1) is one] for one in (True, False))
         best = [_best(search, group) for group in (alone, mixed)]
         low = [r.value for c in mine if (r := _worst(c)[1]) is not None]
-        rows.append((family, sum(family in c.families for c in search.candidates), *best, min(low, default=None)))
+        rows.append((family, len(mine), *best, min(low, default=None)))
     return pl.DataFrame(rows, schema=FAMILIES, orient="row")
 
 
@@ -146,10 +149,17 @@ def nearest_of(search: Search, ending: Ending, plan: Any) -> Nearest | None:
     k = asked.every.plans.index(ending.nearest)
     risks = {r: (f[1].mean, asked.limits[r]) for r, f in asked.risks[k].items() if f is not None}
     said = [
-        f"Tolerate {amount(risk, value)} of {risk} in place of {amount(risk, limit)}."
+        f"Tolerate {_tolerated(risk, value)} in place of {amount(risk, limit)}."
         for risk, (value, limit) in risks.items()
         if value > limit
     ]
+    people = search.work.study.data.height
+    least = min((x * (people if r == "found_share" else 1) for r, x in asked.limits.items() if r in FOUND), default=1.0)
+    if least < 1 and any(w.membership == "certain" for w in search.work.study.intruders.values()):
+        said.append(
+            f"The limit is less than one person of {people:,}, and whoever knows that a person is in the file and "
+            "guesses among all records finds one on average: ask for no less than that."
+        )
     for m, floor in asked.floors.items():
         short = asked.short(k, m)
         if short:
@@ -163,9 +173,23 @@ def nearest_of(search: Search, ending: Ending, plan: Any) -> Nearest | None:
     return Nearest(ending.nearest, plan, risks, tuple(said))
 
 
+def _tolerated(risk: str, value: float) -> str:
+    """A risk as a thing to put up with.
+
+    >>> _tolerated("found_share", 0.52), _tolerated("found", 1.0), _tolerated("expected_matches", 12.0)
+    ('that 52% of people are found', 'that 1 person is found', 'expected_matches of 12')
+    """
+    told = amount(risk, value)
+    if risk == "found_share":
+        return f"that {told} of people are found"
+    if risk == "found":
+        return f"that {told} person is found" if told == "1" else f"that {told} people are found"
+    return f"{risk} of {told}"
+
+
 def reason_of(search: Search, ending: Ending) -> str:
     """The reason in sentences."""
-    many = sum(bool(c.evaluations) for c in search.candidates)
+    many = sum(not c.error for c in search.candidates)
     said = [
         f"{many:,} plans were tried in {search.budget.begun:,} evaluations; the search ended because {search.ended}."
     ]
@@ -195,10 +219,17 @@ def reason_of(search: Search, ending: Ending) -> str:
         were = "1 plan" if len(ending.failed) == 1 else f"{len(ending.failed)} plans"
         said.append(f"It was taken after {were} that looked better broke a limit with fresh draws.")
     second = ending.runner_up
+    if ending.name == EVERYTHING:
+        return " ".join([*said, "Nothing can lose less than a file that is not altered."])
     if second is None:
         said.append("No other plan of the study is within the limits.")
     elif second.apart:
         said.append(f'The runner-up, "{second.name}", is worse by {shown(second.difference)}.')
+    elif second.ahead:
+        said.append(
+            f'With fresh draws the runner-up, "{second.name}", was ahead: the chosen one is better by '
+            f"{shown(second.difference)}. Draws that confirm choose nothing; compare both with more repeats."
+        )
     else:
         said.append(
             f'It cannot be told apart from the runner-up, "{second.name}": the difference is '
