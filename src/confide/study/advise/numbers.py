@@ -102,9 +102,7 @@ def _people(who: str, trials: Sequence[Trial]) -> float:
     return float(np.mean([t.people.get(who, t.records) for t in trials]))
 
 
-def _risk(
-    name: str, limit: float, each: Sequence[Mapping[str, float | None]], people: float, random: bool
-) -> Risk:
+def _risk(name: str, limit: float, each: Sequence[Mapping[str, float | None]], people: float, random: bool) -> Risk:
     n = float(np.mean([r["targets"] or 0.0 for r in each]))
     whole = max(n, people)
     shares = [_share(name, r) for r in each]

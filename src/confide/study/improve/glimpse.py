@@ -117,9 +117,7 @@ class Looking:
             return 1.0
         return float(self.study.data.height if who.membership == "in_file" else max(release.frame.height, 1))
 
-    def met(
-        self, release: Release, rows: I64, cores: int, chance: F64 | None = None
-    ) -> tuple[dict[str, F64], F64]:
+    def met(self, release: Release, rows: I64, cores: int, chance: F64 | None = None) -> tuple[dict[str, F64], F64]:
         """By intruder, what each of some targets adds to the risk at the level that finds most; and the largest
         probability that any intruder gives to each one's own record. `chance`: with which each was drawn, so that the
         level is the one that finds most of all people, not of those at risk, who are drawn more often."""
@@ -138,7 +136,8 @@ class Looking:
     def _levels(
         self, who: Intruder, release: Release, rows: I64, weight: F64, cores: int
     ) -> Iterator[tuple[float, F64, F64]]:
-        """At each level: how many are found by these weights, what each target adds to the risk, the probability of its own record."""
+        """At each level: how many are found by these weights, what each target adds to the risk, the probability of its
+        own record."""
         link = np.asarray(release.link)
         there = np.ones(len(rows), dtype=bool) if who.membership == "in_file" else np.isin(rows, link)
         behind = who.membership != "in_file" or len(link) == self.study.data.height
