@@ -51,6 +51,14 @@ def ridge(x: F64, phi: F64, penalty: float) -> F64:
     return found
 
 
+def tilt_of(effects: F64, mass: F64 | None) -> F64:
+    """Of a number the sum of all effects (columns, R); of categories the log of the product of their ratios."""
+    if mass is None:
+        return np.asarray(effects.sum(axis=0))
+    ratios = np.maximum(1 + effects / mass, label_regressions.SMALLEST)
+    return np.asarray(mass * np.log(ratios.prod(axis=0)))
+
+
 def twin(data: pl.DataFrame, ordered: bool, part: I64, penalty: float) -> F64:
     """Pr(own record) of every person, by enumeration: regressions are fitted again for everybody who is left out."""
     y, n = data["age"].to_numpy(), len(data)
@@ -64,6 +72,7 @@ def twin(data: pl.DataFrame, ordered: bool, part: I64, penalty: float) -> F64:
     phi = np.stack([each[c][0][k] for c, k in zip(label, local, strict=True)])
     spread = np.stack([each[c][1] for c in label])
     share = np.stack([np.bincount(local[label == c], minlength=4) / (label == c).sum() for c in range(2)])[label]
+    mass = [None] * n if ordered else list(share)
     pattern = np.unique(np.stack(codes), axis=1, return_inverse=True)[1]
     out = np.empty(n)
     for f in range(label_regressions.FOLDS):
@@ -71,11 +80,12 @@ def twin(data: pl.DataFrame, ordered: bool, part: I64, penalty: float) -> F64:
         b = ridge(x[train], phi[train], penalty)
         first, rest, plain = np.empty((3, n, phi.shape[1]))
         for i in range(n):
-            plain[i] = x[i, :alike] @ b[:alike]
+            plain[i] = tilt_of(x[i, :alike, None] * b[:alike], mass[i])
             own = np.flatnonzero(train & (pattern == pattern[i]))
             left = [ridge(x[keep], phi[keep], penalty) for j in own if (keep := train & (np.arange(n) != j)).any()]
             mean = np.mean(left, axis=0) if len(own) else b
-            first[i], rest[i] = x[i, :alike] @ mean[:alike], x[i, alike:] @ mean[alike:]
+            each_one = x[i, :, None] * mean
+            first[i], rest[i] = tilt_of(each_one[:alike], mass[i]), tilt_of(each_one[alike:], mass[i])
         tilts = exponents(first, rest, spread, share, local, train)
         beta = tilts[: len(tilts) // 3], tilts[len(tilts) // 3 : -len(tilts) // 3], tilts[-(len(tilts) // 3) :]
         tilt = beta[0] * plain + BELIEVED * beta[1] * rest + beta[2]

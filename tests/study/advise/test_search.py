@@ -11,6 +11,7 @@ import pytest
 
 import confide as cf
 from confide.protect.seam.dials import Change, Dial
+from confide.study.advise import finish
 from confide.study.advise.budget import Budget, stated_budget
 from confide.study.advise.forecast import Ladder
 from confide.study.advise.numbers import Risk, Spread, loss_of, risks_of
@@ -20,6 +21,7 @@ from confide.study.advise.space import Space
 from confide.study.advise.trials import Job, Tried, Work, sample_of
 from confide.study.meeting import attacks_of
 from confide.study.search.trials import as_long_as
+from confide.study.statement.rule import Rule
 from tests.study.advise.test_advise import people
 
 WHO = cf.Intruder(knows=["area", "age"])
@@ -156,3 +158,39 @@ def test_tight_memory_changes_no_result() -> None:
     a, b = (cf.advise(data, ["area", "age"], memory=m, **given) for m in (None, 10**8))
     assert a.frame.equals(b.frame)
     assert a.name == b.name
+
+
+def test_a_sample_is_a_part_of_all_who_are_looked_for() -> None:
+    """Also where few are released, and those who are not are looked for as well."""
+    plan, data = cf.Plan([cf.Sample(0.1)]), people(200)
+    who = {"in": cf.Intruder(knows=["area", "age"], membership="in_file"), "there": WHO}
+    study = cf.Study(data, {"a": plan}, who, [cf.Hellinger()], seed=1)
+    tried = Tried(0, (), "a", plan, ())
+    tried.add(Work(study, study.measures, 1, np.arange(0, 200, 4)).trial(Job(tried, 1), 1), 1)
+    found = risks_of(tried, {"found": 2.0})
+    assert (found["in", "found"].n, found["in", "found"].N) == (50, 200)
+    assert found["in", "found"].limit == 2 / 200
+    assert found["there", "found"].N == 20
+
+
+def test_where_all_break_a_limit_with_fresh_draws_the_numbers_are_of_the_plan_that_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plans = {f"swap {x}": cf.Plan([cf.Swap("area", rate=x)]) for x in (0.2, 0.5, 0.8)}
+    rule = Rule({"found_share": 0.9}, "hellinger")
+    study = cf.Study(people(120), plans, {"near": WHO}, [cf.Hellinger()], repeats=2, seed=5, choice=rule)
+    real, fresh = finish._question, []
+
+    def strict(study: cf.Study, frame: pl.DataFrame, limits: Any, by: str) -> Any:
+        found = real(study, frame, limits if not fresh else {"found_share": 1e-9}, by)
+        fresh.append(found)
+        return found
+
+    monkeypatch.setattr(finish, "_question", strict)
+    ending = finish.ended(study, study.run(progress=False), {"found_share": 0.9}, "hellinger", 7, 1, False)
+    assert ending.name is None
+    assert len(ending.failed) > 1
+    assert ending.nearest == ending.failed[0] == fresh[1].every.plans[0]
+    numbers = {m: mean for kind, m, mean, _, _ in ending.confirmed.rows() if kind == "risk"}
+    assert numbers["found_share"] == fresh[1].risks[0]["found_share"][1].mean
+    assert numbers["found_share"] != fresh[-1].risks[0]["found_share"][1].mean

@@ -43,6 +43,16 @@ def test_all_targets_give_the_very_risk(membership: object) -> None:
     assert share.risk == pytest.approx(summary.found_share)
 
 
+def test_the_strongest_level_is_that_of_all_people() -> None:
+    """Those at risk are drawn more often, and must not decide which level finds most."""
+    who = cf.Intruder(knows=["sex", "race", "age"])
+    study = Study(HEADS, {"a": PLAN}, {"who": who}, ["hellinger"], seed=1)
+    release, rows = PLAN.protect(study.source, seed=5, draws="shared"), np.arange(0, 400, 3)
+    weight = np.linspace(1, 9, len(rows))
+    seen, added, _ = next(Looking(study, "found", study.measures[0])._levels(who, release, rows, weight, 1))
+    assert seen == pytest.approx(added @ weight)
+
+
 def test_estimates_are_right_on_average_and_errors_as_stated() -> None:
     rng = np.random.default_rng(1)
     before, after = rng.random(2000) ** 4, rng.random(2000) ** 6

@@ -8,7 +8,9 @@ A released band c has several true values y behind it. A record's other values h
 :math:`\varphi_r` are functions of the value inside its label with mean 0 and variance 1: of a number its rank, and how
 far that is from the middle; of a category each by itself. :math:`\hat\varphi_r` is what a ridge regression on
 indicators of what the record shows expects of them. (A ratio of probabilities, expanded in such functions, is 1 plus
-these products.) Constants beside them let what is left behind a label be narrower than the whole.
+these products.) Of a category the ratios that single predictors give are multiplied: in the exponent is the sum of
+:math:`\log(1 + \hat e_v / \Pr(y \mid c))` over predictors v with effects :math:`\hat e_v`, so that none counts for more
+than it is. Constants beside them let what is left behind a label be narrower than the whole.
 
 Neither the target nor the owner of a record may pass for a reason to expect somebody like them. So people are in
 `FOLDS` parts: what is believed where a target of one part is asked about comes from the other parts, and each record is
@@ -80,7 +82,7 @@ def _into(out: F64, counted: Counted, functions: Functions, strata: Sequence[Str
     n, each = counted.records(without)
     out[:] = base[label].T
     patterns = np.concatenate([s.patterns for s in strata])
-    found = zip(*(s.expected(functions, label, n, each) for s in strata), strict=True)
+    found = zip(*(s.tilts(functions, label, n, each) for s in strata), strict=True)
     first, rest, plain = (np.concatenate(part) for part in found)
     tilts = _tilts(counted, functions, (first, rest, plain), base, patterns, n, each)
     step = max(CHUNK // (counted.k * tilts.shape[1]), 1)

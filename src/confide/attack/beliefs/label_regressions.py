@@ -23,6 +23,8 @@ COLUMNS = 400
 """Indicators in one regression; where there are more, the predictors that say most by themselves are taken."""
 FEW = 8
 """Categories behind one label up to which each has an exponent of its own."""
+SMALLEST = 0.03
+"""Ratio of the share of a category that is expected to its share behind the label, at least."""
 CHUNK = 400_000
 """Numbers in the largest temporary of patterns times values."""
 
@@ -72,13 +74,15 @@ class Counted:
 class Functions:
     """`expected`, `spread`: (labels, K, R), phi_r(y) as a regression expects it and as a ratio is expanded in it (1/p
     times an indicator, for a category); `exponent`: (R,) which exponent goes with each; `weight`: (labels, R) by which
-    squared errors become about nats; `fixed`: (R,) whether it also counts by itself, whatever is expected."""
+    squared errors become about nats; `fixed`: (R,) whether it also counts by itself, whatever is expected;
+    `category`: (R,) whether it is of a category."""
 
     expected: F64
     spread: F64
     exponent: I64
     weight: F64
     fixed: Bools
+    category: Bools
 
     @classmethod
     def of(cls, counted: Counted) -> Functions:
@@ -89,13 +93,21 @@ class Functions:
             many = own[0].shape[2]
             few = ordered or many <= FEW
             exponent = np.arange(many) if few else np.zeros(many, dtype=np.int64)
-            parts.append((*own, at + exponent, np.full(many, few)))
+            parts.append((*own, at + exponent, np.full(many, few), np.full(many, not ordered)))
             at += int(exponent.max()) + 1
-        expected, spread, weight, exponents, fixed = zip(*parts, strict=True)
+        expected, spread, weight, exponents, fixed, category = zip(*parts, strict=True)
         return cls(
             np.concatenate(expected, axis=2), np.concatenate(spread, axis=2), np.concatenate(exponents),
-            np.concatenate(weight, axis=1), np.concatenate(fixed),
+            np.concatenate(weight, axis=1), np.concatenate(fixed), np.concatenate(category),
         )  # fmt: skip
+
+    def as_tilts(self, effect: F64, label: I64) -> F64:
+        """Effects of single predictors on phi (patterns, predictors, R), as what it is multiplied by in an exponent: of
+        a number itself; of a category that is expected p / q times as often, log(p / q), times the q that `spread`
+        divides by: so the ratios of several predictors are multiplied, and none counts for more than it is."""
+        inverse = np.where(self.category, self.weight[label], 0.0)[:, None, :]
+        ratio = np.log(np.maximum(1 + effect * inverse, SMALLEST))
+        return np.divide(ratio, inverse, out=effect.copy(), where=inverse > 0)
 
 
 def _of_number(groups: I64, share: F64) -> tuple[F64, F64, F64]:
@@ -155,20 +167,47 @@ class Stratum:
         """What is expected of each pattern's phi, one of its own records left out, shape (patterns, R): by what all
         candidates have alike, and by the rest. Then the first again with nobody left out: it is the same for all of
         them, and must not tell them apart by who is left out."""
-        rows, seen = n[self.patterns], _mean(functions, label, self.patterns, n, each)
-        ridge = np.full(self.x.shape[1], self.penalty)
-        ridge[0] = 1e-6
-        weighted = self.x.multiply(rows[:, None]).tocsr()
-        inverse = np.ascontiguousarray(np.linalg.inv((weighted.T @ self.x).toarray() + np.diag(ridge)))
-        b = inverse @ np.asarray(weighted.T @ seen)
+        b, inverse = self._fitted(functions, label, n, each)
         parts = self.x[:, : self.alike], self.x[:, self.alike :]
         first, rest = (np.asarray(x @ own) for x, own in zip(parts, (b[: self.alike], b[self.alike :]), strict=True))
         own = _quadratic(self.x, inverse)
         own_rest = _quadratic(parts[1], np.ascontiguousarray(inverse[self.alike :, self.alike :]))
         own_first = _quadratic(parts[0], np.ascontiguousarray(inverse[: self.alike, : self.alike]))
         both = 0.5 * (own - own_first - own_rest)
-        off = np.where(rows > 0, 1 / np.maximum(1 - own, 1e-3), 0.0)[:, None] * (seen - first - rest)
+        off = self._off(functions, label, n, each, own, first + rest)
         return first - (own_first + both)[:, None] * off, rest - (own_rest + both)[:, None] * off, first
+
+    def tilts(self, functions: Functions, label: I64, n: F64, each: F64) -> tuple[F64, F64, F64]:
+        """The same as what phi is multiplied by in an exponent, predictor by predictor: see `Functions.as_tilts`."""
+        if not functions.category.any():
+            return self.expected(functions, label, n, each)
+        b, inverse = self._fitted(functions, label, n, each)
+        off = self._off(functions, label, n, each, _quadratic(self.x, inverse), np.asarray(self.x @ b))
+        at = self.x.indices.reshape(len(self.patterns), -1)
+        many = int((at[0] < self.alike).sum())
+        out = np.empty((3, len(self.patterns), b.shape[1]))
+        step = max(CHUNK // (at.shape[1] * max(at.shape[1], b.shape[1])), 1)
+        for a in range(0, len(at), step):
+            mine, of = at[a : a + step], label[self.patterns[a : a + step]]
+            own = inverse[mine[:, :, None], mine[:, None, :]].sum(axis=2)
+            left = functions.as_tilts(b[mine] - own[:, :, None] * off[a : a + step, None], of)
+            out[0, a : a + step], out[1, a : a + step] = left[:, :many].sum(axis=1), left[:, many:].sum(axis=1)
+            out[2, a : a + step] = functions.as_tilts(b[mine[:, :many]], of).sum(axis=1)
+        return out[0], out[1], out[2]
+
+    def _fitted(self, functions: Functions, label: I64, n: F64, each: F64) -> tuple[F64, F64]:
+        """Coefficients (columns, R), and the inverse that they come from."""
+        rows, seen = n[self.patterns], _mean(functions, label, self.patterns, n, each)
+        ridge = np.full(self.x.shape[1], self.penalty)
+        ridge[0] = 1e-6
+        weighted = self.x.multiply(rows[:, None]).tocsr()
+        inverse = np.ascontiguousarray(np.linalg.inv((weighted.T @ self.x).toarray() + np.diag(ridge)))
+        return inverse @ np.asarray(weighted.T @ seen), inverse
+
+    def _off(self, functions: Functions, label: I64, n: F64, each: F64, own: F64, found: F64) -> F64:
+        """How far a pattern's mean is from what is expected with one of its records left out; 0 without records."""
+        rows, seen = n[self.patterns], _mean(functions, label, self.patterns, n, each)
+        return np.where(rows > 0, 1 / np.maximum(1 - own, 1e-3), 0.0)[:, None] * (seen - found)
 
 
 def _quadratic(x: sp.csr_matrix, held: F64) -> F64:

@@ -120,6 +120,7 @@ def ended(
         k = min(range(len(asked.every.plans)), key=lambda k: _far(asked, k))
         return Ending(result, None, None, asked.every.plans[k], _numbers(study, asked, k), None, (), (), asked)
     failed: list[str] = []
+    broke: list[pl.DataFrame] = []
     for at, k in enumerate(order):
         pair = [asked.every.plans[p] for p in (k, *order[at + 1 : at + 2])]
         fresh = _question(study, _drawn(study, pair, seed, threads, progress), limits, by)
@@ -132,8 +133,8 @@ def ended(
                 result, chosen, name, None, _numbers(study, fresh, 0), second, tuple(failed), tuple(close), asked
             )
         failed.append(asked.every.plans[k])
-    k = order[0]
-    return Ending(result, None, None, asked.every.plans[k], _numbers(study, fresh, 0), None, tuple(failed), (), asked)
+        broke.append(_numbers(study, fresh, 0))
+    return Ending(result, None, None, failed[0], broke[0], None, tuple(failed), (), asked)
 
 
 def _far(asked: Question, k: int) -> tuple[float, ...]:

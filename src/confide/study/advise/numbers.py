@@ -82,7 +82,7 @@ def risks_of(c: Tried, limits: Mapping[str, float], rung: int | None = None) -> 
         level = _strongest(who, good)
         for name, limit in limits.items():
             if level is not None and not about_file(name):
-                out[who, name] = _risk(name, limit, [t.risks[who][level] for t in good], good, c.random)
+                out[who, name] = _risk(name, limit, [t.risks[who][level] for t in good], _people(who, good), c.random)
     for name, limit in limits.items() if good else ():
         if about_file(name):
             each = [t.on_file.get(name) for t in good]
@@ -97,11 +97,14 @@ def _strongest(who: str, trials: Sequence[Trial]) -> str | None:
     return max(shared, key=lambda at: sum(t.risks[who][at]["found"] or 0.0 for t in trials), default=None)
 
 
-def _risk(
-    name: str, limit: float, each: Sequence[Mapping[str, float | None]], trials: Sequence[Trial], random: bool
-) -> Risk:
+def _people(who: str, trials: Sequence[Trial]) -> float:
+    """Targets of an intruder without a sample: people behind records, or all of the file where absent ones count."""
+    return float(np.mean([t.people.get(who, t.records) for t in trials]))
+
+
+def _risk(name: str, limit: float, each: Sequence[Mapping[str, float | None]], people: float, random: bool) -> Risk:
     n = float(np.mean([r["targets"] or 0.0 for r in each]))
-    whole = max(n, float(np.mean([t.records for t in trials])))
+    whole = max(n, people)
     shares = [_share(name, r) for r in each]
     share = math.inf if any(x is None for x in shares) else float(np.mean([x for x in shares if x is not None]))
     return Risk(share, limit if is_share(name) else limit / max(whole, 1.0), n, whole, len(each), random)

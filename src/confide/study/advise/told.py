@@ -147,7 +147,8 @@ def nearest_of(search: Search, ending: Ending, plan: Any) -> Nearest | None:
         return None
     asked = ending.asked
     k = asked.every.plans.index(ending.nearest)
-    risks = {r: (f[1].mean, asked.limits[r]) for r, f in asked.risks[k].items() if f is not None}
+    found = {measure: mean for kind, measure, mean, _, _ in ending.confirmed.rows() if kind == "risk"}
+    risks = {r: (found[r], limit) for r, limit in asked.limits.items() if r in found}
     said = [
         f"Tolerate {_tolerated(risk, value)} in place of {amount(risk, limit)}."
         for risk, (value, limit) in risks.items()

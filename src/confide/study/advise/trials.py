@@ -34,8 +34,8 @@ FEWEST, MOST = 1_000, 4_000
 @dataclass(frozen=True)
 class Trial:
     """One release. `risks`: by intruder and level, the risks of a file as a study has them, of the targets that were
-    looked for; `on_file`: customary risks of the file. `records`: how many were released. `error`: why there is none
-    of it."""
+    looked for; `on_file`: customary risks of the file. `records`: how many were released; `people`: by intruder, how
+    many targets there would be without a sample. `error`: why there is none of it."""
 
     risks: Mapping[str, Mapping[str, Mapping[str, float | None]]] = field(default_factory=dict)
     utility: Mapping[str, float | None] = field(default_factory=dict)
@@ -43,6 +43,7 @@ class Trial:
     records: float = 0.0
     seconds: float = 0.0
     error: str = ""
+    people: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def met(self) -> dict[str, dict[str, Met]]:
@@ -150,9 +151,10 @@ class Work:
         bad = [why for who, why in found.refused.items() if not risks.get(who)] or (
             lost if any(u is None for u in found.utility.values()) else []
         )
+        records, all_of = found.size["records"], found.size["of_records"]
+        people = {who: all_of if study.intruders[who].membership == "in_file" else records for who in risks}
         return Trial(
-            risks, found.utility, found.file_risks, found.size["records"], time.perf_counter() - began,
-            bad[0] if bad else "",
+            risks, found.utility, found.file_risks, records, time.perf_counter() - began, bad[0] if bad else "", people
         )  # fmt: skip
 
 

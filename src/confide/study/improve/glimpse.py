@@ -107,7 +107,7 @@ class Looking:
         if about_file(self.risk):
             found = file_numbers(release, self.study.on_file)[0][self.risk]
             return Glimpse(np.array([np.nan if found is None else found]), utility)
-        each, _ = self.met(release, drawn.rows, cores)
+        each, _ = self.met(release, drawn.rows, cores, drawn.chance)
         by = [d / drawn.chance / self._targets(self.study.intruders[who], release) for who, d in each.items()]
         return Glimpse(max(by, key=lambda d: float(d.sum())), utility)
 
@@ -117,22 +117,27 @@ class Looking:
             return 1.0
         return float(self.study.data.height if who.membership == "in_file" else max(release.frame.height, 1))
 
-    def met(self, release: Release, rows: I64, cores: int) -> tuple[dict[str, F64], F64]:
+    def met(self, release: Release, rows: I64, cores: int, chance: F64 | None = None) -> tuple[dict[str, F64], F64]:
         """By intruder, what each of some targets adds to the risk at the level that finds most; and the largest
-        probability that any intruder gives to each one's own record."""
+        probability that any intruder gives to each one's own record. `chance`: with which each was drawn, so that the
+        level is the one that finds most of all people, not of those at risk, who are drawn more often."""
+        weight = np.ones(len(rows)) if chance is None else 1 / chance
         each, own = dict[str, F64](), np.zeros(len(rows))
         for name, who in self.study.intruders.items():
             best = mine = np.zeros(len(rows))
             most = -1.0
-            for found, added, p in self._levels(who, release, rows, cores):
+            for found, added, p in self._levels(who, release, rows, weight, cores):
                 if found > most:
                     best, most, mine = added, found, p
             each[name] = best
             own = np.maximum(own, mine)
         return each, own
 
-    def _levels(self, who: Intruder, release: Release, rows: I64, cores: int) -> Iterator[tuple[float, F64, F64]]:
-        """At each level: how many are found, what each target adds to the risk, the probability of its own record."""
+    def _levels(
+        self, who: Intruder, release: Release, rows: I64, weight: F64, cores: int
+    ) -> Iterator[tuple[float, F64, F64]]:
+        """At each level: how many are found by these weights, what each target adds to the risk, the probability of its
+        own record."""
         link = np.asarray(release.link)
         there = np.ones(len(rows), dtype=bool) if who.membership == "in_file" else np.isin(rows, link)
         behind = who.membership != "in_file" or len(link) == self.study.data.height
@@ -151,7 +156,8 @@ class Looking:
             added, p = np.zeros(len(rows)), np.zeros(len(rows))
             added[there] = per_target(attack.units, counted(self.risk), self.study.threshold, behind)
             p[there] = attack.units["p_true"].fill_null(0.0).to_numpy()
-            yield float(found_matches(attack.units, behind).fill_null(0.0).sum()), added, p
+            found = found_matches(attack.units, behind).fill_null(0.0).to_numpy()
+            yield float(found @ weight[there]), added, p
 
 
 def everybody(looking: Looking, plan: Plan, seed: int, cores: int) -> tuple[F64, F64]:
