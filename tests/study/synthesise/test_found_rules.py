@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from itertools import combinations
 
 import numpy as np
@@ -76,3 +77,17 @@ def test_limits_are_round_and_no_ones_own() -> None:
     wed = np.where((age >= 17) & (rng.random(3_000) < 0.5), "yes", "no")
     texts = [r.text for r in rules_in(records(pl.DataFrame({"age": age, "wed": wed})))]
     assert texts == ["wed == 'yes' -> age >= 15"]
+
+
+def test_a_limit_is_not_the_round_value_of_one_person() -> None:
+    rng = np.random.default_rng(5)
+    job = np.where(np.arange(2_000) % 2 == 0, "a", "b")
+    pay = np.where(job == "a", rng.integers(1_000, 90_000, 2_000), rng.integers(1_000, 59_000, 2_000))
+    born = [dt.date(1950 + int(k), 6, 1) for k in np.where(job == "a", rng.integers(0, 50, 2_000), 1)]
+    for alone in (True, False):
+        pay[1], pay[3:9:2], born[1] = 60_000, 50_000 if alone else 60_000, dt.date(1951, 12, 31)
+        f = pl.DataFrame({"job": job, "pay": pay, "born": born})
+        texts = {r.text for r in rules_in(records(f))}
+        assert ("job == 'b' -> pay <= 60000" in texts) != alone
+        assert ("job == 'b' -> pay <= 65000" in texts) == alone
+        assert "job == 'b' -> born <= '1952-12-31'" in texts
