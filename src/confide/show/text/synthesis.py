@@ -34,7 +34,8 @@ def _rules(found: Synthesis) -> list[str]:
     rows = found.rules.to_dicts()
     if not rows:
         return ["", "no rule between variables was found that all rows keep"]
-    lines = ["", f"{len(rows):,} rules, {sum(r['broken'] == 0 for r in rows):,} kept in every synthetic row"]
+    kept, many = sum(r["broken"] == 0 for r in rows), f"{len(rows):,} rule{'s' * (len(rows) > 1)}"
+    lines = ["", f"{many}, {kept:,} kept in every synthetic row"]
     lines += [f"  {visible(r['rule'])}{_ill(r)}" for r in rows[:SHOWN]]
     return [*lines, *([f"  and {len(rows) - SHOWN:,} further: see rules"] if len(rows) > SHOWN else [])]
 

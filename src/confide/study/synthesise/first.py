@@ -106,7 +106,7 @@ def synthesise(
         done(1)
         risk = risk_of(made, asked, attack, cautions)
         done(1)
-    cautions += cautions_of(asked, held, several, made)
+    cautions += cautions_of(asked, ruled.sums, held, several, made)
     used = {"keys": asked.keys, "sensitive": asked.sensitive, "guessed": tuple(sorted(asked.guessed))}
     return Synthesis(
         _frame(asked, chosen),
@@ -150,8 +150,7 @@ def _ruled(asked: Asked, rules: Any, find: bool) -> tuple[Ruled, set[str], list[
         raise InputError(f'rules: "{twice[0]}" is the total of two sums; state one of them.')
     held = [r for r in own if isinstance(r, Held)]
     if find:
-        totals = {s.total for s in sums}
-        sums += [s for s in sums_in(asked.records) if s.total not in totals]
+        sums += sums_in(asked.records, sums)
         held += [r for r in rules_in(asked.records) if r.text not in stated]
     sums, idle = _possible(asked, sums)
     drawn = {*asked.drawn}

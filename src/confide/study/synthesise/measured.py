@@ -136,7 +136,7 @@ def replicated(made: Release | Copies, asked: Asked, names: list[str]) -> tuple[
     """Rows alone in both files that are equal, on average over copies; and rows alone in the original."""
 
     def alone(frame: pl.DataFrame) -> pl.DataFrame:
-        texts = frame.select(pl.col(names).cast(pl.String))
+        texts = frame.select(_text(frame, v) for v in names)
         return texts.filter(texts.is_unique())
 
     mine = alone(asked.file.frame)
@@ -150,9 +150,7 @@ def disclosed(made: Release | Copies, asked: Asked, variable: str) -> tuple[floa
     keys = list(asked.keys)
 
     def texts(frame: pl.DataFrame) -> pl.DataFrame:
-        return frame.select(
-            pl.col(keys).cast(pl.String), pl.col(variable).cast(pl.String).fill_null("").alias("__told")
-        )
+        return frame.select(*(_text(frame, v) for v in keys), _text(frame, variable).fill_null("").alias("__told"))
 
     def sure(frame: pl.DataFrame) -> pl.DataFrame:
         return (
@@ -166,6 +164,12 @@ def disclosed(made: Release | Copies, asked: Asked, variable: str) -> tuple[floa
     both = [mine.join(sure(texts(f)), on=on, how="semi", nulls_equal=True).height
             for f in (*(r.frame for r in releases_in(made)), asked.file.frame)]  # fmt: skip
     return float(np.mean(both[:-1])), float(both[-1])
+
+
+def _text(frame: pl.DataFrame, v: str) -> pl.Expr:
+    """A variable as text; spans of time, which have none, as numbers."""
+    column = pl.col(v)
+    return (column.to_physical() if frame.schema[v] == pl.Duration else column).cast(pl.String)
 
 
 def rules_kept(made: Release | Copies, chosen: Chosen, ruled: Ruled, stated: set[str]) -> pl.DataFrame:
