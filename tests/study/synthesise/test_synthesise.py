@@ -178,6 +178,34 @@ def test_a_sum_solved_otherwise_may_be_stated_and_no_sign_is_lost() -> None:
     assert any("smaller or larger than any in the file: revenue." in c for c in stated.cautions)
 
 
+def test_what_was_stated_in_vain_is_said() -> None:
+    y = people(150)
+    rules = ["wed == 'maried' -> age >= 20", "code == 110 -> age >= 0", "job != 'none' -> age >= 0", "wed is present"]
+    made = cf.synthesise(y, keep="wed", rules=rules, keys=["age", "person"], sensitive=(), seed=1)
+    said = [c for c in made.cautions if c.startswith(("Rule ", "keys:"))]
+    assert [c.partition(";")[0].partition(":")[0] for c in said] == [
+        "keys",
+        'Rule 1 of those stated names a value that "wed" never has',
+        'Rule 2 of those stated names a value that "code" never has',
+        "Rule 4 of those stated is about variables that are kept as they are",
+    ]
+    assert not any("maried" in c for c in said)
+
+
+def test_a_number_that_is_none_is_missing_in_both_files() -> None:
+    x = np.where(np.arange(200) % 4 == 0, np.nan, np.arange(200) / 8)
+    made = cf.synthesise(pl.DataFrame({"x": x, "sex": ["m", "f"] * 100}), keys="sex", sensitive=(), seed=1)
+    row = made.compare.filter(variable="x").row(0, named=True)
+    assert row["missing"] == 0.25
+    assert row["missing_synthetic"] == made.data["x"].null_count() / 200
+    assert row["values"] == 151
+
+
+def test_a_column_without_a_name() -> None:
+    with pytest.raises(cf.InputError, match="Column 1 has no name"):
+        cf.synthesise(pl.DataFrame({"": [*range(60)], "x": [1, 2, 3] * 20}))
+
+
 def test_values_of_one_person_that_are_repeated_are_said() -> None:
     """A smallest number, a latest day and a category of one row each, in files where a draw repeats them."""
     n = 60

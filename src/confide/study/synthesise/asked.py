@@ -69,6 +69,11 @@ def asked_of(data: Any, only: Any, keep: Any, keys: Any, sensitive: Any, weight:
     frame = file.frame
     if not frame.height:
         raise InputError("The file has no rows: there is nothing to learn from.")
+    if "" in frame.columns:
+        raise InputError(
+            f"Column {frame.columns.index('') + 1} has no name, as row numbers in a file written by R: name it, or "
+            "leave it out of the file."
+        )
     if frame.width > MOST_VARIABLES:
         raise InputError(
             f"The file has {frame.width:,} variables; at most {MOST_VARIABLES:,} are made synthetic at once."
@@ -100,6 +105,9 @@ def asked_of(data: Any, only: Any, keep: Any, keys: Any, sensitive: Any, weight:
     released = {*kept, *drawn}
     guessed = {n for n, given in (("keys", known), ("sensitive", private)) if given is None}
     mine = tuple(v for v in (found.keys if known is None else known) if v in released)
+    for what, names in (("keys", known), ("sensitive", private)):
+        away = [v for v in names or () if v not in released and v not in same]
+        cautions += [f'{what}: "{v}" is left out of the release, and the numbers on risk are without it.' for v in away]
     secret = found.sensitive[:MOST_SENSITIVE] if private is None else private
     return Asked(
         file, found, drawn, tuple(kept), tuple(same), gone, tuple(v for v in found.identifiers if v in gone), records,

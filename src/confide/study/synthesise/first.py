@@ -133,7 +133,8 @@ def _made(chosen: Chosen, data: Any, seed: int | None, vault: Any, several: int 
 def _ruled(asked: Asked, rules: Any, find: bool) -> tuple[Ruled, set[str], list[str]]:
     """Rules found and stated; texts of those that were stated; and why some cannot be kept."""
     stated = [] if rules is None else [rules] if isinstance(rules, str) else list(rules)
-    own = [read_rule(t) for t in stated]
+    many = len(stated) > 1
+    own = [read_rule(t, f"rules, number {k}" if many else "rules") for k, t in enumerate(stated, 1)]
     known = [*asked.kept, *asked.drawn]
     problems = Problems()
     for rule in own:
@@ -154,8 +155,21 @@ def _ruled(asked: Asked, rules: Any, find: bool) -> tuple[Ruled, set[str], list[
         held += [r for r in rules_in(asked.records) if r.text not in stated]
     sums, idle = _possible(asked, sums)
     drawn = {*asked.drawn}
+    idle += _in_vain(asked, own)
     held = [r for r in held if drawn & {*r.names} and (r.text in stated or not _follows(r, sums))]
     return Ruled(tuple(sums), tuple(held)), {*stated}, idle
+
+
+def _in_vain(asked: Asked, stated: Sequence[Held | Sum]) -> list[str]:
+    """Sentences on rules of somebody's own that say less than was meant."""
+    out = []
+    for k, rule in enumerate(stated, 1):
+        clauses = [c for c in (rule.given, rule.then) if c is not None] if isinstance(rule, Held) else []
+        strange = [c.variable for c in clauses if c.strange(asked.records)]
+        out += [f'Rule {k} of those stated names a value that "{v}" never has; see how it is written.' for v in strange]
+        if not {*rule.names} & {*asked.drawn}:
+            out.append(f"Rule {k} of those stated is about variables that are kept as they are: nothing keeps it.")
+    return out
 
 
 def _possible(asked: Asked, sums: list[Sum]) -> tuple[list[Sum], list[str]]:

@@ -63,7 +63,7 @@ def compared(made: Release | Copies, asked: Asked) -> pl.DataFrame:
     releases = releases_in(made)
     rows = []
     for v in [*asked.kept, *asked.drawn]:
-        y, z = asked.file.frame.get_column(v), [r.frame.get_column(v) for r in releases]
+        y, *z = (_gaps(f.get_column(v)) for f in (asked.file.frame, *(r.frame for r in releases)))
         far = utility(made, Hellinger(v), weighted=False, strict=False)["value"][0]
         rows.append((
             v, y.null_count() / len(y), float(np.mean([s.null_count() / len(s) for s in z])), _mean(y),
@@ -73,8 +73,13 @@ def compared(made: Release | Copies, asked: Asked) -> pl.DataFrame:
     return pl.DataFrame(rows, schema={"variable": pl.String, **dict.fromkeys(numbers, pl.Float64)}, orient="row")
 
 
+def _gaps(s: pl.Series) -> pl.Series:
+    """The same, with a number that is none as missing, as releases have it."""
+    return s.fill_nan(None) if s.dtype.is_float() else s
+
+
 def _mean(s: pl.Series) -> float | None:
-    found = s.fill_nan(None).mean() if s.dtype.is_float() else s.mean() if s.dtype.is_numeric() else None
+    found = s.mean() if s.dtype.is_numeric() else None
     return None if found is None else float(found)  # type: ignore[arg-type]  # of numbers
 
 
