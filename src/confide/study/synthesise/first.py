@@ -64,8 +64,8 @@ def synthesise(
     **Rules** that all rows keep are sought and kept in every synthetic row: sums (``total = a + b``: the total is made
     again from its parts), limits and combinations that never occur (``marital == 'married' -> age >= 15``, ``rooms <=
     floor_area``, ``job == 'none' -> wage is missing``), if chance alone would break them in 20 rows or more. Ranges,
-    zeros, codes, whole numbers and precision need no rule: values drawn are values that occur. `rules` states further
-    ones, `find_rules=False` seeks none.
+    zeros, codes, whole numbers and precision need no rule: values drawn are values that occur. Totals may leave the
+    range of the file, which is said. `rules` states further ones, `find_rules=False` seeks none.
 
     Identifiers are left out, and so is what says which rows are of one `unit`: rows are drawn one by one. `only` names
     the variables to draw, all others being kept; `keep` those to keep. `order` names variables to draw first; `models`
