@@ -201,6 +201,18 @@ def test_a_number_that_is_none_is_missing_in_both_files() -> None:
     assert row["values"] == 151
 
 
+def test_what_is_left_out_is_printed_also_behind_many_variables() -> None:
+    days = [str(dt.date(1950, 1, 1) + dt.timedelta(days=97 * k)) for k in range(80)]
+    y = pl.DataFrame(
+        {**{f"v{k}": [0, 1, 2, 3] * 20 for k in range(14)}, "birth": days, "note": [f"{d} x" for d in days]}
+    )
+    made = cf.synthesise(y, keys="v0", sensitive=(), find_rules=False, seed=1)
+    assert "\nleft out: birth, note\n" in str(made)
+    why = dict(made.frame.select("variable", "why").iter_rows())
+    assert "turn them into dates" in why["birth"]
+    assert "dates" not in why["note"]
+
+
 def test_a_column_without_a_name() -> None:
     with pytest.raises(cf.InputError, match="Column 1 has no name"):
         cf.synthesise(pl.DataFrame({"": [*range(60)], "x": [1, 2, 3] * 20}))

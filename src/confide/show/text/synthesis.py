@@ -27,7 +27,11 @@ def _variables(found: Synthesis) -> list[str]:
     rows = found.frame.to_dicts()
     wide = max(len(visible(r["variable"])) for r in rows)
     lines = [f"{visible(r['variable']).ljust(wide)}  {r['becomes']:<10}  {visible(r['why'])}" for r in rows[:SHOWN]]
-    return [*lines, *([f"and {len(rows) - SHOWN:,} further variables: see frame"] if len(rows) > SHOWN else [])]
+    if len(rows) > SHOWN:
+        lines.append(f"and {len(rows) - SHOWN:,} further variables: see frame")
+    gone = [visible(r["variable"]) for r in rows[SHOWN:] if r["becomes"] == "left out"]
+    more = f" and {len(gone) - SHOWN:,} others" if len(gone) > SHOWN else ""
+    return [*lines, *([f"left out: {', '.join(gone[:SHOWN])}{more}"] if gone else [])]
 
 
 def _rules(found: Synthesis) -> list[str]:

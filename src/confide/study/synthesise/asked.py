@@ -163,6 +163,7 @@ def _left_out(
         elif own := _own_texts(file.frame.get_column(v)):
             gone[v] = (
                 f"text that {own:,} of {file.frame.height:,} rows share with nobody: it would be repeated word by word"
+                + "; these are days: turn them into dates to have them drawn" * _days(file.frame.get_column(v))
             )
     return gone, cautions
 
@@ -173,6 +174,12 @@ def _own_texts(s: pl.Series) -> int:
         return 0
     own = int(s.drop_nulls().is_unique().sum())
     return own if own > max(OWN * len(s), FEW_OWN) else 0
+
+
+def _days(s: pl.Series) -> bool:
+    """Whether all texts are days such as 1980-05-17."""
+    there = s.drop_nulls()
+    return bool(there.str.to_date("%Y-%m-%d", strict=False).is_not_null().all())
 
 
 def _single(column: Column) -> bool:
