@@ -39,6 +39,7 @@ FAST = {"README.md"}
 _FENCE = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _NUMBER = re.compile(r"(?<![\w.,])[+-]?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
+_TO_COME = re.compile(r"^[A-Z_]{4,}$", re.MULTILINE)
 _BETWEEN = ("", "It prints")
 
 
@@ -129,6 +130,13 @@ def test_links_lead_somewhere(page: str) -> None:
     text = _FENCE.sub("", here.read_text(encoding="utf-8"))
     links = [link.partition("#")[0] for link in _LINK.findall(text) if "://" not in link]
     assert [link for link in links if link and not (here.parent / link).exists()] == []
+
+
+def test_no_place_is_left_to_be_filled() -> None:
+    """A table to come was once a word in capitals on a line of its own."""
+    left = {p: _TO_COME.findall(_FENCE.sub("", (ROOT / p).read_text(encoding="utf-8"))) for p in PAGES}
+    assert {p: words for p, words in left.items() if words} == {}
+    assert _TO_COME.findall("one\n\nSOMETABLE\n\ntwo") == ["SOMETABLE"]
 
 
 def test_index_lists_every_page() -> None:

@@ -64,6 +64,33 @@ def test_what_cannot_be_read_is_refused(text: object) -> None:
         read_rule(text)
 
 
+HINTED = {
+    "age => 15": "Write >=",
+    "age = 15": "Compare by ==",
+    "age > 18 and age < 30": "one thing per rule",
+    "if age > 15 then wed == 'SECRET'": "one thing per rule",
+    "total == a + b": "A sum has one =",
+    "total = a * 2": "Only sums",
+    "wed == 'SECRET": "not closed",
+    r"wed == 'SECRET\users'": "backslash twice",
+    r"wed == 'SECRET\d'": "backslash twice",
+    "wed == 'SECRET\nx'": "new line",
+}
+
+
+@pytest.mark.parametrize("text", HINTED)
+def test_what_may_have_been_meant_is_said_without_values(text: str) -> None:
+    with pytest.raises(cf.InputError, match=HINTED[text]) as wrong:
+        read_rule(text)
+    assert "SECRET" not in str(wrong.value)
+
+
+def test_a_backslash_is_written_twice() -> None:
+    rule = read_rule(f"wed == {quoted(chr(92) + 'users')}")
+    assert isinstance(rule, Held)
+    assert rule.then.values == ("\\users",)
+
+
 def test_names_and_values_are_written_as_they_are_read() -> None:
     for name in ("age", "in", "the age", "Größe", "3x"):
         rule = read_rule(f"{named(name)} == {quoted(chr(39) + 'a' + chr(34))}")

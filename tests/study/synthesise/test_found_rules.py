@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from itertools import combinations
 
 import numpy as np
@@ -9,6 +10,7 @@ import polars as pl
 
 from confide.frames.columns import Records
 from confide.frames.encoded import Encoded
+from confide.protect.shared.rules import Sum, read_rule
 from confide.study.synthesise.implied import rules_in
 from confide.study.synthesise.sums import sums_in
 
@@ -76,3 +78,34 @@ def test_limits_are_round_and_no_ones_own() -> None:
     wed = np.where((age >= 17) & (rng.random(3_000) < 0.5), "yes", "no")
     texts = [r.text for r in rules_in(records(pl.DataFrame({"age": age, "wed": wed})))]
     assert texts == ["wed == 'yes' -> age >= 15"]
+
+
+def test_a_limit_is_not_the_round_value_of_one_person() -> None:
+    rng = np.random.default_rng(5)
+    job = np.where(np.arange(2_000) % 2 == 0, "a", "b")
+    pay = np.where(job == "a", rng.integers(1_000, 90_000, 2_000), rng.integers(1_000, 59_000, 2_000))
+    born = [dt.date(1950 + int(k), 6, 1) for k in np.where(job == "a", rng.integers(0, 50, 2_000), 1)]
+    for alone in (True, False):
+        pay[1], pay[3:9:2], born[1] = 60_000, 50_000 if alone else 60_000, dt.date(1951, 12, 31)
+        f = pl.DataFrame({"job": job, "pay": pay, "born": born})
+        texts = {r.text for r in rules_in(records(f))}
+        assert ("job == 'b' -> pay <= 60000" in texts) != alone
+        assert ("job == 'b' -> pay <= 65000" in texts) == alone
+        assert "job == 'b' -> born <= '1952-12-31'" in texts
+
+
+def test_the_part_that_may_be_negative_is_what_is_left() -> None:
+    rng = np.random.default_rng(6)
+    cost = rng.integers(0, 300, 200)
+    profit = np.maximum(rng.integers(-200, 200, 200), -cost)
+    f = pl.DataFrame({"profit": profit, "cost": cost, "revenue": profit + cost})
+    (found,) = sums_in(records(f))
+    assert (found.text, found.total, found.plus, found.minus) == (
+        "profit = revenue - cost", "profit", ("revenue",), ("cost",),
+    )  # fmt: skip
+    gaps = f.with_columns(cost=pl.when(pl.int_range(200) < 9).then(None).otherwise("cost"))
+    gaps = gaps.with_columns(revenue=pl.col("profit") + pl.col("cost"))
+    assert [s.text for s in sums_in(records(gaps))] == ["revenue = profit + cost"]  # profit is there without the others
+    other = read_rule("cost = revenue - profit")
+    assert isinstance(other, Sum)
+    assert not sums_in(records(f), [other])  # the same sum, as somebody solved it

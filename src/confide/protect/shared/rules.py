@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import operator
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,18 @@ COMPARED: Mapping[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
 FORMS = '"a <= b", "age >= 15", "total = a + b" or "marital == \'married\' -> age >= 15"'
+
+BETWEEN = re.compile(r"`[^`]*`|\"[^\"]*\"|'[^']*'")
+"""Names and texts, in which nothing is a sign."""
+HINTS = (
+    (re.compile(r"=>|=<"), " Write >= and <=."),
+    (re.compile(r"\b(and|or|if|then)\b|[&|;]", re.IGNORECASE), " State one thing per rule, and what follows after ->."),
+    (re.compile(r"[*/()]"), " Only sums and differences of variables are computed."),
+    (re.compile(r"==.*\+"), " A sum has one =, as in total = a + b."),
+    (re.compile(r"(?<![=!<>])=(?![=<>])"), " Compare by ==, as in age == 15; one = is for sums of variables."),
+    (re.compile(r"[`\"']"), " A quotation mark or backtick is not closed."),
+)
+"""What a text that cannot be read may have meant."""
 
 
 def named(name: str) -> str:
@@ -66,6 +79,13 @@ class Clause:
     def names(self) -> tuple[str, ...]:
         """The variables that it speaks of."""
         return (self.variable, self.other) if self.other else (self.variable,)
+
+    def strange(self, columns: Mapping[str, Column]) -> bool:
+        """Whether it names a category that its variable does not have."""
+        column = columns[self.variable]
+        if column.kind == "numeric" or self.sign not in ("==", "!=", "in", "not in") or self.other:
+            return False
+        return not all(any(_same(level, v) for level in column.levels) for v in self.values)
 
     def holds(self, columns: Mapping[str, Column], unknown: bool) -> Bools:
         """Where it holds, shape (n,); `unknown` is the answer where a value to compare is missing or an answer code."""
@@ -169,7 +189,8 @@ class _Words:
             at = found.end()
 
     def wrong(self) -> InputError:
-        return InputError(f"{self.where}: a rule cannot be read. Rules are written as {FORMS}.")
+        hint = next((said for found, said in HINTS if found.search(BETWEEN.sub("", self.text))), "")
+        return InputError(f"{self.where}: a rule cannot be read.{hint} Rules are written as {FORMS}.")
 
     def take(self, sort: str = "", word: str = "") -> str:
         if not self.left or (sort and self.left[0][0] != sort) or (word and self.left[0][1] != word):
@@ -197,7 +218,18 @@ class _Words:
     def value(self) -> Any:
         if self.left and self.left[0][0] == "number":
             return float(self.take())
-        return ast.literal_eval(self.take("text"))
+        return self.unquoted(self.take("text"))
+
+    def unquoted(self, text: str) -> str:
+        """What stands in quotation marks; the parser's own complaint would show the value."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")  # of a backslash that means nothing
+                return str(ast.literal_eval(text))
+        except (SyntaxError, ValueError, Warning):
+            raise InputError(
+                f"{self.where}: a text of a rule cannot be read. Write a backslash twice and a new line as \\n."
+            ) from None
 
     def clause(self) -> Clause:
         variable = self.name()
@@ -267,5 +299,9 @@ def _as_number(column: Column, value: Any) -> float:
 def _equal(column: Column, value: Any) -> Bools:
     if column.kind == "numeric":
         return np.asarray(column.values == _as_number(column, value))
-    match = [quoted(level) == quoted(value) or str(level) == str(value) for level in column.levels]
+    match = [_same(level, value) for level in column.levels]
     return np.asarray(np.array([*match, False])[column.values])
+
+
+def _same(level: Any, value: Any) -> bool:
+    return quoted(level) == quoted(value) or str(level) == str(value)

@@ -27,14 +27,19 @@ def _variables(found: Synthesis) -> list[str]:
     rows = found.frame.to_dicts()
     wide = max(len(visible(r["variable"])) for r in rows)
     lines = [f"{visible(r['variable']).ljust(wide)}  {r['becomes']:<10}  {visible(r['why'])}" for r in rows[:SHOWN]]
-    return [*lines, *([f"and {len(rows) - SHOWN:,} further variables: see frame"] if len(rows) > SHOWN else [])]
+    if len(rows) > SHOWN:
+        lines.append(f"and {len(rows) - SHOWN:,} further variables: see frame")
+    gone = [visible(r["variable"]) for r in rows[SHOWN:] if r["becomes"] == "left out"]
+    more = f" and {len(gone) - SHOWN:,} others" if len(gone) > SHOWN else ""
+    return [*lines, *([f"left out: {', '.join(gone[:SHOWN])}{more}"] if gone else [])]
 
 
 def _rules(found: Synthesis) -> list[str]:
     rows = found.rules.to_dicts()
     if not rows:
         return ["", "no rule between variables was found that all rows keep"]
-    lines = ["", f"{len(rows):,} rules, {sum(r['broken'] == 0 for r in rows):,} kept in every synthetic row"]
+    kept, many = sum(r["broken"] == 0 for r in rows), f"{len(rows):,} rule{'s' * (len(rows) > 1)}"
+    lines = ["", f"{many}, {kept:,} kept in every synthetic row"]
     lines += [f"  {visible(r['rule'])}{_ill(r)}" for r in rows[:SHOWN]]
     return [*lines, *([f"  and {len(rows) - SHOWN:,} further: see rules"] if len(rows) > SHOWN else [])]
 

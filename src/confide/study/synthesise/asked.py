@@ -69,6 +69,11 @@ def asked_of(data: Any, only: Any, keep: Any, keys: Any, sensitive: Any, weight:
     frame = file.frame
     if not frame.height:
         raise InputError("The file has no rows: there is nothing to learn from.")
+    if "" in frame.columns:
+        raise InputError(
+            f"Column {frame.columns.index('') + 1} has no name, as row numbers in a file written by R: name it, or "
+            "leave it out of the file."
+        )
     if frame.width > MOST_VARIABLES:
         raise InputError(
             f"The file has {frame.width:,} variables; at most {MOST_VARIABLES:,} are made synthetic at once."
@@ -100,6 +105,9 @@ def asked_of(data: Any, only: Any, keep: Any, keys: Any, sensitive: Any, weight:
     released = {*kept, *drawn}
     guessed = {n for n, given in (("keys", known), ("sensitive", private)) if given is None}
     mine = tuple(v for v in (found.keys if known is None else known) if v in released)
+    for what, names in (("keys", known), ("sensitive", private)):
+        away = [v for v in names or () if v not in released and v not in same]
+        cautions += [f'{what}: "{v}" is left out of the release, and the numbers on risk are without it.' for v in away]
     secret = found.sensitive[:MOST_SENSITIVE] if private is None else private
     return Asked(
         file, found, drawn, tuple(kept), tuple(same), gone, tuple(v for v in found.identifiers if v in gone), records,
@@ -155,6 +163,7 @@ def _left_out(
         elif own := _own_texts(file.frame.get_column(v)):
             gone[v] = (
                 f"text that {own:,} of {file.frame.height:,} rows share with nobody: it would be repeated word by word"
+                + "; these are days: turn them into dates to have them drawn" * _days(file.frame.get_column(v))
             )
     return gone, cautions
 
@@ -165,6 +174,12 @@ def _own_texts(s: pl.Series) -> int:
         return 0
     own = int(s.drop_nulls().is_unique().sum())
     return own if own > max(OWN * len(s), FEW_OWN) else 0
+
+
+def _days(s: pl.Series) -> bool:
+    """Whether all texts are days such as 1980-05-17."""
+    there = s.drop_nulls()
+    return bool(there.str.to_date("%Y-%m-%d", strict=False).is_not_null().all())
 
 
 def _single(column: Column) -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 
 from confide.protect.copies import Copies
 from confide.protect.release import Release
+from confide.protect.shared.rules import Sum
 from confide.study.synthesise.asked import Asked
 from confide.study.synthesise.measured import releases_in
 
@@ -15,7 +18,9 @@ FEW_ROWS = 200
 SHOWN = 4
 
 
-def cautions_of(asked: Asked, rules: pl.DataFrame, copies: int | None, made: Release | Copies) -> list[str]:
+def cautions_of(
+    asked: Asked, sums: Sequence[Sum], rules: pl.DataFrame, copies: int | None, made: Release | Copies
+) -> list[str]:  # fmt: skip
     """All that should be known of a synthesis beside its numbers."""
     out = []
     if asked.rows < FEW_ROWS:
@@ -35,8 +40,16 @@ def cautions_of(asked: Asked, rules: pl.DataFrame, copies: int | None, made: Rel
         out.append(f"{loose.height:,} rules hold in these rows, but no draw keeps them: another draw may break them.")
     if far := _extremes(asked, made):
         out.append(
-            f"Values drawn are values that occur. The largest is one person's own and is repeated in {_listed(far)}: "
-            "topcode such variables first, or draw them by quantile regression."
+            f"Values drawn are values that occur. The smallest or largest is one person's own and is repeated in "
+            f"{_listed(far)}: topcode or bottomcode such variables first, or draw them by quantile regression."
+        )
+    if rare := _rare(asked, made):
+        out.append(
+            f"A category that one person alone has is repeated in {_listed(rare)}: recode such categories first."
+        )
+    if wide := [s.total for s in sums if _leaves(asked, made, s.total)]:
+        out.append(
+            f"Made again from drawn parts, some totals are smaller or larger than any in the file: {_listed(wide)}."
         )
     if copies is None:
         out.append(
@@ -51,16 +64,44 @@ def cautions_of(asked: Asked, rules: pl.DataFrame, copies: int | None, made: Rel
 
 
 def _extremes(asked: Asked, made: Release | Copies) -> list[str]:
-    """Numbers whose largest value one row has, and a synthetic row has it too."""
+    """Numbers and dates whose smallest or largest value one row has, and a synthetic row has it too."""
+    out = []
+    for v in asked.drawn:
+        if asked.records[v].kind != "numeric":
+            continue
+        mine = _ordered(asked, asked.file.frame, v)
+        ends = {x for x in (mine.min(), mine.max()) if x is not None and (mine == x).sum() == 1}
+        if ends and any(_ordered(asked, r.frame, v).is_in(list(ends)).any() for r in releases_in(made)):
+            out.append(v)
+    return out
+
+
+def _rare(asked: Asked, made: Release | Copies) -> list[str]:
+    """Categories that one row has, and a synthetic row has them too."""
     out = []
     for v in asked.drawn:
         column = asked.records[v]
-        values = column.values[column.usable] if column.kind == "numeric" and not column.dtype.is_temporal() else ()
-        if len(values) and np.sum(values == np.max(values)) == 1:
-            top = float(np.max(values))
-            if any((r.frame.get_column(v).cast(pl.Float64) == top).any() for r in releases_in(made)):
-                out.append(v)
+        if column.kind == "numeric":
+            continue
+        counts = np.bincount(column.values[~column.missing], minlength=len(column.levels))
+        alone = {str(x) for x, many in zip(column.levels, counts, strict=True) if many == 1}
+        if alone and any(alone & {*map(str, r.frame.get_column(v).unique())} for r in releases_in(made)):
+            out.append(v)
     return out
+
+
+def _leaves(asked: Asked, made: Release | Copies, v: str) -> bool:
+    """Whether a number leaves the range that it has in the file."""
+    mine = _ordered(asked, asked.file.frame, v)
+    low, high = mine.min(), mine.max()
+    each = [_ordered(asked, r.frame, v) for r in releases_in(made)]
+    return any(bool(((z < low) | (z > high)).any()) for z in each)
+
+
+def _ordered(asked: Asked, frame: pl.DataFrame, v: str) -> pl.Series:
+    """Numbers, and dates as numbers, without gaps and answer codes."""
+    s = frame.get_column(v).to_physical().cast(pl.Float64).fill_nan(None).drop_nulls()
+    return s.filter(~s.is_in(list(asked.records[v].special)))
 
 
 def _listed(names: tuple[str, ...] | list[str]) -> str:

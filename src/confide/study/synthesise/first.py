@@ -64,8 +64,8 @@ def synthesise(
     **Rules** that all rows keep are sought and kept in every synthetic row: sums (``total = a + b``: the total is made
     again from its parts), limits and combinations that never occur (``marital == 'married' -> age >= 15``, ``rooms <=
     floor_area``, ``job == 'none' -> wage is missing``), if chance alone would break them in 20 rows or more. Ranges,
-    zeros, codes, whole numbers and precision need no rule: values drawn are values that occur. `rules` states further
-    ones, `find_rules=False` seeks none.
+    zeros, codes, whole numbers and precision need no rule: values drawn are values that occur. Totals may leave the
+    range of the file, which is said. `rules` states further ones, `find_rules=False` seeks none.
 
     Identifiers are left out, and so is what says which rows are of one `unit`: rows are drawn one by one. `only` names
     the variables to draw, all others being kept; `keep` those to keep. `order` names variables to draw first; `models`
@@ -106,7 +106,7 @@ def synthesise(
         done(1)
         risk = risk_of(made, asked, attack, cautions)
         done(1)
-    cautions += cautions_of(asked, held, several, made)
+    cautions += cautions_of(asked, ruled.sums, held, several, made)
     used = {"keys": asked.keys, "sensitive": asked.sensitive, "guessed": tuple(sorted(asked.guessed))}
     return Synthesis(
         _frame(asked, chosen),
@@ -133,7 +133,8 @@ def _made(chosen: Chosen, data: Any, seed: int | None, vault: Any, several: int 
 def _ruled(asked: Asked, rules: Any, find: bool) -> tuple[Ruled, set[str], list[str]]:
     """Rules found and stated; texts of those that were stated; and why some cannot be kept."""
     stated = [] if rules is None else [rules] if isinstance(rules, str) else list(rules)
-    own = [read_rule(t) for t in stated]
+    many = len(stated) > 1
+    own = [read_rule(t, f"rules, number {k}" if many else "rules") for k, t in enumerate(stated, 1)]
     known = [*asked.kept, *asked.drawn]
     problems = Problems()
     for rule in own:
@@ -150,13 +151,25 @@ def _ruled(asked: Asked, rules: Any, find: bool) -> tuple[Ruled, set[str], list[
         raise InputError(f'rules: "{twice[0]}" is the total of two sums; state one of them.')
     held = [r for r in own if isinstance(r, Held)]
     if find:
-        totals = {s.total for s in sums}
-        sums += [s for s in sums_in(asked.records) if s.total not in totals]
+        sums += sums_in(asked.records, sums)
         held += [r for r in rules_in(asked.records) if r.text not in stated]
     sums, idle = _possible(asked, sums)
     drawn = {*asked.drawn}
+    idle += _in_vain(asked, own)
     held = [r for r in held if drawn & {*r.names} and (r.text in stated or not _follows(r, sums))]
     return Ruled(tuple(sums), tuple(held)), {*stated}, idle
+
+
+def _in_vain(asked: Asked, stated: Sequence[Held | Sum]) -> list[str]:
+    """Sentences on rules of somebody's own that say less than was meant."""
+    out = []
+    for k, rule in enumerate(stated, 1):
+        clauses = [c for c in (rule.given, rule.then) if c is not None] if isinstance(rule, Held) else []
+        strange = [c.variable for c in clauses if c.strange(asked.records)]
+        out += [f'Rule {k} of those stated names a value that "{v}" never has; see how it is written.' for v in strange]
+        if not {*rule.names} & {*asked.drawn}:
+            out.append(f"Rule {k} of those stated is about variables that are kept as they are: nothing keeps it.")
+    return out
 
 
 def _possible(asked: Asked, sums: list[Sum]) -> tuple[list[Sum], list[str]]:

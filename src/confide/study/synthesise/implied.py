@@ -1,12 +1,13 @@
 """Rules between two variables that all rows of a file keep though chance would break them: found, and put in words.
 
 A rule is taken up where at least `SUPPORT` rows would break it if the two variables had nothing to do with each other.
-Limits are put at round numbers beyond the last row, so that a rule does not hold that row's own value.
+Limits are put at round numbers beyond the last row, and one step further where that row's own value is round and few
+share it, so that a rule does not hold a value of one person.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import combinations
@@ -25,6 +26,8 @@ MOST = 100
 """Variables between which rules are sought."""
 EPOCH = date(1970, 1, 1)
 """Day 0 of dates."""
+SHARED = 3
+"""Rows that have a value before a limit may be put at it."""
 ZEROS = 0.01
 """A number's zeros are a state of their own where they are at least this share of rows."""
 
@@ -151,23 +154,35 @@ def _limits(a: _Facts, b: _Facts) -> Iterator[str]:
         return
     low, high = float(y.min()), float(y.max())
     order = np.sort(y)
-    bound = _day if b.day else lambda x, up: rounder(x, high - low, up)
+    whole = bool((y == np.floor(y)).all())
+
+    def bound(value: float, up: bool, more: int) -> float:
+        return _day(value, up, more) if b.day else rounder(value, high - low, up, more, whole)
+
     for k, said in enumerate(a.says):
         mine = b.numbers[a.states == k]
         mine = mine[~np.isnan(mine)]
         if len(mine) < SUPPORT or (b.number and mine.min() == mine.max() == 0):  # that it is zero is said elsewhere
             continue
-        at = bound(float(mine.min()), False)
+        at = _beyond(mine, bound, up=False)
         if at > low and len(mine) * np.searchsorted(order, at, side="left") / len(y) >= SUPPORT:
             yield f"{said} -> {name} >= {_written(at, b.day)}"
-        at = bound(float(mine.max()), True)
+        at = _beyond(mine, bound, up=True)
         if at < high and len(mine) * (1 - np.searchsorted(order, at, side="right") / len(y)) >= SUPPORT:
             yield f"{said} -> {name} <= {_written(at, b.day)}"
 
 
-def _day(value: float, up: bool) -> float:
-    """The first or the last day of a day's year."""
+def _beyond(mine: F64, bound: Callable[[float, bool, int], float], up: bool) -> float:
+    """A round number that no value is beyond; not the last value itself where fewer than `SHARED` rows have it."""
+    last = float(mine.max() if up else mine.min())
+    at = bound(last, up, 0)
+    return at if at != last or int((mine == last).sum()) >= SHARED else bound(last, up, 1)
+
+
+def _day(value: float, up: bool, more: int) -> float:
+    """The first or the last day of a day's year, or of one so many years beyond."""
     year = (EPOCH + timedelta(days=value)).year
+    year = min(year + more, date.max.year) if up else max(year - more, date.min.year)
     return float(((date(year, 12, 31) if up else date(year, 1, 1)) - EPOCH).days)
 
 
@@ -193,16 +208,20 @@ def _alike(a: Column, b: Column) -> bool:
     return a.dtype == b.dtype if a.dtype.is_temporal() or b.dtype.is_temporal() else True
 
 
-def rounder(value: float, span: float, up: bool) -> float:
-    """The next round number, of 1, 2 or 5 times a power of ten, in steps of about a twentieth of a span.
+def rounder(value: float, span: float, up: bool, more: int = 0, whole: bool = False) -> float:
+    """The next round number, of 1, 2 or 5 times a power of ten, in steps of about a twentieth of a span; `more` steps
+    beyond it. Steps of `whole` numbers are 1 or more.
 
     >>> rounder(17.0, 80.0, up=False), rounder(17.0, 80.0, up=True), rounder(20.0, 80.0, up=False)
     (15, 20, 20)
+    >>> rounder(20.0, 80.0, up=False, more=1), rounder(2.0, 6.0, up=False, more=1, whole=True)
+    (15, 1)
     """
     if span <= 0:
         return value
     step = 10.0 ** np.floor(np.log10(span / 20))
     step *= next(m for m in (1, 2, 5, 10) if step * m >= span / 20)
-    found = float((np.ceil(value / step) if up else np.floor(value / step)) * step)
+    step = max(step, 1.0) if whole else step
+    found = float((np.ceil(value / step) + more if up else np.floor(value / step) - more) * step)
     found = round(found, max(0, int(-np.floor(np.log10(step)))))
     return int(found) if found.is_integer() else found

@@ -63,7 +63,7 @@ def compared(made: Release | Copies, asked: Asked) -> pl.DataFrame:
     releases = releases_in(made)
     rows = []
     for v in [*asked.kept, *asked.drawn]:
-        y, z = asked.file.frame.get_column(v), [r.frame.get_column(v) for r in releases]
+        y, *z = (_gaps(f.get_column(v)) for f in (asked.file.frame, *(r.frame for r in releases)))
         far = utility(made, Hellinger(v), weighted=False, strict=False)["value"][0]
         rows.append((
             v, y.null_count() / len(y), float(np.mean([s.null_count() / len(s) for s in z])), _mean(y),
@@ -73,8 +73,13 @@ def compared(made: Release | Copies, asked: Asked) -> pl.DataFrame:
     return pl.DataFrame(rows, schema={"variable": pl.String, **dict.fromkeys(numbers, pl.Float64)}, orient="row")
 
 
+def _gaps(s: pl.Series) -> pl.Series:
+    """The same, with a number that is none as missing, as releases have it."""
+    return s.fill_nan(None) if s.dtype.is_float() else s
+
+
 def _mean(s: pl.Series) -> float | None:
-    found = s.fill_nan(None).mean() if s.dtype.is_float() else s.mean() if s.dtype.is_numeric() else None
+    found = s.mean() if s.dtype.is_numeric() else None
     return None if found is None else float(found)  # type: ignore[arg-type]  # of numbers
 
 
@@ -136,7 +141,7 @@ def replicated(made: Release | Copies, asked: Asked, names: list[str]) -> tuple[
     """Rows alone in both files that are equal, on average over copies; and rows alone in the original."""
 
     def alone(frame: pl.DataFrame) -> pl.DataFrame:
-        texts = frame.select(pl.col(names).cast(pl.String))
+        texts = frame.select(_text(frame, v) for v in names)
         return texts.filter(texts.is_unique())
 
     mine = alone(asked.file.frame)
@@ -150,9 +155,7 @@ def disclosed(made: Release | Copies, asked: Asked, variable: str) -> tuple[floa
     keys = list(asked.keys)
 
     def texts(frame: pl.DataFrame) -> pl.DataFrame:
-        return frame.select(
-            pl.col(keys).cast(pl.String), pl.col(variable).cast(pl.String).fill_null("").alias("__told")
-        )
+        return frame.select(*(_text(frame, v) for v in keys), _text(frame, variable).fill_null("").alias("__told"))
 
     def sure(frame: pl.DataFrame) -> pl.DataFrame:
         return (
@@ -166,6 +169,12 @@ def disclosed(made: Release | Copies, asked: Asked, variable: str) -> tuple[floa
     both = [mine.join(sure(texts(f)), on=on, how="semi", nulls_equal=True).height
             for f in (*(r.frame for r in releases_in(made)), asked.file.frame)]  # fmt: skip
     return float(np.mean(both[:-1])), float(both[-1])
+
+
+def _text(frame: pl.DataFrame, v: str) -> pl.Expr:
+    """A variable as text; spans of time, which have none, as numbers."""
+    column = pl.col(v)
+    return (column.to_physical() if frame.schema[v] == pl.Duration else column).cast(pl.String)
 
 
 def rules_kept(made: Release | Copies, chosen: Chosen, ruled: Ruled, stated: set[str]) -> pl.DataFrame:

@@ -7,7 +7,7 @@ numbers, not columns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -25,8 +25,9 @@ SUPPORT = 10
 CLOSE = 1e-9
 
 
-def sums_in(records: Records) -> tuple[Sum, ...]:
-    """Sums that all rows keep, short ones first; no variable is the total of two, and none is a part of itself.
+def sums_in(records: Records, stated: Sequence[Sum] = ()) -> tuple[Sum, ...]:
+    """Sums that all rows keep, short ones first; no variable is the total of two, and none is a part of itself, also
+    with the sums that somebody `stated`.
 
     >>> import polars as pl
     >>> from confide.frames.encoded import Encoded
@@ -45,12 +46,13 @@ def sums_in(records: Records) -> tuple[Sum, ...]:
     w = np.random.default_rng(20_240_917).standard_normal(int(whole.sum()))
     size = {v: float(np.abs(w) @ np.abs(x[whole])) for v, x in numbers.items()}
     key = {v: float(w @ x[whole]) for v, x in numbers.items()}
-    found: dict[str, Sum] = {}
+    found = {s.total: s for s in stated}
     for total, parts in _candidates(key, size):
         if total in found or _reaches(found, parts, total) or not _kept(numbers, total, parts):
             continue
-        found[total] = Sum(f"{named(total)} = {' + '.join(named(v) for v in parts)}", total, parts)
-    return tuple(found.values())
+        made = _signed(numbers, found, total, parts)
+        found[made.total] = made
+    return tuple(found.values())[len(stated) :]
 
 
 def _numbers(records: Records) -> dict[str, F64]:
@@ -93,9 +95,23 @@ def _candidates(key: Mapping[str, float], size: Mapping[str, float]) -> Iterator
 def _reaches(found: Mapping[str, Sum], parts: tuple[str, ...], total: str) -> bool:
     """Whether a part is itself made, in the end, of the total; or all of the sum is known from shorter ones."""
     below = set(parts)
-    while more := {p for v in below if v in found for p in found[v].plus} - below:
+    while more := {p for v in below if v in found for p in (*found[v].plus, *found[v].minus)} - below:
         below |= more
     return total in below
+
+
+def _signed(numbers: Mapping[str, F64], found: Mapping[str, Sum], total: str, parts: tuple[str, ...]) -> Sum:
+    """A sum, solved for the part that may be negative where one alone may and the total never is: costs and profit that
+    were drawn could make a revenue below zero, and a profit is what is left of the two others."""
+    below = [v for v in (*parts, total) if float(np.nanmin(numbers[v])) < 0]
+    if len(below) == 1 and below != [total] and below[0] not in found:
+        left = below[0]
+        minus = tuple(v for v in parts if v != left)
+        gone = np.isnan(np.stack([numbers[v] for v in (total, *minus)])).any(axis=0)
+        if not _reaches(found, (total, *minus), left) and bool((gone == np.isnan(numbers[left])).all()):
+            words = " - ".join(named(v) for v in (total, *minus))
+            return Sum(f"{named(left)} = {words}", left, (total,), minus)
+    return Sum(f"{named(total)} = {' + '.join(named(v) for v in parts)}", total, parts)
 
 
 def _kept(numbers: Mapping[str, F64], total: str, parts: tuple[str, ...]) -> bool:
