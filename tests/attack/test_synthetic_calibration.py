@@ -173,14 +173,14 @@ def test_a_hot_deck_by_kept_values_that_nobody_shares():
 def test_five_noisy_copies_together_and_on_average():
     """One joint posterior is right. The average of five claims far less than an intruder has who picks its largest."""
     units, claimed, true = [], 0.0, 0.0
-    for seed in range(4):
-        file = correlated(300, seed).select("y")
+    for seed in range(3):
+        file = correlated(220, seed).select("y")
         copies = cf.Plan([cf.Noise("y", sd=0.15)]).protect(file, seed=seed, copies=5)
         who = cf.Intruder(knows=["y"])
         attack = who.attack(copies)
         units.append(attack.units)
         each = [who.attack(r) for r in copies]
-        for i in range(300):
+        for i in range(220):
             p = np.mean([posterior(a, i) for a in each], axis=0)
             best = p >= p.max() * (1 - 1e-9)
             claimed += p.max()

@@ -1,4 +1,4 @@
-"""Kill `confide study` before every third of its writes or in the middle of it, let the same command go on, and compare.
+"""Kill `confide study` before every fifth of its writes or in the middle of it, let the same command go on, and compare.
 
 Run by itself (`python crash_driver.py FOLDER`), since it forks: one process for each kill. What is slow and writes
 nothing (attacks, measures, drawings) is replaced by something cheap that depends on the same things, and the clock
@@ -175,10 +175,10 @@ def main(here: Path) -> None:
 
 
 def killed_at_many(here: Path, whole: dict[str, tuple[str, str]], fresh: bool) -> int:
-    """Kill at every third write in a folder of its own, or at some of them, one after another, in one that was finished."""
+    """Kill at every fifth write in a folder of its own, or at some of them, one after another, in one that was finished."""
     at, kills = 0, 0
     while True:
-        at += 3 if fresh else 7
+        at += 5 if fresh else 7
         folder = here / (f"cut-{at}" if fresh else "whole")
         ended = forked(folder, at)
         if ended == 100:
