@@ -22,6 +22,8 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,12 @@ from tests.helpers.processor import of_that_kind
 PAGES = ["README.md", *sorted(p.relative_to(ROOT).as_posix() for p in ROOT.glob("docs/**/*.md"))]
 FAST = {"README.md"}
 """Pages of the fast lane; most others take seconds to minutes."""
+
+TOGETHER = {
+    paper: [p for p in PAGES if p.startswith(f"docs/explanation/papers/{paper}")] for paper in ("huckett", "reiter")
+}
+"""Pages that begin with the same experiment, which takes long, by paper."""
+ALONE = [p for p in PAGES if all(p not in pages for pages in TOGETHER.values())]
 
 _FENCE = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -101,13 +109,24 @@ def _close(a: str, b: str) -> bool:
     return abs(x - y) <= max(unit, 0.01 * abs(x))
 
 
-@pytest.mark.parametrize("page", [p if p in FAST else pytest.param(p, marks=pytest.mark.slow) for p in PAGES], ids=str)
+@pytest.mark.parametrize("page", [p if p in FAST else pytest.param(p, marks=pytest.mark.slow) for p in ALONE], ids=str)
 def test_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for block, printed in run(page):
         if block.compared and block.output is not None:
             numbers_too = not block.solved or of_that_kind()
             assert same(block.output, printed, numbers_too), f"{page}, line {block.line}, prints now:\n{printed}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("paper", TOGETHER)
+def test_pages_of_one_paper_run(paper: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its experiment, with which all of them begin, is done once."""
+    module = import_module(f"papers.{paper}.paper")
+    monkeypatch.setattr(module, "experiment", cache(module.experiment))
+    for page in TOGETHER[paper]:
+        test_page_runs(page, tmp_path, monkeypatch)
+    assert module.experiment.cache_info().currsize == 1
 
 
 def test_comparison_sees_differences() -> None:
