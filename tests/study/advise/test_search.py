@@ -14,11 +14,11 @@ from confide.protect.seam.dials import Change, Dial
 from confide.study.advise import finish
 from confide.study.advise.budget import Budget, stated_budget
 from confide.study.advise.forecast import Ladder
-from confide.study.advise.numbers import Risk, Spread, loss_of, risks_of
+from confide.study.advise.numbers import Risk, Spread, beats, loss_of, risks_of
 from confide.study.advise.room import stated_memory
 from confide.study.advise.search import Search
 from confide.study.advise.space import Space
-from confide.study.advise.trials import Job, Tried, Work, sample_of
+from confide.study.advise.trials import Job, Trial, Tried, Work, sample_of
 from confide.study.meeting import attacks_of
 from confide.study.search.trials import as_long_as
 from confide.study.statement.rule import Rule
@@ -194,3 +194,18 @@ def test_where_all_break_a_limit_with_fresh_draws_the_numbers_are_of_the_plan_th
     numbers = {m: mean for kind, m, mean, _, _ in ending.confirmed.rows() if kind == "risk"}
     assert numbers["found_share"] == fresh[1].risks[0]["found_share"][1].mean
     assert numbers["found_share"] != fresh[-1].risks[0]["found_share"][1].mean
+
+
+def test_nobody_is_beaten_within_noise() -> None:
+    """Losses spread by a tenth of themselves; three standard errors of a difference are more than two of these."""
+    plan, measure = cf.Plan([cf.Swap("area", rate=0.1)]), cf.Hellinger()
+
+    def with_losses(*losses: float) -> Tried:
+        return Tried(0, (), "a", plan, (), whole=[Trial(utility={measure.name: x}) for x in losses])
+
+    best, near, far = with_losses(0.1), with_losses(0.12), with_losses(0.3)
+    spread = Spread(0.1)
+    assert not beats(best, near, measure, spread)
+    assert beats(best, far, measure, spread)
+    assert not beats(best, far, measure, Spread(None))
+    assert not beats(far, best, measure, spread)
