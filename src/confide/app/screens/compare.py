@@ -1,0 +1,24 @@
+"""To be written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from confide.app.web import Form, Made, Page
+
+NAME, TITLE = "compare", "Compare"
+PARTS: Mapping[str, str] = {}
+
+
+def view(page: Page) -> dict[str, Any]:  # noqa: ARG001
+    return {}
+
+
+CHANGES: Mapping[str, Callable[[Page, Form], Made]] = {}
+ACTIONS: Mapping[str, Callable[[Page, Form], str]] = {}
+
+
+def report_folder(page: Page) -> str | None:  # noqa: ARG001
+    """Where the report of this state's comparison is."""
+    return None
