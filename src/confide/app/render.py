@@ -23,8 +23,8 @@ WAYS = {
 def templates() -> Environment:
     """The templates with what they may call."""
     made = Environment(
-        loader=PackageLoader("confide.app", "templates"), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        autoescape=select_autoescape(default=True, default_for_string=True),
+        loader=PackageLoader("confide.app", "templates"), undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True, autoescape=select_autoescape(default=True, default_for_string=True),
     )  # fmt: skip
     made.globals |= {"charts": charts, "w": words}
     return made

@@ -66,7 +66,8 @@ def _variable(frame: pl.DataFrame, row: dict[str, Any]) -> dict[str, Any]:
     role = "key" if row["role"] == "geography" else row["role"]
     return {
         "name": name, "label": row["label"] or "", "kind": row["kind"], "role": role,
-        "place": row["role"] == "geography", "used": row["used"], "doubtful": row["doubtful"], "why": row["why"], "values": row["values"],
+        "place": row["role"] == "geography", "used": row["used"], "doubtful": row["doubtful"],
+        "why": row["why"], "values": row["values"],
         "missing": row["missing"], "counts": [] if role == "identifier" else _counts(frame[name], row["kind"]),
     }  # fmt: skip
 
