@@ -18,7 +18,8 @@ LOG = "log.txt"
 TASKS = {
     "warm": "confide.app.work.warm", "facts": "confide.app.work.facts", "look": "confide.app.work.look",
     "effect": "confide.app.work.effect", "improve": "confide.app.work.improve",
-    "compare": "confide.app.work.compare", "propose": "confide.app.work.propose",
+    "compare": "confide.app.work.compare", "verdict": "confide.app.work.verdict",
+    "report": "confide.app.work.report", "propose": "confide.app.work.propose",
     "draw": "confide.app.work.draw", "write": "confide.app.work.write", "offers": "confide.app.work.offers",
     "table": "confide.app.work.table", "schemes": "confide.app.work.schemes", "publish": "confide.app.work.publish",
 }  # fmt: skip
