@@ -17,7 +17,7 @@ NAMED = 3
 
 def worst_of(drawn: Drawn) -> str:
     """The intruder who finds most in this file."""
-    who = drawn["who"]
+    who: Mapping[str, Any] = drawn["who"]
     return max(who, key=lambda k: who[k]["found"]["value"] or 0.0)
 
 
@@ -33,7 +33,9 @@ def _check(ok: bool, head: str, said: str, link: tuple[str, str] | None = None, 
 
 def _rule(state: State, picked: str | None) -> dict[str, Any]:
     if not state.rule.get("max_found"):
-        return _check(False, "No limit was stated", "Nothing says how many people may be found. Say below why it may go out.")
+        return _check(
+            False, "No limit was stated", "Nothing says how many people may be found. Say below why it may go out."
+        )
     took = f"It takes “{picked}”." if picked else "It takes none of the candidates."
     return _check(False, "Not what the rule takes", f"{took} Say below why another one goes out.")
 
@@ -67,7 +69,9 @@ def _claims(drawn: Drawn) -> dict[str, Any]:
     said = f"It claims {words.count(claimed)} right matches and {words.count(true)} are true."
     if not drawn["cautions"]:
         return _check(True, "The intruder is as right as it claims", f"{said} The risk is not understated.")
-    return _check(False, "Claims and truth differ over draws", f"{said} Of the comparison: {' '.join(drawn['cautions'])}")
+    return _check(
+        False, "Claims and truth differ over draws", f"{said} Of the comparison: {' '.join(drawn['cautions'])}"
+    )
 
 
 def _private(drawn: Drawn) -> dict[str, Any]:
@@ -86,7 +90,11 @@ def _groups(drawn: Drawn, protect: str) -> dict[str, Any]:
     groups = drawn["groups"]
     above = f"A likeliest record above {drawn['threshold']:g}"
     if not groups:
-        return _check(True, "No group stays far more exposed than others", f"{above} is nowhere five times as common as among all people.")
+        return _check(
+            True,
+            "No group stays far more exposed than others",
+            f"{above} is nowhere five times as common as among all people.",
+        )
     named = [f"{words.percent(g['share'], 0)} % of people with {g['variable']} {g['level']}" for g in groups[:NAMED]]
     more = f" and {len(groups) - NAMED} other groups" if len(groups) > NAMED else ""
     average = words.percent(max(g["average"] for g in groups))

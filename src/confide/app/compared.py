@@ -35,7 +35,11 @@ def fits(found: Found, state: State) -> bool:
 def changed_words(found: Found, state: State) -> str:
     """What changed since an earlier comparison, as a sentence; empty where nothing did that matters."""
     then, now = found["table"], asked(state)
-    parts = [word for key, word in (("intruder", "the intruders"), ("utility", "what analysts need")) if then[key] != now[key]]
+    parts = [
+        word
+        for key, word in (("intruder", "the intruders"), ("utility", "what analysts need"))
+        if then[key] != now[key]
+    ]
     if _content(then["plan"][0]) != _content(now["plan"][0]):
         parts.append("the roles of variables")
     old, new = ({str(_content(p)) for p in t["plan"]} for t in (then, now))
@@ -57,7 +61,9 @@ def _content(plan: Mapping[str, Any]) -> dict[str, Any]:
 
 def rows_of(state: State, found: Found | None, verdict: Found | None) -> list[dict[str, Any]]:
     """One row per candidate with its numbers, those that an earlier comparison has; the file as it is comes last."""
-    old = {} if found is None or not fits(found, state) else {str(_content(p)): p["name"] for p in found["table"]["plan"]}
+    old = (
+        {} if found is None or not fits(found, state) else {str(_content(p)): p["name"] for p in found["table"]["plan"]}
+    )
     plans = asked(state)["plan"]
     rows = []
     for order, plan in enumerate([*plans[1:], plans[0]]):
@@ -88,7 +94,7 @@ def rank(row: Mapping[str, Any]) -> int:
 
 def _numbers(numbers: Mapping[str, Any] | None) -> dict[str, Any]:
     """The numbers of one candidate: people found by the worst intruder, and what is kept."""
-    out: dict[str, Any] = {k: None for k in ("found", "low", "high", "half", "share", "top", "top_share", "by", "level")}
+    out: dict[str, Any] = dict.fromkeys(("found", "low", "high", "half", "share", "top", "top_share", "by", "level"))
     out |= {"kept": {}, "kept_ends": {}, "worst_end": {}, "detail": None, "relations": None, "analyses": None}
     if numbers is None:
         return out
@@ -108,7 +114,11 @@ def _numbers(numbers: Mapping[str, Any] | None) -> dict[str, Any]:
         out["kept"][measure] = kept(measure, ends["mean"])
         both = [kept(measure, ends[k]) for k in ("low", "high")]
         out["kept_ends"][measure] = sorted(b for b in both if b is not None)
-    out |= {"detail": out["kept"].get(DETAIL), "relations": out["kept"].get(PAIRS), "analyses": out["kept"].get(ANALYSES)}
+    out |= {
+        "detail": out["kept"].get(DETAIL),
+        "relations": out["kept"].get(PAIRS),
+        "analyses": out["kept"].get(ANALYSES),
+    }
     return out
 
 
@@ -138,11 +148,15 @@ def analyses_held(state: State, row: Mapping[str, Any]) -> float | None:
     return (ends[0] if ends else None) if state.rule.get("cautious", True) else row["analyses"]
 
 
-def verdict_words(state: State, rows: Sequence[Mapping[str, Any]], verdict: Found) -> dict[str, Any]:
+def verdict_words(state: State, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The verdict: a heading, a sentence, and whether the rule takes a candidate."""
     rule = choice_table(state)
     if rule is None:
-        return {"kind": "none", "head": "No limit is stated yet.", "said": "State above how many people may be found at most: then the rule takes one of these."}
+        return {
+            "kind": "none",
+            "head": "No limit is stated yet.",
+            "said": "State above how many people may be found at most: then the rule takes one of these.",
+        }
     by = rules.by_of(state)
     picked = next((r for r in rows if r["chosen"]), None)
     if picked is None:
@@ -172,8 +186,13 @@ def _nobody(state: State, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     safe = [r for r in known if r["limits"] not in (FOUND, "")]
     if safe:
         near = max(safe, key=lambda r: analyses_held(state, r) or 0.0)
-        head = f"No candidate within the limit on people found keeps {words.share(state.rule.get('min_analyses'))} of analyses."
-        return {"kind": "nobody", "head": head, "said": f"“{near['name']}” comes nearest with {words.share(near['analyses'])}."}
+        least = words.share(state.rule.get("min_analyses"))
+        head = f"No candidate within the limit on people found keeps {least} of analyses."
+        return {
+            "kind": "nobody",
+            "head": head,
+            "said": f"“{near['name']}” comes nearest with {words.share(near['analyses'])}.",
+        }
     head = f"No candidate has at most {rules.limit_words(limit)} found."
     if not known:
         return {"kind": "nobody", "head": head, "said": "People found could not be computed."}
@@ -183,5 +202,9 @@ def _nobody(state: State, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     if isinstance(limit, str):
         said += f", {words.percent(near['share'])} %"
     if cautious and rules.within(limit, near["found"], near["share"]):
-        return {"kind": "nobody", "head": head, "said": f"{said}; only the upper end of its interval, {words.count(near['top'])}, is above the limit."}
+        return {
+            "kind": "nobody",
+            "head": head,
+            "said": f"{said}; only the upper end of its interval, {words.count(near['top'])}, is above the limit.",
+        }
     return {"kind": "nobody", "head": head, "said": f"{said}."}

@@ -20,8 +20,8 @@ Box = tuple[float, float, float, float]
 
 @dataclass
 class Map:
-    """What is drawn. `rows`: name, found, low, high, height, ends, chosen, hollow; `limit` in people; `analyses`: whether
-    heights are shares of 1 and not percentages."""
+    """What is drawn. `rows`: name, found, low, high, height, ends, chosen, hollow; `limit` in people; `analyses`:
+    whether heights are shares of 1 and not percentages."""
 
     rows: Sequence[Row]
     limit: float | None
@@ -33,6 +33,7 @@ class Map:
     near: bool = False
     said: str = ""
     taken: list[Box] = field(default_factory=list)
+    labels: list[Box] = field(default_factory=list)
 
     @property
     def narrow(self) -> bool:
@@ -56,9 +57,8 @@ class Map:
         order = sorted(inside, key=lambda r: (not r["chosen"], r["hollow"], -r["height"]))
         parts += [self._point(r) for r in reversed(order)]
         parts += [self._label(r) for r in order]
-        return Markup(
-            f'<svg viewBox="0 0 {self.wide} {self.high}" role="img" aria-label="{escape(self.said)}">{"".join(parts)}</svg>'
-        )
+        about = f'viewBox="0 0 {self.wide} {self.high}" role="img" aria-label="{escape(self.said)}"'
+        return Markup(f"<svg {about}>{''.join(parts)}</svg>")
 
     def _is_near(self, row: Row) -> bool:
         assert self.limit is not None
@@ -88,16 +88,23 @@ class Map:
     def _axes(self) -> list[str]:
         parts = []
         for v in _steps(self.bottom, self.ceiling):
-            at, text = self.y(v), (share(v) if self.analyses else f"{percent(v, 0 if self.ceiling - self.bottom > 0.03 else 1)} %")
+            at, text = (
+                self.y(v),
+                (share(v) if self.analyses else f"{percent(v, 0 if self.ceiling - self.bottom > 0.03 else 1)} %"),
+            )
             parts.append(_line(self.x0, at, self.x1, at, "s-line"))
             parts.append(f'<text x="38" y="{at + 4:.0f}" text-anchor="end" class="t-s t-soft">{text}</text>')
         for n in _ticks(self.low, self.top, 5 if self.narrow else 9):
             at = self.x(n)
             parts.append(_line(at, self.y1, at, self.y1 + 5, "s-axis"))
-            parts.append(f'<text x="{at:.0f}" y="{self.y1 + 20:.0f}" text-anchor="middle" class="t-s t-soft">{count(n)}</text>')
+            parts.append(
+                f'<text x="{at:.0f}" y="{self.y1 + 20:.0f}" text-anchor="middle" class="t-s t-soft">{count(n)}</text>'
+            )
         parts.append(_line(self.x0, self.y1, self.x1, self.y1, "s-axis"))
         said = "people found, worst intruder" if self.narrow else "people found by the worst intruder"
-        parts.append(f'<text x="{self.x1:.0f}" y="{self.y1 + 40:.0f}" text-anchor="end" class="t-s t-soft">{said}</text>')
+        parts.append(
+            f'<text x="{self.x1:.0f}" y="{self.y1 + 40:.0f}" text-anchor="end" class="t-s t-soft">{said}</text>'
+        )
         parts.append(f'<text x="0" y="10" class="t-s t-soft">{escape(self.height)}</text>')
         return parts
 
@@ -120,10 +127,13 @@ class Map:
         parts, most = [], 1 if self.narrow else 3
         for k, row in enumerate(sorted(outside, key=lambda r: -r["found"])[:most]):
             arrow = "→" if row["found"] > self.top else "←"
-            text = f"{_cut(row['name'], 16 if self.narrow else 44)}: {count(row['found'])} found, {self._kept(row)} kept  {arrow}"
+            name = _cut(row["name"], 16 if self.narrow else 44)
+            text = f"{name}: {count(row['found'])} found, {self._kept(row)} kept  {arrow}"
             y = self.y0 + 18 + 18 * k
             self.taken.append((self.x1 - len(text) * SMALL, y - 12, self.x1, y + 4))
-            parts.append(f'<text x="{self.x1 - 6:.0f}" y="{y:.0f}" text-anchor="end" class="t-s t-soft">{escape(text)}</text>')
+            parts.append(
+                f'<text x="{self.x1 - 6:.0f}" y="{y:.0f}" text-anchor="end" class="t-s t-soft">{escape(text)}</text>'
+            )
         return parts
 
     def _kept(self, row: Row) -> str:
@@ -164,10 +174,13 @@ class Map:
             box = (left, base - 12, left + long, base - 12 + tall)
             if not any(_meet(box, other) for other in others):
                 self.taken.append(box)
+                self.labels.append(box)
                 return self._text(row, lines, left, base, box)
         return ""
 
-    def _places(self, x: float, y: float, off: float, tall: float, long: float, chosen: bool) -> list[tuple[float, float]]:
+    def _places(
+        self, x: float, y: float, off: float, tall: float, long: float, chosen: bool
+    ) -> list[tuple[float, float]]:
         """Where a label may begin, the best place first: right, left, above, below; none across the limit, unless it is
         the chosen one's and there is no other."""
         edge = self.x1 if self.limit is None else self.x(self.limit)
@@ -191,9 +204,7 @@ class Map:
         out = []
         for k, line in enumerate(lines):
             kind = ("t-b t-a" if k == 0 else "t-s t-a") if row["chosen"] else "t-s"
-            out.append(
-                f'<text x="{at:.0f}" y="{base + 17 * k:.0f}"{end} class="{kind} {halo}">{escape(line)}</text>'
-            )
+            out.append(f'<text x="{at:.0f}" y="{base + 17 * k:.0f}"{end} class="{kind} {halo}">{escape(line)}</text>')
         return "".join(out)
 
 

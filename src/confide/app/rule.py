@@ -32,7 +32,7 @@ def limit_of(text: str, rows: int) -> float | str:
         return f"{value:g}%"
     if value < 1:
         raise Wrong(
-            max_found=f"Is {text} a share? Then write {100 * value:g} %. A number of people is 1 or more, such as 1,000."
+            max_found=f"Is {text} a share? Then write {100 * value:g} %. Else write 1 or more people, such as 1,000."
         )
     if rows and value > rows:
         raise Wrong(max_found=f"{words.count(value)} is more than the {words.count(rows)} people in the file.")
@@ -73,7 +73,11 @@ def within(limit: float | str, found: float | None, share: float | None) -> bool
 
 def limit_words(limit: float | str) -> str:
     """The limit as it was stated: "1,000 people" or "2 % of people"."""
-    return f"{limit[:-1]} % of people" if isinstance(limit, str) else words.plural(limit, "person").replace("persons", "people")
+    return (
+        f"{limit[:-1]} % of people"
+        if isinstance(limit, str)
+        else words.plural(limit, "person").replace("persons", "people")
+    )
 
 
 def help_words(limit: float | str | None, rows: int) -> str:

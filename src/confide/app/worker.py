@@ -75,9 +75,10 @@ def _done(pipe: Connection, task: str, folder: Path, given: Mapping[str, Any]) -
         ]
 
 
-def note_failure(folder: Path, task: str) -> None:
+def note_failure(folder: Path, task: str, error: BaseException | None = None) -> None:
     """Where it failed, for those who mend it: in a private folder alone, and no value of the data."""
-    kind = traceback.format_exc().strip().splitlines()
+    told = traceback.format_exc() if error is None else "".join(traceback.format_exception(error))
+    kind = told.strip().splitlines()
     where = [line for line in kind if line.lstrip().startswith("File ")]
     with contextlib.suppress(OSError):
         place = os.open(folder / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)

@@ -12,9 +12,9 @@ import confide as cf
 from confide.app import compared, words
 from confide.app import rule as rules
 from confide.app.desk import Answer
-from confide.app.documents import ANALYSES, KEPT, choice_table, measures_of, study_table
+from confide.app.documents import KEPT, choice_table, measures_of, study_table
 from confide.app.formulas import checked_formula
-from confide.app.mapchart import Map
+from confide.app.mapview import map_view
 from confide.app.project import write
 from confide.app.propose import proposal_given
 from confide.app.state import AS_IT_IS, State
@@ -79,14 +79,20 @@ def view(page: Page) -> dict[str, Any]:
     ) if on]  # fmt: skip
     return {
         **_rule_view(page), "ready": ready(state), "job": answer.job, "found": found, "verdict": verdict,
-        "said": None if verdict.result is None else compared.verdict_words(state, rows, verdict.result),
+        "said": None if verdict.result is None else compared.verdict_words(state, rows),
         "rows": listed(rows, page.query, ("name",), ("name", "found", "share", "detail", "relations", "analyses"), 20),
-        "changed": "" if found or last is None else compared.changed_words(last, state) or "Some of them changed since.",
+        "changed": _changed(state, found, last), "picked": next((r["name"] for r in rows if r["chosen"]), None),
         "some": any(r["found"] is not None for r in rows), "cautions": _cautions(shown, rows) if found else None,
         "report": report, "proposal": proposal, "proposed": _proposed(state, proposal.result), "waiting": waiting,
-        "query_plain": _asked(page, "height", "view", "sort", "page", "edit"), "query_sort": _asked(page, "height", "view"),
-        "edit": page.query.text("edit") == "yes", **_map_view(page, rows), "as_it_is": AS_IT_IS,
+        "query_plain": _asked(page, "height", "view", "sort", "page", "edit"),
+        "query_sort": _asked(page, "height", "view"),
+        "edit": page.query.text("edit") == "yes", **map_view(page, rows), "as_it_is": AS_IT_IS,
     }  # fmt: skip
+
+
+def _changed(state: State, found: Any, last: Any) -> str:
+    """What changed since the last comparison, where this state was not compared."""
+    return "" if found or last is None else compared.changed_words(last, state) or "Some of them changed since."
 
 
 def _asked(page: Page, *names: str) -> dict[str, str]:
@@ -113,42 +119,6 @@ def _stated(state: State) -> str:
     if state.rule.get("seen"):
         return f"Stated on {day}, after numbers had been computed. The record of the decision will say so."
     return f"Stated before anything was computed, on {day}. A change is kept in the record of the decision."
-
-
-def _map_view(page: Page, rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """The map in both forms, or nothing where there is nothing to draw."""
-    state = page.state
-    heights = {m: KEPT[m] for m in measures_of(state)}
-    height = page.query.text("height") if page.query.text("height") in heights else rules.by_of(state)
-    people = (page.facts or {}).get("rows", 0)
-    limit = rules.people(state.rule.get("max_found"), people)
-    drawn = [
-        {**r, "height": r["kept"][height], "ends": r["kept_ends"].get(height, []), "hollow": r["other"]}
-        for r in rows if r["found"] is not None and r["kept"].get(height) is not None
-    ]  # fmt: skip
-    near_there = limit is not None and any(limit / 3 <= max(r["found"], 1.0) <= limit * 3 or r["chosen"] for r in drawn)
-    near = near_there and page.query.text("view") != "all"
-    over = "" if limit is None else f"more than {words.count(limit)} found ({words.percent(limit / people)} %)"
-    said = _map_words(drawn, limit, height)
-    made = {
-        form: Map(drawn, limit, over, heights[height], height == ANALYSES, wide, high, near, said).svg()
-        for form, wide, high in (("wide", 972, 430), ("narrow", 366, 400)) if drawn
-    }  # fmt: skip
-    return {"map": made, "heights": heights, "height": height, "near": near, "near_there": near_there,
-            "hollow": any(r["hollow"] for r in drawn)}  # fmt: skip
-
-
-def _map_words(drawn: list[dict[str, Any]], limit: float | None, height: str) -> str:
-    """What the map shows, for those who do not see it."""
-    parts = [f"Map of {words.plural(len(drawn), 'candidate')}: people found to the right, {KEPT[height]} upwards."]
-    if limit is not None:
-        inside = sum(r["limits"] == compared.WITHIN for r in drawn)
-        parts.append(f"The limit is {words.count(limit)} people; {inside} {'is' if inside == 1 else 'are'} within.")
-    for row in drawn:
-        if row["chosen"]:
-            kept = rules.kept_words(height, row["height"])
-            parts.append(f"{row['name']} is chosen, with {words.count(row['found'])} found and {kept} kept.")
-    return " ".join([*parts, "The table below has all of them."])
 
 
 def _cautions(found: Any, rows: list[dict[str, Any]]) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def _first(page: Page, compared: Answer, verdict: Answer, name: str | None) -> s
     if not ready(page.state):
         return "There is no candidate yet. Keep one on the page Protect, then compare."
     if compared.result is None:
-        return "The candidates are not compared as they are now. Compare them first: the file is held against those numbers."
+        return "The candidates are not compared as they are now. Do that first: the file is held against those numbers."
     if verdict.result is not None and name is None:
         return "The rule takes none of the candidates. Choose one yourself below, or go back and change them."
     return ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import confide as cf
-from confide.app.work.compare import EVERYTHING
 from confide.app.state import AS_IT_IS, DROP
+from confide.app.work.compare import EVERYTHING
 from confide.app.work.data import data_of
 from confide.app.worker import Work
 
@@ -19,7 +19,9 @@ def run(work: Work) -> dict[str, Any]:
     data = data_of(work.folder)
     if gone := shared.get("drop"):
         data = data.drop(*gone)
-    intruders = {w["name"]: cf.Intruder.from_dict({k: v for k, v in w.items() if k != "name"}) for w in asked["intruder"]}
+    intruders = {
+        w["name"]: cf.Intruder.from_dict({k: v for k, v in w.items() if k != "name"}) for w in asked["intruder"]
+    }
     advice = cf.advise(
         data, asked["keys"], sensitive=asked["sensitive"], identifiers=shared.get("identifiers"),
         weight=shared.get("weight"), unit=shared.get("unit"), intruders=intruders, utility=asked["utility"],
