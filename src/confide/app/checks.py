@@ -49,7 +49,7 @@ def _within(state: State, drawn: Drawn, limits: str) -> dict[str, Any]:
     here = f"{words.count(worst['value'])} found here"
     mean = words.count(worst["mean"])
     half = 0.0 if worst["low"] is None or worst["high"] is None else (worst["high"] - worst["low"]) / 2
-    spread = f" ± {words.count(half)}" if half >= 0.5 else ""
+    spread = f" ± {words.count(round(half) if (worst['mean'] or 0) >= 100 else half)}" if half >= 0.5 else ""
     said = f"{here}; {mean}{spread} on average over {drawn['repeats']} other draws."
     if not drawn["random"]:
         said = f"{here}. Nothing in this plan is random, so every draw is the same."

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 from confide.app.mapparts import Box, cut, heights, line, meet, rect, steps, ticks
 from confide.app.words import count, percent, share
 
-SMALL, NORMAL = 6.3, 7.0
+SMALL, NORMAL = 6.8, 8.0
 """Widths of a letter of 12 and 13 pixels, rather too wide than too small."""
 
 Row = Mapping[str, Any]
