@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,9 @@ from confide.app.documents import (
     utility_tables,
 )
 from confide.app.state import State, Table
+
+CODED = re.compile(r"C\((.*?)\)")
+"""How a formula says that a variable is taken as categories."""
 
 
 def effect_given(state: State, steps: Sequence[Table]) -> dict[str, Any]:
@@ -62,6 +66,7 @@ def kept_of(effect: Mapping[str, Any]) -> list[dict[str, Any]]:
         if measure in effect["measures"]:
             share = kept(measure, effect["measures"][measure])
             worst = effect["suffers"].get(measure, "") if share is not None and share < 1 - 1e-9 else ""
+            worst = CODED.sub(r"\1", worst)
             out.append({"measure": measure, "share": share, "word": KEPT[measure], "suffers": worst})
     return out
 

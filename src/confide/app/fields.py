@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -14,8 +15,17 @@ from confide.app.web import Form, Wrong
 SHARES = ("rate", "fraction", "retention", "relative", "alpha")
 """Settings that are shares of 1 and shown in percent."""
 
+NOT_SHOWN = ("force", "candidates", "simulate", "keys", "risk")
+"""Settings for single people, whom no page names, and what belongs to them."""
+
+USUAL = ("width", "breaks", "mapping", "within", "given", "match", "sd", "relative", "retention", "k", "leaf", "level")
+"""Settings that are shown at once; others, unless somebody stated them, are a click away."""
+
 NAMES = ("within", "given", "match", "plus", "minus", "keys")
 """Settings that name variables."""
+
+WHERE = re.compile(r"^(?:steps\[\d+\] \(\w+\): )?(?:\w+\(.*?\): )?")
+"""How a sentence of confide says where it is wrong; a form shows it at the field."""
 
 OWN = ("method", "variable", "variables", "what", "name")
 GROUPING = ("width", "breaks", "mapping", "start", "labels")
@@ -54,6 +64,7 @@ class Field:
     needed: bool = False
     shown: str = ""
     names: Sequence[str] = field(default_factory=tuple)
+    more: bool = False
 
 
 @lru_cache(maxsize=1)
@@ -64,14 +75,16 @@ def methods() -> dict[str, Mapping[str, Any]]:
     return {k.removeprefix("method-"): v for k, v in found.items() if k.startswith("method-")}
 
 
-def fields_of(step: Table, columns: Sequence[str]) -> list[Field]:
-    """The settings of a step that a form can hold."""
+def fields_of(step: Table, columns: Sequence[str], units: bool = True) -> list[Field]:
+    """The settings of a step that a form can hold. `units`: whether rows belong to units."""
     schema = methods().get(str(step["method"]))
     if schema is None:
         return []
     out = []
     for name, stated in schema["properties"].items():
-        if name in OWN or name in (GROUPING if step.get("hierarchy") else ("level",)):
+        if name in (*OWN, *NOT_SHOWN) or name in (GROUPING if step.get("hierarchy") else ("level",)):
+            continue
+        if (name == "per" and not units) or (name == "jointly" and isinstance(step.get("variable"), str)):
             continue
         kind = "choice" if name == "level" else _kind(name, stated)
         if kind:
@@ -110,7 +123,8 @@ def _field(name: str, kind: str, stated: Mapping[str, Any], step: Table, columns
         options = levels(step["hierarchy"]) if name == "level" else [(e, WORDS.get(e, e)) for e in stated["enum"]]
     names = tuple(columns) if kind == "names" else ()
     label = LABELS.get(name, name.replace("_", " ").capitalize())
-    return Field(name, label, kind, value, options, HELP.get(name, ""), needed, shown(kind, value), names)
+    more = not (needed or name in USUAL or name in step)
+    return Field(name, label, kind, value, options, HELP.get(name, ""), needed, shown(kind, value), names, more)
 
 
 def levels(hierarchy: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -163,7 +177,7 @@ def check(step: Table) -> None:
     except cf.InputError as error:
         wrong: dict[str, str] = {}
         for text in error.problems:
-            told = text.removeprefix(f"steps[0] ({step['method']}): ")
+            told = WHERE.sub("", text)
             at = next(
                 (n for n in methods()[str(step["method"])]["properties"] if n in told.split() or f'"{n}"' in told),
                 "step",
@@ -189,7 +203,10 @@ def _read(one: Field, form: Form) -> Any:
     if one.kind == "numbers":
         return [None if not t.strip() else number(one.name, t) for t in text.split(",")]
     if one.kind == "percent":
-        return round(number(one.name, text.rstrip("% ")) / 100, 12)
+        share = round(number(one.name, text.rstrip("% ")) / 100, 12)
+        if share < 0 or (share > 1 and one.name != "relative"):
+            raise Wrong.at(one.name, "Give a percentage between 0 and 100.")
+        return share
     if one.kind in ("number", "whole"):
         return number(one.name, text)
     return number(one.name, text) if one.name == "level" else text

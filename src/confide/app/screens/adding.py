@@ -66,10 +66,17 @@ def ways(offers: Sequence[dict[str, Any]], variable: str) -> list[dict[str, Any]
             found.setdefault((offer["family"], tuple(offer["variables"])), []).append(offer)
     out = [
         {"word": named(family), "family": family, "with": [v for v in alters if v != variable], "offers": each,
-         "dear": any(o["dear"] for o in each)}
+         "dear": any(o["dear"] for o in each), "first": _usual(each)}
         for (family, alters), each in found.items()
     ]  # fmt: skip
-    return sorted(out, key=lambda way: (len(way["with"]), _place(way["family"])))
+    out.sort(key=lambda way: (len(way["with"]), _place(way["family"])))
+    return [{**way, "number": k} for k, way in enumerate(out, 1)]
+
+
+def _usual(each: Sequence[dict[str, Any]]) -> int:
+    """The offer of middle strength among those that everybody takes part in."""
+    plain = [o for o in each if " within " not in o["says"]] or list(each)
+    return int(plain[len(plain) // 2]["number"])
 
 
 def _place(family: str) -> int:
@@ -101,7 +108,7 @@ def blank(form: Form, columns: Sequence[str]) -> dict[str, Any]:
 
 
 def _method_fields(page: Page, method: str, columns: Sequence[str]) -> list[Field]:
-    fields = fields_of({"method": method}, columns)
+    fields = fields_of({"method": method}, columns, bool(page.state.variables("unit")))
     return as_sent(page, fields) if page.errors else fields
 
 

@@ -17,11 +17,11 @@ NAME, TITLE = "protect", "Protect"
 PARTS: Mapping[str, str] = {
     "effect": "_protect_effect.html", "offers": "_protect_add.html", "improve": "_protect_improve.html"
 }  # fmt: skip
-CHEAP = 6_000
+CHEAP = 1_500
 """Rows times intruders up to which alternatives are tried without being asked for."""
 
-LEVELS = 14
-"""Values of a variable that are drawn at most."""
+LEVELS, FEWEST = 14, 3
+"""Values of a variable that are drawn at most, and how many people have one that is."""
 
 
 def view(page: Page) -> dict[str, Any]:
@@ -67,7 +67,8 @@ def _rows(page: Page, opened: int, result: Mapping[str, Any] | None) -> list[dic
     out = []
     for k, step in enumerate(state.steps, 1):
         schema = methods().get(str(step["method"]))
-        fields = _as_sent(page, fields_of(step, columns), k) if k == opened else []
+        units = bool(state.variables("unit"))
+        fields = _as_sent(page, fields_of(step, columns, units), k) if k == opened else []
         out.append({
             "number": k, "words": plans.step_words(step), "about": plans.about(step, schema), "effect": effects[k - 1],
             "problems": problems.get(str(k), ()), "open": k == opened, "fields": fields,
@@ -107,10 +108,12 @@ def _shape(state: State, opened: int, result: Mapping[str, Any] | None) -> dict[
         return None
     for variable in plans.variables_of(state.steps[opened - 1]):
         if rows := result["shares"].get(variable):
-            top = sorted(rows, key=lambda r: -max(r[1] or 0, r[2] or 0))[:LEVELS]
+            many = [r for r in rows if max(r[1] or 0, r[2] or 0) * result["rows"] >= FEWEST - 0.5]
+            top = sorted(many, key=lambda r: -max(r[1] or 0, r[2] or 0))[:LEVELS]
             shown = [(str(r[0]), r[1], r[2] or 0.0) for r in rows if r in top]
             return {"variable": variable, "rows": shown, "left": len(rows) - len(shown),
-                    "classes": all(r[1] is None for r in rows)}  # fmt: skip
+                    "classes": all(r[1] is None for r in rows),
+                    "same": all(r[1] is not None and abs(r[1] - (r[2] or 0)) < 1e-9 for r in rows)}  # fmt: skip
     return None
 
 

@@ -13,6 +13,8 @@ from confide.app.worker import Work
 
 FOLDER = "work/alternatives"
 MOST, TRIES, REPEATS = 3, 24, 2
+NOBODY = 1.0
+"""Changes that name single people at risk are not for a page: nobody has a probability above this."""
 
 
 def run(work: Work) -> dict[str, Any]:
@@ -22,7 +24,7 @@ def run(work: Work) -> dict[str, Any]:
     found = cf.improve(
         data_of(work.folder), cf.Plan.from_dict(given["plan"]), intruders=intruders, utility=given["utility"],
         max_risk=given["limits"] or None, by=given["by"], tries=TRIES, most=MOST, repeats=REPEATS, seed=SEED,
-        progress=work.progress,
+        threshold=NOBODY, progress=work.progress,
     )  # fmt: skip
     changes = found.frame.select("change", "kind").rows()[:MOST]
     if not changes:
