@@ -26,6 +26,7 @@ from confide.attack.results.attack import Attack as Attack
 from confide.attack.results.clearing import Clearing as Clearing
 from confide.attack.results.contributions import Contributions as Contributions
 from confide.attack.results.copies import Averaged as Averaged
+from confide.attack.results.cost import AttackCost as AttackCost
 from confide.core.errors import InputError as InputError
 from confide.core.random.vault import Vault as Vault
 from confide.core.version import __version__ as __version__
