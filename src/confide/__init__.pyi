@@ -39,6 +39,8 @@ from confide.frames import attach as attach
 from confide.frames import read as read
 from confide.frames import schema as schema
 from confide.frames import write as write
+from confide.frames.counts import Counts as Counts
+from confide.frames.counts import counts as counts
 from confide.frames.hierarchies.hierarchy import Hierarchy as Hierarchy
 from confide.frames.roles.result import Roles as Roles
 from confide.frames.roles.result import roles as roles

@@ -199,6 +199,7 @@ def _others() -> dict[str, Call]:
         "VariableSchema": Call(cf.VariableSchema, {"name": "age"}, lambda v, r: _labelled(cf.Schema({"age": v}), r)),
         "demo": Call(cf.demo, {"name": "elites"}),
         "codebook": Call(cf.codebook, {"name": "heads"}),
+        "counts": Call(cf.counts, {"data": people(), "variable": "age", "bins": 5, "fewest": 3}, lambda c, _: repr(c)),
         "offers": Call(
             cf.offers,
             {"data": people(), "plan": RANDOM_PLAN, "knows": ["region"], "sensitive": [], "hierarchies": {}},
