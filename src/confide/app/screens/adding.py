@@ -64,7 +64,7 @@ def ways(offers: Sequence[dict[str, Any]], variable: str) -> list[dict[str, Any]
     for offer in offers:
         if variable in offer["variables"]:
             found.setdefault((offer["family"], tuple(offer["variables"])), []).append(offer)
-    out = [
+    out: list[dict[str, Any]] = [
         {"word": named(family), "family": family, "with": [v for v in alters if v != variable], "offers": each,
          "dear": any(o["dear"] for o in each), "first": _usual(each)}
         for (family, alters), each in found.items()

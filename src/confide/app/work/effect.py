@@ -8,7 +8,7 @@ import polars as pl
 
 import confide as cf
 from confide.app.state import AS_IT_IS
-from confide.app.work.data import data_of
+from confide.app.work.data import frame_of
 from confide.app.work.measured import drafted, effect, intruders_of
 from confide.app.work.plain import finite
 from confide.app.work.preview import preview
@@ -50,13 +50,13 @@ def _said(error: cf.InputError) -> list[str]:
 def _valid(work: Work) -> tuple[Plans, dict[int, list[str]]]:
     """Plans by their number of steps. What is no plan yet (a step that needs a later one) counts with the next; the
     step from which on nothing can be carried out is told."""
-    data = data_of(work.folder)
+    frame = frame_of(work.folder)
     plans: Plans = {}
     wrong: dict[int, list[str]] = {}
     for count, table in enumerate(work.given["plans"]):
         try:
             plan = cf.Plan.from_dict(table)
-            plan.check(data)
+            plan.check(frame)
             plans[count] = plan
         except cf.InputError as error:
             wrong[count] = _said(error)

@@ -16,15 +16,16 @@ from confide.app.worker import Work
 LOOKED_FOR = 2_000
 """People whom a preview looks for. Records are never sampled: with fewer of them every probability would change."""
 
-SLOW = 3.0
-"""Seconds from which on a preview comes first."""
+FROM = 30_000
+"""Rows times intruders from which on the whole may take more than three seconds. `Intruder.cost` would say it better,
+but takes longer than the preview itself."""
 
 
 def preview(work: Work, plan: cf.Plan, count: int, intruders: Mapping[str, cf.Intruder]) -> None:
     """Tell the share found among some people, with the error of having looked for so few."""
     try:
         release = plan.protect(data_of(work.folder), seed=SEED)
-        if release.link is None or expected_seconds(release, intruders) < SLOW:
+        if release.link is None or release.frame.height * len(intruders) < FROM:
             return
         found = [_looked_for(release, name, who) for name, who in intruders.items()]
     except cf.InputError:
@@ -39,8 +40,3 @@ def _looked_for(release: cf.Release, name: str, who: cf.Intruder) -> dict[str, A
     attack = who.attack(release, targets=release.original[drawn], truth=drawn, progress=False)
     right = (attack.units["hit"].cast(pl.Float64) / attack.units["n_max"]).fill_nan(None).fill_null(0.0).to_numpy()
     return {"name": name, "share": float(right.mean()), "error": float(1.96 * right.std() / len(right) ** 0.5)}
-
-
-def expected_seconds(release: cf.Release, intruders: Mapping[str, cf.Intruder]) -> float:
-    """About how long all intruders need for one release at the levels that a study tries."""
-    return 2e-5 * release.frame.height * len(intruders)
