@@ -63,11 +63,12 @@ def test_a_page_of_others_can_neither_read_nor_change(browser: Any, server: Serv
         visit.page.context.unroute_all()
         evil = visit.page.context.new_page()
         evil.goto(page.as_uri())
+        read = evil.evaluate(f"fetch('{server.origin}/').then(r => r.text(), e => 'refused')")
+        assert read == "refused"
+        assert "Open a file" not in "".join(frame.content() for frame in evil.frames)
         evil.evaluate("document.getElementById('f').submit()")
         evil.wait_for_load_state()
         assert "Refused" in evil.inner_text("body") or "first address" in evil.inner_text("body")
-        read = evil.evaluate(f"fetch('{server.origin}/').then(r => r.text(), e => 'refused')")
-        assert "Open a file" not in read
         assert visit.page.goto(server.origin).status == 200
 
 
