@@ -97,6 +97,8 @@ from confide.protect.release import Release as Release
 from confide.protect.replay import replay as replay
 from confide.protect.simulate_targets import simulate_targets as simulate_targets
 from confide.study.advise.advise import advise as advise
+from confide.study.advise.offers import Offers as Offers
+from confide.study.advise.offers import offers as offers
 from confide.study.advise.result import Advice as Advice
 from confide.study.improve.improve import improve as improve
 from confide.study.improve.result import Improvements as Improvements

@@ -103,6 +103,7 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "Matches": matches,
     "Nats": lambda: attack().explain(3).nats,
     "NaiveGuess": lambda: matches().guess("tenure"),
+    "Offers": lambda: cf.offers(HEADS, PLAN, knows=["sex", "age"]),
     "OneToOne": lambda: attack().one_to_one(sweeps=100),
     "OneToOneSummary": lambda: attack().one_to_one(sweeps=100).summary(),
     "Optimum": optimum,

@@ -198,6 +198,11 @@ def _others() -> dict[str, Call]:
         "VariableSchema": Call(cf.VariableSchema, {"name": "age"}, lambda v, r: _labelled(cf.Schema({"age": v}), r)),
         "demo": Call(cf.demo, {"name": "elites"}),
         "codebook": Call(cf.codebook, {"name": "heads"}),
+        "offers": Call(
+            cf.offers,
+            {"data": people(), "plan": RANDOM_PLAN, "knows": ["region"], "sensitive": [], "hierarchies": {}},
+            lambda o, _: (repr(o), o.of("region"), o.change(RANDOM_PLAN, 0)),
+        ),
         "roles": Call(cf.roles, {"data": people()}, lambda r, _: repr(r)),
         "look": Call(cf.look, {"data": people(), "keys": ["region", "age"], "weight": "weight"}, lambda k, _: repr(k)),
         "look with all": Call(

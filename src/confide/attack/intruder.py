@@ -14,6 +14,7 @@ from confide.core.checks import finite, names_of, positive
 from confide.core.documents.plain import Document, Reader
 from confide.core.documents.statement import Statement
 from confide.core.errors import InputError, did_you_mean, raise_all
+from confide.core.run.progress import Progress
 from confide.protect.plan import Plan
 from confide.protect.seam.mechanism import Mechanism
 
@@ -275,16 +276,16 @@ class Intruder(Statement):
     @overload
     def attack(
         self, release: Release, targets: Any = None, truth: Any = None, *, threads: int | None = None,
-        progress: bool | None = None,
+        progress: Progress = None,
     ) -> Attack: ...  # fmt: skip
     @overload
     def attack(
         self, release: Copies, targets: Any = None, truth: Any = None, *, threads: int | None = None,
-        progress: bool | None = None,
+        progress: Progress = None,
     ) -> Attack | Averaged: ...  # fmt: skip
     def attack(
         self, release: Release | Copies, targets: Any = None, truth: Any = None, *, threads: int | None = None,
-        progress: bool | None = None,
+        progress: Progress = None,
     ) -> Attack | Averaged:  # fmt: skip
         """Attack a release: the posterior of every target.
 
@@ -292,8 +293,9 @@ class Intruder(Statement):
         `targets` is a frame with the known variables; `truth` gives each target's original row, -1 for a person
         who is not in the original file; it is found by identifiers where both files have them.
         `threads` defaults to the machine's cores and never changes a result. `progress` shows a bar (default: on
-        a terminal). Copies whose rows can be told to be the same people are attacked together, as one `Attack`; for
-        others the result is `Averaged`, a summary of one attack per copy.
+        a terminal), or is a function, called as `progress(done, total, what)`; what it raises ends the attack.
+        Copies whose rows can be told to be the same people are attacked together, as one `Attack`; for others the
+        result is `Averaged`, a summary of one attack per copy.
         """
         from confide.attack.engine.run import run_attack
         from confide.attack.results.copies import attack_copies

@@ -14,6 +14,7 @@ import polars as pl
 from confide.core.errors import InputError, raise_all
 from confide.core.random.origin import Origin
 from confide.core.result import Public
+from confide.core.run.progress import Progress
 from confide.tables.axes import Axes
 from confide.tables.drafts import TidyFrame, draft_text, marked, refusal_of, stated_by_margin
 from confide.tables.layout import UNBOUNDED, Bools, Ints, Layout, Part
@@ -131,7 +132,7 @@ class Published(Public):
             origin=self.origin if self.refusal else other.origin,
         )
 
-    def bounds(self, sharp: bool = True, progress: bool | None = None) -> pl.DataFrame:
+    def bounds(self, sharp: bool = True, progress: Progress = None) -> pl.DataFrame:
         """The tightest whole numbers that can be stated of each cell: cell, its levels, lower, upper, proven.
 
         All that is published is used together: by tree or by flow where sets nest in one or two families, else by

@@ -10,7 +10,7 @@ import polars as pl
 
 from confide.core.random.origin import Origin
 from confide.core.result import Public
-from confide.core.run.threads import progress_bar
+from confide.core.run.progress import Progress, progress_bar
 from confide.tables.drafts import TidyFrame, draft_text, marked, refusal_of, stated_by_margin
 from confide.tables.layout import Bools, Ints, Layout
 from confide.tables.published import Published, parts_text, stated
@@ -81,7 +81,7 @@ class PublishedTables(Public):
         )
         return marked(frame, self.origin)
 
-    def bounds(self, sharp: bool = True, progress: bool | None = None) -> pl.DataFrame:
+    def bounds(self, sharp: bool = True, progress: Progress = None) -> pl.DataFrame:
         """The tightest whole numbers for each cell of each area: area, and the columns of `Published.bounds`.
 
         >>> import confide as cf
