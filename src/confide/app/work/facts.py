@@ -82,7 +82,7 @@ def _counts(column: pl.Series, kind: str) -> list[float]:
     if counted.height <= MOST:
         counted = held.value_counts(name="people").sort(held.name)
     people = [n for n in counted["people"].to_list() if n >= FEWEST][:MOST]
-    return [n / max(len(column), 1) for n in people]
+    return [round(n / max(len(column), 1), 4) for n in people]
 
 
 def _ranges(held: pl.Series) -> list[float]:
@@ -95,4 +95,4 @@ def _ranges(held: pl.Series) -> list[float]:
     width = (high - low) / (BINS - 1)
     at = ((values - low) / width).floor().clip(0, BINS - 1).cast(pl.Int64)
     counts = dict(at.value_counts(name="people").iter_rows())
-    return [counts.get(k, 0) / len(values) if counts.get(k, 0) >= FEWEST else 0.0 for k in range(BINS)]
+    return [round(counts.get(k, 0) / len(values), 4) if counts.get(k, 0) >= FEWEST else 0.0 for k in range(BINS)]
