@@ -26,4 +26,5 @@ def _read(path: str, changed: int) -> Any:  # noqa: ARG001 - another time is ano
 def frame_of(folder: Path) -> pl.DataFrame:
     """The project's data without their labels."""
     data = data_of(folder)
-    return data if isinstance(data, pl.DataFrame) else data.frame
+    frame: pl.DataFrame = data if isinstance(data, pl.DataFrame) else data.to_polars()
+    return frame
