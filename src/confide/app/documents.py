@@ -79,7 +79,9 @@ def choice_table(state: State) -> dict[str, Any] | None:
     rule = state.rule
     if not rule.get("max_found"):
         return None
-    out: dict[str, Any] = {"max_risk": {"found": rule["max_found"]}, "by": rule.get("by") or measures_of(state)[0]}
+    measures = measures_of(state)
+    by = rule["by"] if rule.get("by") in measures else measures[0]
+    out: dict[str, Any] = {"max_risk": {"found": rule["max_found"]}, "by": by}
     if rule.get("cautious", True):
         out["cautious"] = True
     if rule.get("min_analyses") and state.formula:

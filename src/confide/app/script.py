@@ -26,7 +26,7 @@ from confide.app.web import Page
 from confide.app.words import slug
 
 FILES = ("script.py", "study.toml", "plan.toml")
-KEPT = {"report.html": "report.html", "report-outside.html": "outside/report.html"}
+KEPT = {"report.html": "report.html", "report-outside.html": "outside/report.html", "map.svg": "map.svg"}
 WIDTH = 110
 
 
@@ -143,11 +143,15 @@ def _release(state: State) -> Iterator[str]:
     yield ""
     yield f'release = plans[{literal(state.choice)}].protect(people, vault="vault")    # its secret keys the draws'
     yield f"print(result.check(release, {literal(state.choice)}))"
-    yield f'cf.write(release.data, "public/{_file_name(state)}")'
-
-
-def _file_name(state: State) -> str:
-    return f"{slug(state.name)}.csv"
+    public, private = (str(state.decision.get(k) or k) for k in ("public", "private"))
+    name = f"{slug(Path(state.name).stem)}.{state.decision.get('format') or 'csv'}"
+    yield f"cf.write(release.data, {literal(f'{public}/{name}')})"
+    yield f"release.save_record({literal(f'{public}/public-record.json')})"
+    yield f"release.save_record({literal(f'{private}/record.json')}, private=True)"
+    choice = literal(state.choice)
+    yield f"result.report({literal(f'{private}/report.html')}, choice={choice})"
+    if state.decision.get("tell", True):
+        yield f"result.report({literal(f'{public}/report.html')}, choice={choice}, outside=True)"
 
 
 def literal(value: Any) -> str:

@@ -249,8 +249,8 @@ def _missing(request: Request, error: Exception | None = None) -> Response:  # n
     return HTMLResponse(plain_page("There is no such page", "Go back, or to the start.", home=True), 404)
 
 
-def _failed(request: Request, error: Exception) -> Response:  # noqa: ARG001
+def _failed(request: Request, error: Exception) -> Response:
     """Say that it is a bug; where it happened goes to the private log, never to a page."""
-    note_failure(_desk(request).settings.projects, request.url.path)
+    note_failure(_desk(request).settings.projects, request.url.path, error)
     said = "A bug in confide. Nothing was lost: every change is saved as it is made."
     return HTMLResponse(plain_page("confide itself failed here", said, home=True), 500)

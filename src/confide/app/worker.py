@@ -18,7 +18,8 @@ LOG = "log.txt"
 TASKS = {
     "warm": "confide.app.work.warm", "facts": "confide.app.work.facts", "look": "confide.app.work.look",
     "effect": "confide.app.work.effect", "improve": "confide.app.work.improve",
-    "compare": "confide.app.work.compare", "propose": "confide.app.work.propose",
+    "compare": "confide.app.work.compare", "verdict": "confide.app.work.verdict",
+    "report": "confide.app.work.report", "propose": "confide.app.work.propose",
     "draw": "confide.app.work.draw", "write": "confide.app.work.write", "offers": "confide.app.work.offers",
     "table": "confide.app.work.table", "schemes": "confide.app.work.schemes", "publish": "confide.app.work.publish",
 }  # fmt: skip
@@ -74,9 +75,10 @@ def _done(pipe: Connection, task: str, folder: Path, given: Mapping[str, Any]) -
         ]
 
 
-def note_failure(folder: Path, task: str) -> None:
+def note_failure(folder: Path, task: str, error: BaseException | None = None) -> None:
     """Where it failed, for those who mend it: in a private folder alone, and no value of the data."""
-    kind = traceback.format_exc().strip().splitlines()
+    told = traceback.format_exc() if error is None else "".join(traceback.format_exception(error))
+    kind = told.strip().splitlines()
     where = [line for line in kind if line.lstrip().startswith("File ")]
     with contextlib.suppress(OSError):
         place = os.open(folder / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
