@@ -26,7 +26,7 @@ def run(work: Work) -> dict[str, Any]:
     source = str(work.given["source"])
     work.progress(0, 3, "reading")
     data = cf.demo(source.removeprefix("demo:")) if source.startswith("demo:") else cf.read(source)
-    frame = data if isinstance(data, pl.DataFrame) else data.frame
+    frame = data if isinstance(data, pl.DataFrame) else data.to_polars()
     if not frame.width or not frame.height:
         raise cf.InputError("The file has no rows." if frame.width else "The file has no columns.")
     work.progress(1, 3, "keeping a private copy")
