@@ -23,6 +23,8 @@ def percent(share: float | None, digits: int = 1) -> str:
 
     >>> percent(0.0193), percent(0.468), percent(0.00004), percent(1.0), percent(0.0)
     ('1.9', '46.8', '0.004', '100', '0')
+    >>> percent(0.0, 0), percent(1.0, 0), percent(0.347, 0)
+    ('0', '100', '35')
     """
     if share is None:
         return "unknown"
@@ -30,7 +32,7 @@ def percent(share: float | None, digits: int = 1) -> str:
     if value and abs(value) < 10**-digits:
         return f"{value:.1g}"
     text = f"{value:.{digits}f}"
-    return text.rstrip("0").rstrip(".") if value in (0, 100) else text
+    return text.rstrip("0").rstrip(".") if value in (0, 100) and "." in text else text
 
 
 def share(value: float | None) -> str:
