@@ -110,7 +110,8 @@ def _step(top: float) -> float:
 
 def _labels(points: Sequence[Point], at: Sequence[tuple[float, float]], scale: _Scale, edge: float) -> list[str]:
     """Points, and their labels where there is room: the chosen one first, then by how crowded they are."""
-    circles = [(x - 9, y - 9, x + 9, y + 9) for x, y in at]
+    reach = [16 if p.chosen else 9 for p in points]
+    circles = [(x - r, y - r, x + r, y + r) for (x, y), r in zip(at, reach, strict=True)]
     placed: list[Box] = []
     texts = [""] * len(points)
     order = sorted(range(len(points)), key=lambda i: (not points[i].chosen, -_crowd(at, i)))
@@ -143,7 +144,7 @@ def _place(
     point: Point, at: tuple[float, float], circles: Sequence[Box], placed: Sequence[Box], scale: _Scale, edge: float
 ) -> tuple[str, Box] | None:
     """A place for a label that touches nothing, best one that the limit does not cross; None where there is none."""
-    (x, y), size = at, (7.1 if point.chosen else 6.2) * len(point.label)
+    (x, y), size = at, (7.9 if point.chosen else 6.8) * len(point.label)
     far = 18 if point.chosen else 12
     spots = [
         (x - far, y + 4, "end"), (x + far, y + 4, "start"), (x - far, y - 8, "end"), (x + far, y - 8, "start"),

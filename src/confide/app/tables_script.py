@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any
 
 from confide.app import way_names, ways
@@ -14,10 +15,27 @@ from confide.app.words import slug
 VAULT = "vault"
 
 
-def tables_script(state: State, vault: str = VAULT, key: Sequence[str] = (), out: str = "") -> str:
+def tables_script(state: State, vault: str = VAULT, key: Sequence[str] = ()) -> str:
     """What the screens of the tables do, in Python. `vault`: the private folder whose secret keys the draws; `key`: what
-    identifies people where noise belongs to them; `out`: the file that is written."""
-    return "\n".join(_lines(state, vault, key, out or f"public/{slug(state.name)}.csv")) + "\n"
+    identifies people where noise belongs to them."""
+    return "\n".join(_lines(state, vault, key, f"{state.decision.get('public') or 'public'}/{file_name(state)}")) + "\n"
+
+
+def file_name(state: State) -> str:
+    """The file that is published.
+
+    >>> file_name(State(name="States, 2026.csv")), file_name(State(name="x", decision={"format": "parquet"}))
+    ('states-2026.csv', 'x.parquet')
+    """
+    return f"{slug(PurePath(state.name).stem)}.{state.decision.get('format') or 'csv'}"
+
+
+def headline(now: str, before: str) -> str:
+    """Of the lines that a change brought, the one that says most."""
+    old = set(before.splitlines())
+    new = [line.strip() for line in now.splitlines() if line.strip() and line not in old]
+    first = ("cf.write(", "published =", "compared =", "tables =", '"')
+    return next((line for start in first for line in new if line.startswith(start)), new[0] if new else "")
 
 
 def _lines(state: State, vault: str, key: Sequence[str], out: str) -> Iterator[str]:

@@ -10,11 +10,13 @@ from typing import Any
 from confide.app import counted, way_names, ways, words
 from confide.app.desk import Answer
 from confide.app.state import State
-from confide.app.tables_script import VAULT, tables_script
+from confide.app.tables_script import VAULT, file_name, tables_script
 from confide.app.web import Form, Made, Page, Wrong
 
 NAME, TITLE = "publish", "Release"
-PARTS: Mapping[str, str] = {"checks": "_publish_checks.html", "written": "_publish_written.html"}
+PARTS: Mapping[str, str] = {
+    "numbers": "_publish_numbers.html", "checks": "_publish_checks.html", "written": "_publish_written.html",
+}  # fmt: skip
 FORMATS = ("csv", "parquet")
 ASKED = ("reason", "by", "date", "public", "private")
 
@@ -27,14 +29,14 @@ def view(page: Page) -> dict[str, Any]:
     state = counted.settled(page.state, page.facts)
     answer = page.ask("publish", _given(page, state, way), lane="long")
     wrote = _wrote(page, state, way)
-    waiting = [k for k, a in (("checks", answer), ("written", wrote)) if a is not None and a.waiting]
+    waiting = [k for k, a in (("numbers", answer), ("checks", answer), ("written", wrote)) if a is not None and a.waiting]
     fields = {k: page.given.text(k) or str(state.decision.get(k) or first) for k, first in _first(page, state).items()}
     found = answer.result
     return {
-        "table": state.table, "way": state.table["publish"], "found": found, "job": answer.job, "waiting": waiting,
+        "table": state.table, "counts": page.ask("table", counted.table_given(state.table)).result, "way": state.table["publish"], "found": found, "job": answer.job, "waiting": waiting,
         "checks": [] if found is None else checks_of(page, state, way, found), "chance": counted.chance,
         "fields": fields, "wrote": wrote, "files": None if wrote is None else wrote.result, "formats": FORMATS,
-        "format": page.given.text("format") or state.decision.get("format", "csv"), "name": words.slug(state.name),
+        "format": page.given.text("format") or state.decision.get("format", "csv"), 
         "failing": found is not None and any(c["ok"] is False for c in checks_of(page, state, way, found)),
         "vault": str(page.project.folder / VAULT) if ways.scheme_of(way).random else "",
         "accepted": page.given.text("accept") == "yes" or bool(state.decision.get("accept")),
@@ -115,16 +117,13 @@ def _write_given(page: Page, state: State, way: Mapping[str, Any]) -> dict[str, 
     """The work of writing what a decision says."""
     decision, given = state.decision, _given(page, state, way)
     rows = (page.ask("schemes", counted.schemes_given(state.table), lane="long", start=False).result or {"rows": []})
-    file = f"{words.slug(Path(state.name).stem)}.{decision['format']}"
-    script = tables_script(
-        state, str(page.project.folder / VAULT), given["key"], str(Path(decision["public"]) / file)
-    )  # fmt: skip
+    script = tables_script(state, str(page.project.folder / VAULT), given["key"])
     stated = {k: decision[k] for k in ("reason", "by", "date", "accept")}
     stated |= {"file": state.source, "name": state.name, "limit": state.table["limit"]}
     return {
         **given,
         "write": {
-            "public": decision["public"], "private": decision["private"], "file": file, "script": script,
+            "public": decision["public"], "private": decision["private"], "file": file_name(state), "script": script,
             "decision": stated, "compared": [r for r in rows["rows"] if r.get("worst") is not None],
         },
     }  # fmt: skip

@@ -10,7 +10,9 @@ from confide.app.screens.open import view as facts_view
 from confide.app.web import Form, Made, Page, Wrong
 
 NAME, TITLE = "table", "Table"
-PARTS: Mapping[str, str] = {"facts": "_open_facts.html", "counts": "_table_counts.html"}
+PARTS: Mapping[str, str] = {
+    "facts": "_open_facts.html", "counts": "_table_counts.html", "sizes": "_table_sizes.html",
+}  # fmt: skip
 HOLDS = {"records": "One row per person: count them", "counts": "Counts: one row per combination"}
 VARIABLES = 8
 """Variables that one table may have."""
@@ -27,7 +29,7 @@ def view(page: Page) -> dict[str, Any]:
     found = None if answer is None else answer.result
     return {
         "table": table, "lack": lack, "found": found, "job": None if answer is None else answer.job,
-        "waiting": ("counts",) if answer is not None and answer.waiting else (), "facts": facts, "holds": HOLDS,
+        "waiting": ("counts", "sizes") if answer is not None and answer.waiting else (), "facts": facts, "holds": HOLDS,
         "margins": counted.MARGINS, "columns": [v["name"] for v in facts["variables"] if v["kind"] == "numeric"],
         "more": counted.choosable(facts, table), "areas": counted.areas(facts, table),
         "values": {v["name"]: v["values"] for v in facts["variables"]}, "picture": _picture(found),
@@ -46,7 +48,7 @@ def _picture(found: Mapping[str, Any] | None) -> dict[str, Any]:
     rows = [(name, n) for name, n in found["bands"]]
     said = "Counts by how large they are: " + "; ".join(f"{name}: {words.count(n)}" for name, n in rows) + "."
     short = [(name.replace("10 and more", "10+").replace(" or ", "-").replace(" to ", "-"), n) for name, n in rows]
-    return {"wide": charts.columns(rows, said, strong=-1, wide=620), "narrow": charts.columns(short, said, -1, 366)}
+    return {"wide": charts.columns(rows, said, strong=-1, wide=972), "narrow": charts.columns(short, said, -1, 366)}
 
 
 def _save(page: Page, form: Form) -> Made:
