@@ -27,7 +27,7 @@ def settled(state: State, facts: Facts) -> State:
     out: dict[str, Any] = {
         "holds": holds, "count": guessed_count(facts) if holds == "counts" else "", "area": guessed_area(facts),
         "margins": "total", "known": KNOWN, "limit": LIMIT, "hide": False, "ways": ways.first_ways(), "choice": "",
-        **given,
+        "key": list(facts["numbering"][:1]), **given,
     }  # fmt: skip
     if "by" not in given:
         out["by"] = guessed_by(facts, holds, out["count"], out["area"])
@@ -83,18 +83,19 @@ def schemes_given(table: Mapping[str, Any]) -> dict[str, Any]:
     return {**table_given(table), "margins": table["margins"], "known": table["known"], "ways": list(table["ways"])}
 
 
-def publish_given(table: Mapping[str, Any], way: Mapping[str, Any], key: Sequence[str]) -> dict[str, Any]:
+def publish_given(table: Mapping[str, Any], way: Mapping[str, Any]) -> dict[str, Any]:
     """What tells one release from another."""
     return {
-        **table_given(table), "margins": table["margins"], "known": table["known"], "way": dict(way), "key": list(key),
+        **table_given(table), "margins": table["margins"], "known": table["known"], "way": dict(way),
+        "key": keyed(table, way),
     }  # fmt: skip
 
 
-def keyed(table: Mapping[str, Any], way: Mapping[str, Any], facts: Facts) -> list[str]:
+def keyed(table: Mapping[str, Any], way: Mapping[str, Any]) -> list[str]:
     """What identifies a person where noise belongs to people; empty where whole records do, or nothing is keyed."""
     if table["holds"] != "records" or not getattr(ways.classes()[way["scheme"]], "keyed", False):
         return []
-    return list(facts["numbering"][:1])
+    return list(table["key"])
 
 
 def chosen(table: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:

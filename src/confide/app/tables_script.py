@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
@@ -15,10 +15,9 @@ from confide.app.words import slug
 VAULT = "vault"
 
 
-def tables_script(state: State, vault: str = VAULT, key: Sequence[str] = ()) -> str:
-    """What the screens of the tables do, in Python. `vault`: the private folder whose secret keys the draws; `key`: what
-    identifies people where noise belongs to them."""
-    return "\n".join(_lines(state, vault, key, f"{state.decision.get('public') or 'public'}/{file_name(state)}")) + "\n"
+def tables_script(state: State, vault: str = VAULT) -> str:
+    """What the screens of the tables do, in Python. `vault`: the private folder whose secret keys the draws."""
+    return "\n".join(_lines(state, vault, f"{state.decision.get('public') or 'public'}/{file_name(state)}")) + "\n"
 
 
 def file_name(state: State) -> str:
@@ -38,7 +37,7 @@ def headline(now: str, before: str) -> str:
     return next((line for start in first for line in new if line.startswith(start)), new[0] if new else "")
 
 
-def _lines(state: State, vault: str, key: Sequence[str], out: str) -> Iterator[str]:
+def _lines(state: State, vault: str, out: str) -> Iterator[str]:
     table = state.table
     compares = bool(table.get("ways")) and table.get("screen") in ("schemes", "publish")
     if compares:
@@ -55,7 +54,7 @@ def _lines(state: State, vault: str, key: Sequence[str], out: str) -> Iterator[s
     if compares:
         yield from _comparison(table)
     if compares and table.get("publish"):
-        yield from _release(table, what, vault, key, out)
+        yield from _release(table, what, vault, out)
 
 
 def _table(table: Mapping[str, Any], what: str, keys: str = "") -> str:
@@ -84,7 +83,7 @@ def _comparison(table: Mapping[str, Any]) -> Iterator[str]:
     yield 'print("least error within the limit:", within.sort("distortion", "worst")["scheme"].head(1).to_list())'
 
 
-def _release(table: Mapping[str, Any], what: str, vault: str, key: Sequence[str], out: str) -> Iterator[str]:
+def _release(table: Mapping[str, Any], what: str, vault: str, out: str) -> Iterator[str]:
     way = way_names.by_name(table["ways"]).get(table["publish"])
     if way is None:
         return
@@ -98,7 +97,7 @@ def _release(table: Mapping[str, Any], what: str, vault: str, key: Sequence[str]
         yield f"vault = cf.Vault({quoted(vault)})    # a private folder: its secret keys the draws"
         options += ", vault=vault"
     if table["holds"] == "records" and getattr(scheme, "keyed", False):
-        named = f"key={quoted(list(key))}, " if key else ""
+        named = f"key={quoted(list(table['key']))}, " if table["key"] else ""
         yield f"tables = {_table(table, what, f', {named}vault=vault')}    # people have keys"
     yield f"published = tables.publish({ways.code_of(way)}, {options})"
     known = str(table["known"]) if table["area"] else f"min({table['known']}, tables.total)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -27,28 +27,33 @@ def view(page: Page) -> dict[str, Any]:
     if not page.facts or way is None:
         return {"table": None}
     state = counted.settled(page.state, page.facts)
-    answer = page.ask("publish", _given(page, state, way), lane="long")
+    answer = page.ask("publish", _given(state, way), lane="long")
     wrote = _wrote(page, state, way)
-    waiting = [k for k, a in (("numbers", answer), ("checks", answer), ("written", wrote)) if a is not None and a.waiting]
+    on_way = {"numbers": answer, "checks": answer, "written": wrote}
     fields = {k: page.given.text(k) or str(state.decision.get(k) or first) for k, first in _first(page, state).items()}
     found = answer.result
+    checks = [] if found is None else checks_of(page, state, way, found)
     return {
-        "table": state.table, "counts": page.ask("table", counted.table_given(state.table)).result, "way": state.table["publish"], "found": found, "job": answer.job, "waiting": waiting,
-        "checks": [] if found is None else checks_of(page, state, way, found), "chance": counted.chance,
-        "fields": fields, "wrote": wrote, "files": None if wrote is None else wrote.result, "formats": FORMATS,
-        "format": page.given.text("format") or state.decision.get("format", "csv"), 
-        "failing": found is not None and any(c["ok"] is False for c in checks_of(page, state, way, found)),
+        "table": state.table, "way": state.table["publish"], "found": found, "job": answer.job, "checks": checks,
+        "waiting": [k for k, a in on_way.items() if a is not None and a.waiting], "chance": counted.chance,
+        "counts": page.ask("table", counted.table_given(state.table)).result, "fields": fields, "wrote": wrote,
+        "files": None if wrote is None else wrote.result, "formats": FORMATS, "failing": _fails(checks),
+        "format": page.given.text("format") or state.decision.get("format", "csv"),
         "vault": str(page.project.folder / VAULT) if ways.scheme_of(way).random else "",
         "accepted": page.given.text("accept") == "yes" or bool(state.decision.get("accept")),
     }  # fmt: skip
+
+
+def _fails(checks: Sequence[Mapping[str, Any]]) -> bool:
+    return any(c["ok"] is False for c in checks)
 
 
 def _way(state: State) -> Mapping[str, Any] | None:
     return way_names.by_name(state.table.get("ways", ())).get(state.table.get("publish", ""))
 
 
-def _given(page: Page, state: State, way: Mapping[str, Any]) -> dict[str, Any]:
-    return counted.publish_given(state.table, way, counted.keyed(state.table, way, page.facts))
+def _given(state: State, way: Mapping[str, Any]) -> dict[str, Any]:
+    return counted.publish_given(state.table, way)
 
 
 def _first(page: Page, state: State) -> dict[str, str]:
@@ -115,9 +120,9 @@ def _sums(table: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
 
 def _write_given(page: Page, state: State, way: Mapping[str, Any]) -> dict[str, Any]:
     """The work of writing what a decision says."""
-    decision, given = state.decision, _given(page, state, way)
-    rows = (page.ask("schemes", counted.schemes_given(state.table), lane="long", start=False).result or {"rows": []})
-    script = tables_script(state, str(page.project.folder / VAULT), given["key"])
+    decision, given = state.decision, _given(state, way)
+    rows = page.ask("schemes", counted.schemes_given(state.table), lane="long", start=False).result or {"rows": []}
+    script = tables_script(state, str(page.project.folder / VAULT))
     stated = {k: decision[k] for k in ("reason", "by", "date", "accept")}
     stated |= {"file": state.source, "name": state.name, "limit": state.table["limit"]}
     return {
@@ -144,32 +149,42 @@ def _write(page: Page, form: Form) -> Made:
     if way is None or not page.facts:
         raise Wrong.at("", "Choose first what is to be published.")
     state = counted.settled(page.state, page.facts)
-    found = page.ask("publish", _given(page, state, way), lane="long").result
+    found = page.ask("publish", _given(state, way), lane="long").result
     if found is None:
         raise Wrong.at("", "The table is still being checked.")
-    failing = any(c["ok"] is False for c in checks_of(page, state, way, found))
-    decision = {k: form.text(k) for k in ASKED} | {"format": form.text("format", "csv")}
-    decision |= {"accept": form.text("accept") == "yes" and failing}
-    wrong = {k: said for k, said in (
-        ("reason", "Say why, for the record."), ("by", "Say who decided."), ("date", "Say when."),
-    ) if not decision[k]}  # fmt: skip
-    if failing and not decision["accept"]:
-        wrong["accept"] = "A check failed: say above why it may go out all the same, and tick this."
-    if decision["format"] not in FORMATS:
-        wrong["format"] = "One of these formats."
-    for k in ("public", "private"):
-        decision[k], fault = _folder(page, str(decision[k]))
-        wrong |= {k: fault} if fault else {}
-    both = [Path(str(decision[k])) for k in ("public", "private")]
-    if not {"public", "private"} & set(wrong) and (both[0] == both[1] or both[0] in both[1].parents
-                                                  or both[1] in both[0].parents):  # fmt: skip
-        wrong["private"] = "Public and private files go to different folders, neither inside the other."
+    failing = _fails(checks_of(page, state, way, found))
+    decision: dict[str, Any] = {k: form.text(k) for k in ASKED} | {"format": form.text("format", "csv")}
+    decision["accept"] = form.text("accept") == "yes" and failing
+    wrong = _faults(decision, failing) | _folders(page, decision)
     if wrong:
         raise Wrong(**wrong)
     state = state.but(decision=decision)
     if page.project.head[0] == page.change.number:  # otherwise another tab went further, and nothing is written
         page.desk.again(page.project, "publish", _write_given(page, state, way))
     return Made(state, f"Wrote the release: {state.table['publish']}", NAME)
+
+
+def _faults(decision: Mapping[str, Any], failing: bool) -> dict[str, str]:
+    """What a decision lacks, by field."""
+    asked = {"reason": "Say why, for the record.", "by": "Say who decided.", "date": "Say when."}
+    wrong = {k: said for k, said in asked.items() if not decision[k]}
+    if failing and not decision["accept"]:
+        wrong["accept"] = "A check failed: say above why it may go out all the same, and tick this."
+    if decision["format"] not in FORMATS:
+        wrong["format"] = "One of these formats."
+    return wrong
+
+
+def _folders(page: Page, decision: dict[str, Any]) -> dict[str, str]:
+    """Both folders as they are, put into the decision; and what is wrong with them."""
+    wrong: dict[str, str] = {}
+    for k in ("public", "private"):
+        decision[k], fault = _folder(page, decision[k])
+        wrong |= {k: fault} if fault else {}
+    one, two = Path(decision["public"]), Path(decision["private"])
+    if not wrong and (one == two or one in two.parents or two in one.parents):
+        wrong["private"] = "Public and private files go to different folders, neither inside the other."
+    return wrong
 
 
 def _folder(page: Page, text: str) -> tuple[str, str]:
@@ -194,7 +209,7 @@ def _folder(page: Page, text: str) -> tuple[str, str]:
 def _again(page: Page, form: Form) -> str:  # noqa: ARG001
     way = _way(page.state)
     if way is not None:
-        page.desk.again(page.project, "publish", _given(page, counted.settled(page.state, page.facts), way))
+        page.desk.again(page.project, "publish", _given(counted.settled(page.state, page.facts), way))
     return NAME
 
 

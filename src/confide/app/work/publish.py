@@ -61,10 +61,10 @@ def _checked(work: Work, made: Any) -> dict[str, Any]:
     error = (frame["published"] - exact["published"]).abs()
     small = (truth.counts.ravel() > 0) & (truth.counts.ravel() < 3)
     return {
-        "mean": float(risk.mean() or 0.0), "worst": float(risk.max() or 0.0),  # type: ignore[arg-type]
+        "mean": float(risk.mean() or 0.0), "worst": float(risk.max() or 0.0),
         "areas": len(made) if many else 1, "unknown": (len(made) if many else 1) - len(risk),
         "counts": frame.height, "hidden": frame["published"].null_count() / max(frame.height, 1),
-        "error": float(error.mean() or 0.0), "largest": int(error.max() or 0),  # type: ignore[arg-type, call-overload]
+        "error": float(error.mean() or 0.0), "largest": int(error.max() or 0),
         "additive": _adds_up(frame, list(truth.names)), "small": int(small.sum()), "exact": _worked_out(made, small),
         "rows": made.public(empty_levels=work.given["holds"] == "counts").height, "refusal": made.refusal,
     }  # fmt: skip
@@ -77,7 +77,7 @@ def _adds_up(frame: pl.DataFrame, names: list[str]) -> bool:
     area = ["area"] if "area" in frame.columns else []
     inner = " x ".join(names)
     cells = frame.filter(pl.col("margin") == inner)
-    for (margin,), part in frame.filter(pl.col("margin") != inner).group_by(["margin"]):
+    for _, part in frame.filter(pl.col("margin") != inner).group_by(["margin"]):
         over = [*area, *(n for n in names if part[n].null_count() < part.height)]
         both = [
             f.group_by(over).agg(pl.col("published").sum()).sort(over) if over else f.select(pl.col("published").sum())
@@ -85,7 +85,6 @@ def _adds_up(frame: pl.DataFrame, names: list[str]) -> bool:
         ]
         if not both[0].equals(both[1]):
             return False
-        del margin
     return True
 
 
@@ -151,8 +150,8 @@ def _private(work: Work, found: Mapping[str, Any], beside: Mapping[str, Path]) -
     write(beside["private"] / "script.py", asked["script"])
     names = ["decision.json", "script.py"]
     if asked["compared"]:
-        cf.write(pl.DataFrame(asked["compared"], infer_schema_length=None), beside["private"] / "compared.csv", private=True)
+        cf.write(
+            pl.DataFrame(asked["compared"], infer_schema_length=None), beside["private"] / "compared.csv", private=True
+        )
         names.append("compared.csv")
     return names
-
-
