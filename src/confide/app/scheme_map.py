@@ -150,6 +150,8 @@ def _place(
         (x - far, y + 4, "end"), (x + far, y + 4, "start"), (x - far, y - 8, "end"), (x + far, y - 8, "start"),
         (x, y - 12 - far / 4, "middle"), (x, y + 20 + far / 4, "middle"), (x - far, y + 17, "end"),
         (x + far, y + 17, "start"), (x, y - 26, "middle"), (x, y + 34, "middle"),
+        *((scale.right, ty, "end") for ty in (y - 12, y + 20) if x > scale.right - size / 2 - far),
+        *((46.0, ty, "start") for ty in (y - 12, y + 20) if x < 46 + size / 2 + far),
     ]  # fmt: skip
     best: tuple[float, str, Box] | None = None
     for rank, (tx, ty, anchor) in enumerate(spots):

@@ -55,10 +55,10 @@ def _checked(work: Work, made: Any) -> dict[str, Any]:
     many = isinstance(made, cf.PublishedTables)
     truth = made.tables if many else made.table
     known = work.given["known"] if many else min(work.given["known"], truth.total)
-    risk = made.attack(known=known, progress=False).frame["sap"].drop_nulls()
+    risk: Any = made.attack(known=known, progress=False).frame["sap"].drop_nulls()
     frame = pl.DataFrame(made.frame)
     exact = pl.DataFrame(truth.publish(cf.Exact(), work.given["margins"]).frame)
-    error = (frame["published"] - exact["published"]).abs()
+    error: Any = (frame["published"] - exact["published"]).abs()
     small = (truth.counts.ravel() > 0) & (truth.counts.ravel() < 3)
     return {
         "mean": float(risk.mean() or 0.0), "worst": float(risk.max() or 0.0),
