@@ -17,7 +17,8 @@ VAULT = "vault"
 
 def tables_script(state: State, vault: str = VAULT) -> str:
     """What the screens of the tables do, in Python. `vault`: the private folder whose secret keys the draws."""
-    return "\n".join(_lines(state, vault, f"{state.decision.get('public') or 'public'}/{file_name(state)}")) + "\n"
+    out = f"{slug(PurePath(state.name).stem)}-published.{state.decision.get('format') or 'csv'}"
+    return "\n".join(_lines(state, vault, out)) + "\n"
 
 
 def file_name(state: State) -> str:
@@ -94,7 +95,7 @@ def _release(table: Mapping[str, Any], what: str, vault: str, out: str) -> Itera
     if way.get("totals") == ways.SUMMED:
         options += f', totals="{ways.SUMMED}"'
     if scheme.random:
-        yield f"vault = cf.Vault({quoted(vault)})    # a private folder: its secret keys the draws"
+        yield f"vault = cf.Vault({quoted(vault)})    # the project's private folder: its secret keys the draws"
         options += ", vault=vault"
     if table["holds"] == "records" and getattr(scheme, "keyed", False):
         named = f"key={quoted(list(table['key']))}, " if table["key"] else ""
