@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from confide.app import way_names, ways
+from confide.app import ways
 from confide.app.state import State
 
 COUNTS = re.compile(r"^(counts?|n|number|freq(uency)?|people|persons|population|residents|obs_value|value)$", re.I)
@@ -101,8 +101,7 @@ def keyed(table: Mapping[str, Any], way: Mapping[str, Any]) -> list[str]:
 def chosen(table: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
     """The way to publish: the one that somebody chose, else the one with the least error that keeps the limit and hides
     nothing (or may hide); empty where none does."""
-    names = way_names.by_name(table["ways"])
-    if table["choice"] in names:
+    if any(r["scheme"] == table["choice"] and r.get("worst") is not None for r in rows):
         return str(table["choice"])
     good = [r for r in rows if keeps(r, table)]
     return str(min(good, key=lambda r: (r["distortion"], r["worst"]))["scheme"]) if good else ""

@@ -35,7 +35,7 @@ def view(page: Page) -> dict[str, Any]:
 
 def found_of(table: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], done: bool) -> dict[str, Any]:
     """The verdict, the rows in their order, and the map."""
-    by_name = {r["scheme"]: r for r in rows}
+    by_name = {r["scheme"]: r for r in rows if r.get("worst") is not None}
     choice = counted.chosen(table, rows) if done else ""
     best = by_name.get(choice)
     lines = [_line(r, table, choice, n) for n, r in enumerate(rows)]
@@ -44,7 +44,7 @@ def found_of(table: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], done: 
     nearest = counted.nearest(rows, table)
     return {
         "lines": lines, "choice": choice, "best": best, "before": by_name.get(ways.AS_IT_IS), "chance": counted.chance,
-        "nearest": nearest, "within": sum(counted.keeps(r, table) for r in rows), "by_hand": bool(table["choice"]),
+        "nearest": nearest, "within": sum(counted.keeps(r, table) for r in rows), "by_hand": bool(choice) and choice == table["choice"],
         "best_keeps": best is not None and counted.keeps(best, table), "pictures": _pictures(table, rows, choice),
     }  # fmt: skip
 
