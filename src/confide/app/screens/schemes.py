@@ -44,7 +44,8 @@ def found_of(table: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], done: 
     nearest = counted.nearest(rows, table)
     return {
         "lines": lines, "choice": choice, "best": best, "before": by_name.get(ways.AS_IT_IS), "chance": counted.chance,
-        "nearest": nearest, "within": sum(counted.keeps(r, table) for r in rows), "by_hand": bool(choice) and choice == table["choice"],
+        "nearest": nearest, "within": sum(counted.keeps(r, table) for r in rows),
+        "by_hand": bool(choice) and choice == table["choice"],
         "best_keeps": best is not None and counted.keeps(best, table), "pictures": _pictures(table, rows, choice),
     }  # fmt: skip
 
