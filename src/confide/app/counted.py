@@ -14,6 +14,9 @@ MARGINS = {"none": "none", "total": "the total", "all": "all of them"}
 KNOWN, LIMIT, REPEATS = 20, 0.05, 3
 """Residents known and the limit on the worst area to begin with; how often what is random is drawn to compare it."""
 
+LEAST = 0.000001
+"""The smallest limit that can be stated; what is below it is not told apart."""
+
 FEW, MOST = 12, 200
 """Values of a variable that is proposed, and of one that may be chosen at all."""
 
@@ -130,13 +133,22 @@ def chance(value: float | None, limit: float | None = None) -> str:
         return "unknown"
     if value in (0, 1):
         return f"{value:.0f}"
-    if value < 1e-6:
-        return "below 0.000001"
+    if value < LEAST:
+        return f"<{plain(LEAST)}"
     digits = 2 if value >= 0.001 else 1
     while digits < 9 and (float(f"{value:.{digits}g}") >= 1 or _hides(value, limit, digits)):
         digits += 1
     text = f"{float(f'{value:.{digits}g}'):.12f}".rstrip("0")
     return text if len(text) > 3 else f"{value:.2f}"
+
+
+def plain(value: float) -> str:
+    """A number that somebody stated, without powers of ten.
+
+    >>> plain(0.05), plain(0.000001), plain(1.0)
+    ('0.05', '0.000001', '1')
+    """
+    return f"{value:.6f}".rstrip("0").rstrip(".")
 
 
 def _hides(value: float, limit: float | None, digits: int) -> bool:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
+from confide.app.counted import plain
+
 HIGH, TOP, BASE = 380, 44, 334
 SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 Box = tuple[float, float, float, float]
@@ -79,9 +81,9 @@ def _ground(scale: _Scale, edge: float, limit: float, worst: str) -> list[str]:
     side = ("start", edge + 7) if edge < right - 76 else ("end", right)
     out.append(
         f'<text x="{side[1]:.0f}" y="{22 if side[0] == "start" else 8}" text-anchor="{side[0]}" '
-        f'class="t-s t-w t-b">above {limit:g}</text>'
+        f'class="t-s t-w t-b">above {plain(limit)}</text>'
     )
-    out.append('<text x="0" y="10" class="t-s t-soft">mean error of a count</text>')
+    out.append('<text x="0" y="7" class="t-s t-soft">mean error of a count</text>')
     said = f"probability of a sure finding{', ' + worst if worst else ''}"
     out.append(f'<text x="{right:.0f}" y="374" text-anchor="end" class="t-s t-soft">{escape(said)}</text>')
     return out

@@ -36,6 +36,7 @@ def view(page: Page) -> dict[str, Any]:
     return {
         "table": state.table, "way": state.table["publish"], "found": found, "job": answer.job, "checks": checks,
         "waiting": [k for k, a in on_way.items() if a is not None and a.waiting], "chance": counted.chance,
+        "plain": counted.plain,
         "counts": page.ask("table", counted.table_given(state.table)).result, "fields": fields, "wrote": wrote,
         "files": None if wrote is None else wrote.result, "formats": FORMATS, "failing": _fails(checks),
         "format": page.given.text("format") or state.decision.get("format", "csv"),
@@ -77,7 +78,7 @@ def checks_of(
         _risk(table, way, found, compared), _small(found), _sums(table, found),
         {
             "ok": not found["refusal"], "title": "Nothing private in the public file",
-            "said": "Published counts alone: no true count, no bounds, no seed."
+            "said": "Published counts alone: no record of a person, no bounds, no seed."
             + (" Draws are keyed by the secret in the project's vault." if ways.scheme_of(way).random else ""),
         },
     ]  # fmt: skip
@@ -93,8 +94,8 @@ def _risk(
         said += f"; {counted.chance(compared['worst'], limit)} at most in {counted.REPEATS} other draws"
     if found["unknown"]:
         said += f"; in {words.plural(found['unknown'], 'area')} it could not be computed"
-    title = "Within the limit" if within else f"Above the limit of {limit:g}"
-    return {"ok": within, "title": title, "said": f"{said}. Limit {limit:g}."}
+    title = "Within the limit" if within else f"Above the limit of {counted.plain(limit)}"
+    return {"ok": within, "title": title, "said": f"{said}. Limit {counted.plain(limit)}."}
 
 
 def _small(found: Mapping[str, Any]) -> dict[str, Any]:
@@ -169,7 +170,7 @@ def _faults(decision: Mapping[str, Any], failing: bool) -> dict[str, str]:
     asked = {"reason": "Say why, for the record.", "by": "Say who decided.", "date": "Say when."}
     wrong = {k: said for k, said in asked.items() if not decision[k]}
     if failing and not decision["accept"]:
-        wrong["accept"] = "A check failed: say above why it may go out all the same, and tick this."
+        wrong["accept"] = "A check failed: say below why it may go out all the same, and tick this."
     if decision["format"] not in FORMATS:
         wrong["format"] = "One of these formats."
     return wrong

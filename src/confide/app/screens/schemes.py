@@ -44,6 +44,7 @@ def found_of(table: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], done: 
     nearest = counted.nearest(rows, table)
     return {
         "lines": lines, "choice": choice, "best": best, "before": by_name.get(ways.AS_IT_IS), "chance": counted.chance,
+        "plain": counted.plain,
         "nearest": nearest, "within": sum(counted.keeps(r, table) for r in rows),
         "by_hand": bool(choice) and choice == table["choice"],
         "best_keeps": best is not None and counted.keeps(best, table), "pictures": _pictures(table, rows, choice),
@@ -105,10 +106,10 @@ def _rule(page: Page, form: Form) -> Made:
         limit = float(text)
     except ValueError:
         limit = math.nan
-    if not 0 < limit <= 1:
-        raise Wrong(limit="A probability above 0 and at most 1, such as 0.05.")
-    new = {**state.table, "known": known, "limit": limit, "hide": form.text("hide") == "yes", "screen": NAME}
-    what = f"{words.plural(known, 'resident')} known, at most {limit:g} in the worst area"
+    if not counted.LEAST <= limit <= 1:
+        raise Wrong(limit=f"A probability from {counted.plain(counted.LEAST)} to 1, such as 0.05.")
+    new = {**state.table, "known": known, "limit": round(limit, 6), "hide": form.text("hide") == "yes", "screen": NAME}
+    what = f"{words.plural(known, 'resident')} known, at most {counted.plain(limit)} in the worst area"
     return Made(state.but(table=new), what if state.table["area"] else what.replace(" in the worst area", ""), NAME)
 
 
