@@ -21,10 +21,8 @@ def count(n: float | None) -> str:
 def percent(share: float | None, digits: int = 1) -> str:
     """A share in percent, with a blank before the sign.
 
-    >>> percent(0.0193), percent(0.468), percent(0.00004), percent(1.0), percent(0.0)
-    ('1.9', '46.8', '0.004', '100', '0')
-    >>> percent(0.0, 0), percent(1.0, 0), percent(0.347, 0)
-    ('0', '100', '35')
+    >>> percent(0.0193), percent(0.468), percent(0.00004), percent(1.0), percent(0.0), percent(1.0, 0)
+    ('1.9', '46.8', '0.004', '100', '0', '100')
     """
     if share is None:
         return "unknown"
@@ -32,7 +30,7 @@ def percent(share: float | None, digits: int = 1) -> str:
     if value and abs(value) < 10**-digits:
         return f"{value:.1g}"
     text = f"{value:.{digits}f}"
-    return text.rstrip("0").rstrip(".") if value in (0, 100) and "." in text else text
+    return f"{value:.0f}" if value in (0, 100) else text
 
 
 def share(value: float | None) -> str:

@@ -215,6 +215,9 @@ def test_a_failed_check_needs_leave(desk: Counting) -> None:
     assert desk.view("publish")["failing"]
     form = "reason=r&by=b&date=d&format=csv&public=out&private=kept"
     assert set(desk.refused("publish", "write", form)) == {"accept"}
+    desk.change("publish", "write", f"{form}&accept=yes")
+    desk.work()
+    assert json.loads((desk.root / "kept" / "decision.json").read_text())["accept"] is True
 
 
 def test_names_that_are_markup_stay_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
