@@ -60,7 +60,7 @@ class Kind:
 @lru_cache(maxsize=1)
 def classes() -> dict[str, Any]:
     """confide's schemes by their names."""
-    found = [c for n, c in inspect.getmembers(cf.schemes, inspect.isclass) if not n.startswith("_")]
+    found: list[Any] = [c for n, c in inspect.getmembers(cf.schemes, inspect.isclass) if not n.startswith("_")]
     return {c.scheme: c for c in found if isinstance(getattr(c, "scheme", None), str)}
 
 
