@@ -83,6 +83,7 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "Combined": lambda: cf.combine([[1.0, 5.0], [2.0, 4.0]], [[0.1, 0.2], [0.1, 0.3]]),
     "Contributions": lambda: attack().contributions("sex"),
     "Copies": copies,
+    "Counts": lambda: cf.counts(HEADS, "age"),
     "Coverage": lambda: guess().coverage(),
     "CustomaryRisks": lambda: cf.customary_risks(HEADS, HEADS, keys=["sex", "age"], target="tenure"),
     "Drawn": lambda: drawn(attack().release, {"near": WHO}, [cf.Hellinger()]),

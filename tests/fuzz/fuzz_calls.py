@@ -152,6 +152,7 @@ def _others() -> dict[str, Call]:
         "Intruder": Call(cf.Intruder, {"knows": ["region", "age"]}, _attacking),
         "Intruder.at": Call(cf.Intruder.at, {"level": "sdl", "knows": ["region"], "errors": {"age": 2.0}}, _attacking),
         "Intruder.attack": Call(WHO.attack, {"release": made, "targets": people(4), "threads": 1}),
+        "Intruder.cost": Call(WHO.cost, {"release": made, "targets": people(4)}),
         "Intruder.sweep": Call(WHO.sweep, {"release": made, "believes": {"more": [cf.Noise("income", sd=20)]}}),
         "Uniform": Call(cf.Uniform, {"ranges": {"income": (0, 99)}}, lambda u, r: _attacking(_believing(u), r)),
         "Unsure": Call(cf.Unsure, {"weights": "weight"}, lambda u, r: _attacking(_member(u), r)),
@@ -198,6 +199,7 @@ def _others() -> dict[str, Call]:
         "VariableSchema": Call(cf.VariableSchema, {"name": "age"}, lambda v, r: _labelled(cf.Schema({"age": v}), r)),
         "demo": Call(cf.demo, {"name": "elites"}),
         "codebook": Call(cf.codebook, {"name": "heads"}),
+        "counts": Call(cf.counts, {"data": people(), "variable": "age", "bins": 5, "fewest": 3}, lambda c, _: repr(c)),
         "offers": Call(
             cf.offers,
             {"data": people(), "plan": RANDOM_PLAN, "knows": ["region"], "sensitive": [], "hierarchies": {}},

@@ -123,6 +123,8 @@ class Lane:
         while not self.closed:
             with self.lock:
                 if self.process is None or not self.process.is_alive():
+                    if self.running is not None:
+                        self._died(self.running)
                     self._spawn()
                 if self.running is None and self.waiting:
                     self._begin(self.waiting.popleft())
@@ -181,8 +183,7 @@ class Lane:
         used = resident(self.process.pid) if self.process is not None and self.process.pid else 0
         job.peak = max(job.peak, used)
         if self.memory and used > self.memory:
-            with self.lock:
-                self._end()
+            self._died(job)
 
     def _died(self, job: Job) -> None:
         with self.lock:

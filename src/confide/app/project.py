@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -145,9 +146,10 @@ class Project:
                 yield found
 
     def result(self, key: str) -> Any | None:
-        """What a finished piece of work found; None where it was not done, or is damaged."""
+        """What a finished piece of work found; None where it was not done, or is damaged. Read once while it stays."""
+        path = self.folder / RESULTS / f"{key}.json"
         try:
-            return json.loads((self.folder / RESULTS / f"{key}.json").read_text(encoding="utf-8"))
+            return _read(path, path.stat().st_mtime_ns)
         except (OSError, ValueError):
             return None
 
@@ -160,6 +162,11 @@ class Project:
 
     def _point(self, at: int, redo: list[int]) -> None:
         write(self.folder / HEAD, json.dumps({"at": at, "redo": redo}))
+
+
+@lru_cache(maxsize=64)
+def _read(path: Path, changed: int) -> Any:  # noqa: ARG001 - another time is another file
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def private(folder: Path) -> Path:

@@ -21,7 +21,7 @@ from confide.app.documents import (
 )
 from confide.app.project import Project
 from confide.app.state import AS_IT_IS, State, Table
-from confide.app.tables_script import tables_script
+from confide.app.tables_script import headline, tables_script
 from confide.app.web import Page
 from confide.app.words import slug
 
@@ -47,6 +47,8 @@ def script_of(state: State, screen: str) -> Script:  # noqa: ARG001 - every scre
 
 def last_line(now: State, before: State) -> str:
     """The first line of the script that a change brought; empty where it took lines away."""
+    if now.way == "tables":
+        return headline(tables_script(now), tables_script(before))
     old = set(script_of(before, "").python.splitlines())
     return next(
         (line.strip() for line in script_of(now, "").python.splitlines() if line.strip() and line not in old), ""

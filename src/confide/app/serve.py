@@ -50,7 +50,8 @@ def serve(options: Options, say: Callable[[str], None] = lambda text: print(text
     first = "/"
     if options.file:
         try:
-            first = start.opened(desk, Form({"source": [str(Path(options.file).expanduser().resolve())]}))
+            given = options.file if options.file == start.EXAMPLE else str(Path(options.file).expanduser().resolve())
+            first = start.opened(desk, Form({"source": [given]}))
         except Wrong as error:
             raise cf.InputError(error.fields["source"]) from error
     listening = _socket(options.address, options.port)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 from urllib.parse import parse_qs, urlencode
 
-from confide.app.desk import Answer, Desk
+from confide.app.desk import Answer, Desk, key_of
 from confide.app.project import Change, Project
 from confide.app.state import State
 
@@ -98,6 +98,10 @@ class Page:
     def ask(self, task: str, given: Mapping[str, Any], lane: str = "quick", start: bool = True) -> Answer:
         """What is known of a piece of work, which is begun where nothing is."""
         return self.desk.ask(self.project, task, given, lane, start)
+
+    def key(self, task: str, given: Mapping[str, Any]) -> str:
+        """What tells a piece of work of this project from others."""
+        return key_of(self.project, task, given)
 
     def url(self, screen: str, **query: object) -> str:
         """The address of a screen of this project, at this change where another is current."""

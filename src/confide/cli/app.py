@@ -21,7 +21,9 @@ def add(commands: Commands) -> None:
     """Its options."""
     about = "the whole way in a browser, on this machine"
     p = command(commands, "app", about, "  confide app heads.csv")
-    p.add_argument("file", nargs="?", default="", metavar="FILE", help="opened at once; below --root")
+    p.add_argument(
+        "file", nargs="?", default="", metavar="FILE", help="opened at once; demo:heads for the shipped householders"
+    )
     p.add_argument("--port", type=int, default=0, metavar="N", help="default: a free one")
     p.add_argument(
         "--projects",
@@ -68,10 +70,8 @@ def run(options: argparse.Namespace) -> Told:
 
     if not 0 <= options.port <= 65535:
         raise InputError("--port is a number from 1 to 65535, or 0 for a free one.")
-    roots = tuple(options.root) or (
-        Path.cwd(),
-        *((Path(options.file).expanduser().absolute().parent,) if options.file else ()),
-    )
+    beside = (Path(options.file).expanduser().absolute().parent,) if options.file and ":" not in options.file else ()
+    roots = tuple(options.root) or (Path.cwd(), *beside)
     serve(Options(
         options.file, options.port, options.projects, roots, options.address, _password(options.password_file),
         _memory(options.memory), options.show_records, not options.no_browser,

@@ -49,7 +49,7 @@ def test_every_offer_is_added_to_a_plan_or_refused_with_a_sentence() -> None:
 
 
 def test_a_change_is_that_of_a_search() -> None:
-    k = named(OFFERS, "recode age: in steps of 10")
+    k = named(OFFERS, "age in classes of 10")
     before = cf.Plan([cf.Recode("age", width=5), cf.Swap("race", rate=0.1)], identifiers=["id"])
     after = OFFERS.change(before, k)
     dial, strength = OFFERS.turns[k]
@@ -63,7 +63,7 @@ def test_a_change_is_that_of_a_search() -> None:
 def test_what_cannot_be_carried_out_is_refused() -> None:
     gone = cf.Plan(identifiers=["id"], drop=["age"])
     with pytest.raises(cf.InputError, match='alters "age", which is not released'):
-        OFFERS.change(gone, named(OFFERS, "recode age: in steps of 10"))
+        OFFERS.change(gone, named(OFFERS, "age in classes of 10"))
     with pytest.raises(cf.InputError, match="Plan to change"):
         OFFERS.change(3, gone)  # type: ignore[arg-type]
     for bad in (-1, OFFERS.frame.height, True, "swap", 1.0):

@@ -24,6 +24,7 @@ async function ask(part, pause) {
   if (!made || !part.isConnected) return;
   if (answer.status === 202 && same(part, made)) { ask(part, Math.min(pause * 1.3, 1500)); return; }
   swap(part, made);
+  put(made);
   if (made.dataset.wait !== undefined) ask(made, Math.min(pause * 1.3, 1500));
   else watch(made);
 }
@@ -41,6 +42,15 @@ function swap(old, made) {
   for (const id of open) { const d = document.getElementById(id); if (d) d.open = true; }
   if (held) { const next = document.getElementById(held); if (next) next.focus({ preventScroll: true }); }
   if (made.querySelectorAll) ready(made);
+}
+
+// What a part brings for other places on the page, by the id of the place.
+function put(made) {
+  for (const brought of made.querySelectorAll("[data-put]")) {
+    const place = document.getElementById(brought.dataset.put);
+    if (place) place.replaceChildren(...brought.childNodes);
+    brought.remove();
+  }
 }
 
 function stopped() {
@@ -81,6 +91,8 @@ function ready(root) {
     let timer = 0;
     form.addEventListener("submit", (event) => { event.preventDefault(); clearTimeout(timer); send(form, event.submitter); });
     form.addEventListener("input", (event) => {
+      const twin = event.target.dataset.twin && document.getElementById(event.target.dataset.twin);
+      if (twin) twin.value = event.target.value;
       const shown = event.target.id && form.querySelector(`output[for="${CSS.escape(event.target.id)}"]`);
       if (shown) shown.textContent = `${event.target.value}${shown.dataset.unit || ""}`;
     });

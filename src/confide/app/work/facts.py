@@ -26,7 +26,7 @@ def run(work: Work) -> dict[str, Any]:
     source = str(work.given["source"])
     work.progress(0, 3, "reading")
     data = cf.demo(source.removeprefix("demo:")) if source.startswith("demo:") else cf.read(source)
-    frame = data if isinstance(data, pl.DataFrame) else data.frame
+    frame = data if isinstance(data, pl.DataFrame) else data.to_polars()
     if not frame.width or not frame.height:
         raise cf.InputError("The file has no rows." if frame.width else "The file has no columns.")
     work.progress(1, 3, "keeping a private copy")
@@ -82,7 +82,7 @@ def _counts(column: pl.Series, kind: str) -> list[float]:
     if counted.height <= MOST:
         counted = held.value_counts(name="people").sort(held.name)
     people = [n for n in counted["people"].to_list() if n >= FEWEST][:MOST]
-    return [n / max(len(column), 1) for n in people]
+    return [round(n / max(len(column), 1), 4) for n in people]
 
 
 def _ranges(held: pl.Series) -> list[float]:
@@ -95,4 +95,4 @@ def _ranges(held: pl.Series) -> list[float]:
     width = (high - low) / (BINS - 1)
     at = ((values - low) / width).floor().clip(0, BINS - 1).cast(pl.Int64)
     counts = dict(at.value_counts(name="people").iter_rows())
-    return [counts.get(k, 0) / len(values) if counts.get(k, 0) >= FEWEST else 0.0 for k in range(BINS)]
+    return [round(counts.get(k, 0) / len(values), 4) if counts.get(k, 0) >= FEWEST else 0.0 for k in range(BINS)]

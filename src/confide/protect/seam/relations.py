@@ -30,7 +30,7 @@ def binned(column: Column) -> I64:
 
 
 def association(a: I64, b: I64) -> float:
-    r"""Cramér's V of two lists of small bins, with what chance alone gives taken off (Bergsma 2013); 0 for none, 1 at most.
+    r"""Cramér's V of two lists of bins, with what chance alone gives taken off (Bergsma 2013); 0 for none, 1 at most.
 
     .. math:: \tilde V = \sqrt{\tilde\varphi^2 / \min(\tilde r - 1, \tilde c - 1)}, \qquad
         \tilde\varphi^2 = \max\left(0, \tfrac{\chi^2}{n} - \tfrac{(r-1)(c-1)}{n-1}\right)

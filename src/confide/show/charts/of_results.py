@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from confide.attack.results.copies import Averaged
     from confide.attack.results.explain import Explanation
     from confide.attack.results.tried import Tried
+    from confide.frames.counts import Counts
     from confide.frames.roles.result import Roles
     from confide.measure.combining import Combined
     from confide.measure.risk.customary import CustomaryRisks
@@ -286,6 +287,11 @@ def _roles(result: Roles) -> Any:
     return _rows(rows, "Variables", "What each variable was taken for")
 
 
+def _counts(result: Counts) -> Any:
+    rows = [_plain(value, people, ",.0f") for value, people in result.frame.select("value", "people").rows()]
+    return _rows(rows, "People", result.variable)
+
+
 def _offers(result: Offers) -> Any:
     found = result.summary().group_by("family", maintain_order=True).agg(pl.col("offers").sum())
     rows = [_plain(family, many, ",.0f") for family, many in found.rows()]
@@ -310,6 +316,7 @@ PICTURES: dict[str, Callable[[Any], Any]] = {
     "Clearing": clearing_chart,
     "Combined": _combined,
     "Contributions": contributions_chart,
+    "Counts": _counts,
     "Coverage": _coverage,
     "Copies": lambda copies: _release(list(copies)),
     "CustomaryRisks": _customary,

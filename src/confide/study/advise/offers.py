@@ -53,9 +53,7 @@ class Offers(Result):
         >>> cf.offers(cf.demo("heads").head(500), knows=["sex", "age"]).of("sex")["says"][0]
         'drop sex'
         """
-        return self.frame.filter(
-            pl.Series([variable in self._alters(k) for k in range(len(self.turns))], dtype=pl.Boolean)
-        )
+        return self.frame.filter(pl.Series([variable in dial.variables for dial, _ in self.turns], dtype=pl.Boolean))
 
     def steps(self, offer: int) -> list[Mechanism]:
         """The steps of an offer; none where it only drops variables."""
@@ -72,9 +70,9 @@ class Offers(Result):
 
         >>> import confide as cf
         >>> offers = cf.offers(cf.demo("heads").head(500), knows=["sex", "age"])
-        >>> wide = offers.frame.filter(says="recode age: in steps of 10")["offer"][0]
-        >>> offers.change(cf.Plan([cf.Swap("sex", rate=0.1)]), wide).steps
-        (Recode(variables=('age',), width=10, ...), Swap(variables=('sex',), rate=0.1, ...))
+        >>> wide = offers.frame.filter(says="age in classes of 10")["offer"][0]
+        >>> offers.change(cf.Plan([cf.Swap("sex", rate=0.1)]), wide).words
+        ('age in classes of 10', 'swap sex, 10% of records')
         """
         if not isinstance(plan, Plan):
             raise InputError("change takes the Plan to change, then the number of an offer: offers.change(plan, 3).")
@@ -113,9 +111,6 @@ class Offers(Result):
         dial, strength = self._turn(offer)
         return dial.at(strength)
 
-    def _alters(self, offer: int) -> tuple[str, ...]:
-        return self.turns[offer][0].variables
-
 
 def offers(
     data: Any, plan: Plan | None = None, *, knows: str | Sequence[str] | None = None,
@@ -134,9 +129,9 @@ def offers(
     >>> plan = cf.Plan(identifiers=["id"], weight="weight")
     >>> found = cf.offers(heads, plan, knows=["sex", "age"], sensitive=["hh_income"])
     >>> found.of("age").filter(family="recode")["says"].to_list()
-    ['recode age: in steps of 5', 'recode age: in steps of 10', 'recode age: in steps of 20']
-    >>> found.steps(int(found.frame.filter(says="recode age: in steps of 5")["offer"][0]))
-    [Recode(variables=('age',), width=5, ...)]
+    ['age in classes of 5', 'age in classes of 10', 'age in classes of 20']
+    >>> [step.words for step in found.steps(found.of("hh_income").filter(family="noise")["offer"][0])]
+    ['normal noise on hh_income, sd 5% of that of the data']
     """
     if plan is not None and not isinstance(plan, Plan):
         raise InputError(f"offers takes the data, then a Plan or nothing; it was given {type(plan).__name__}.")
