@@ -101,7 +101,7 @@ def _groups(drawn: Drawn, protect: str) -> dict[str, Any]:
             "No group stays far more exposed than others",
             f"{above} is nowhere five times as common as among all people.",
         )
-    named = [f"{words.percent(g['share'], 0)} % of people with {g['variable']} {g['level']}" for g in groups[:NAMED]]
+    named = [f"{words.percent(g['share'], 0)} % of people with {g['variable']} “{g['level']}”" for g in groups[:NAMED]]
     more = f" and {len(groups) - NAMED} other groups" if len(groups) > NAMED else ""
     average = words.percent(max(g["average"] for g in groups))
     head = "One group stays exposed" if len(groups) == 1 else f"{len(groups)} groups stay exposed"
