@@ -42,7 +42,7 @@ class Map:
 
     def svg(self) -> Markup:
         """The picture."""
-        inside = [r for r in self.rows if not self.near or self._is_near(r)] or list(self.rows)
+        inside = self._inside()
         outside = [r for r in self.rows if r not in inside]
         self.x0, self.x1, self.y0, self.y1 = 46.0, self.wide - 16.0, 30.0, self.high - 46.0
         self.low, self.top = self._risks(inside)
@@ -60,9 +60,13 @@ class Map:
         about = f'viewBox="0 0 {self.wide} {self.high}" role="img" aria-label="{escape(self.said)}"'
         return Markup(f"<svg {about}>{''.join(parts)}</svg>")
 
-    def _is_near(self, row: Row) -> bool:
-        assert self.limit is not None
-        return bool(row["chosen"] or self.limit / 3 <= max(row["found"], 1.0) <= self.limit * 3)
+    def _inside(self) -> list[Row]:
+        """Those that are drawn: all, or those near the limit, the chosen one, and what lies between them."""
+        limit = self.limit if self.near else None
+        if limit is None:
+            return list(self.rows)
+        near = [r["found"] for r in self.rows if r["chosen"] or limit / 3 <= max(r["found"], 1.0) <= limit * 3]
+        return [r for r in self.rows if near and min(near) <= r["found"] <= max(near)] or list(self.rows)
 
     def _risks(self, rows: Sequence[Row]) -> tuple[float, float]:
         values = [max(v, 1.0) for r in rows for v in (r["found"], r["low"], r["high"]) if v is not None]

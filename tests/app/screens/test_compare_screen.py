@@ -226,6 +226,18 @@ def test_labels_of_the_map_do_not_meet() -> None:
         assert svg.count("f-accent") == 1
 
 
+def test_near_the_limit_draws_all_between_and_tells_of_the_rest() -> None:
+    def row(name: str, found: float, chosen: bool = False) -> dict[str, Any]:
+        ends = {"low": found, "high": found, "height": 0.5, "ends": [], "hollow": False}
+        return {"name": name, "found": found, "chosen": chosen, **ends}
+
+    rows = [row("a", 2.0, True), row("b", 4.0), row("c", 20.0), row("far", 900.0), row("less", 1.0)]
+    svg = Map(rows, 20.0, "over", "detail kept", False, near=True).svg()
+    assert svg.count("<title>") == 3
+    assert "far: 900 found, 50.0 % kept  →" in svg
+    assert "←  less: 1 found" in svg
+
+
 @pytest.mark.parametrize(
     ("public", "private", "field"),
     [("out/a", "out/a", "private"), ("out/a", "out/a/b", "private"), ("else/a", "out/b", "public"),
