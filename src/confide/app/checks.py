@@ -7,6 +7,7 @@ from typing import Any
 
 from confide.app import rule as rules
 from confide.app import words
+from confide.app.compared import WITHIN
 from confide.app.documents import ANALYSES, kept
 from confide.app.state import State
 
@@ -21,9 +22,12 @@ def worst_of(drawn: Drawn) -> str:
     return max(who, key=lambda k: who[k]["found"]["value"] or 0.0)
 
 
-def checks_of(state: State, drawn: Drawn, picked: str | None, protect: str) -> list[dict[str, Any]]:
-    """All checks. `picked`: the candidate that the rule takes; `protect`: where people are protected more."""
-    out = [_within(state, drawn), _claims(drawn), _private(drawn), _groups(drawn, protect)]
+def checks_of(
+    state: State, drawn: Drawn, picked: str | None, protect: str, limits: str = WITHIN
+) -> list[dict[str, Any]]:
+    """All checks. `picked`: the candidate that the rule takes; `protect`: where people are protected more; `limits`:
+    what the means over draws do not keep."""
+    out = [_within(state, drawn, limits), _claims(drawn), _private(drawn), _groups(drawn, protect)]
     return out if picked == drawn["name"] else [_rule(state, picked), *out]
 
 
@@ -40,20 +44,22 @@ def _rule(state: State, picked: str | None) -> dict[str, Any]:
     return _check(False, "Not what the rule takes", f"{took} Say below why another one goes out.")
 
 
-def _within(state: State, drawn: Drawn) -> dict[str, Any]:
+def _within(state: State, drawn: Drawn, limits: str) -> dict[str, Any]:
     worst = drawn["who"][worst_of(drawn)]["found"]
     here = f"{words.count(worst['value'])} found here"
     mean = words.count(worst["mean"])
     half = 0.0 if worst["low"] is None or worst["high"] is None else (worst["high"] - worst["low"]) / 2
-    spread = f" ± {words.count(half)}" if half >= 0.5 else ""
+    spread = f" ± {words.count(round(half) if (worst['mean'] or 0) >= 100 else half)}" if half >= 0.5 else ""
     said = f"{here}; {mean}{spread} on average over {drawn['repeats']} other draws."
     if not drawn["random"]:
         said = f"{here}. Nothing in this plan is random, so every draw is the same."
     if not state.rule.get("max_found"):
         return _check(False, "There is no limit to be within", said)
     limit = rules.limit_words(state.rule["max_found"])
-    if not drawn["broken"]:
+    if not drawn["broken"] and limits == WITHIN:
         return _check(True, "Within the limits", said)
+    if not drawn["broken"]:
+        return _check(False, "Within the limits here, but not over draws", f"{said} Of other draws: {limits}.")
     low = drawn["kept"].get(ANALYSES, {}).get("value")
     least = state.rule.get("min_analyses") if state.formula else None
     parts = [said, f"At most {limit} may be found."]
@@ -95,7 +101,7 @@ def _groups(drawn: Drawn, protect: str) -> dict[str, Any]:
             "No group stays far more exposed than others",
             f"{above} is nowhere five times as common as among all people.",
         )
-    named = [f"{words.percent(g['share'], 0)} % of people with {g['variable']} {g['level']}" for g in groups[:NAMED]]
+    named = [f"{words.percent(g['share'], 0)} % of people with {g['variable']} “{g['level']}”" for g in groups[:NAMED]]
     more = f" and {len(groups) - NAMED} other groups" if len(groups) > NAMED else ""
     average = words.percent(max(g["average"] for g in groups))
     head = "One group stays exposed" if len(groups) == 1 else f"{len(groups)} groups stay exposed"

@@ -9,13 +9,13 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from confide.app.mapparts import Box, cut, heights, line, meet, rect, steps, ticks
 from confide.app.words import count, percent, share
 
-SMALL, NORMAL = 6.3, 7.0
+SMALL, NORMAL = 6.8, 8.0
 """Widths of a letter of 12 and 13 pixels, rather too wide than too small."""
 
 Row = Mapping[str, Any]
-Box = tuple[float, float, float, float]
 
 
 @dataclass
@@ -45,15 +45,15 @@ class Map:
         inside = [r for r in self.rows if not self.near or self._is_near(r)] or list(self.rows)
         outside = [r for r in self.rows if r not in inside]
         self.x0, self.x1, self.y0, self.y1 = 46.0, self.wide - 16.0, 30.0, self.high - 46.0
-        self.room = 20.0 * min(len(outside), 1 if self.narrow else 3)
         self.low, self.top = self._risks(inside)
-        self.bottom, self.ceiling = _heights([e for r in inside for e in (r["height"], *r["ends"])])
+        self.room = max(20.0 * len(side) for side in self._sides(outside))
+        self.bottom, self.ceiling = heights([e for r in inside for e in (r["height"], *r["ends"])])
         parts = [*self._ground(), *self._axes(), *self._limit(), *self._corner(outside)]
         self.taken += [self._dot(r) for r in inside]
         for row in inside:
             lines = self._spread(row)
             self.taken += [(x - 2, y - 2, to_x + 2, to_y + 2) for x, y, to_x, to_y in lines]
-            parts += [_line(*each, "s-strong") for each in lines]
+            parts += [line(*each, "s-strong") for each in lines]
         order = sorted(inside, key=lambda r: (not r["chosen"], r["hollow"], -r["height"]))
         parts += [self._point(r) for r in reversed(order)]
         parts += [self._label(r) for r in order]
@@ -83,24 +83,24 @@ class Map:
         if self.limit is None:
             return []
         at = self.x(self.limit)
-        return [_rect(at, self.y0, self.x1 - at, self.y1 - self.y0, "f-shade")]
+        return [rect(at, self.y0, self.x1 - at, self.y1 - self.y0, "f-shade")]
 
     def _axes(self) -> list[str]:
         parts = []
-        for v in _steps(self.bottom, self.ceiling):
+        for v in steps(self.bottom, self.ceiling):
             at, text = (
                 self.y(v),
                 (share(v) if self.analyses else f"{percent(v, 0 if self.ceiling - self.bottom > 0.03 else 1)} %"),
             )
-            parts.append(_line(self.x0, at, self.x1, at, "s-line"))
+            parts.append(line(self.x0, at, self.x1, at, "s-line"))
             parts.append(f'<text x="38" y="{at + 4:.0f}" text-anchor="end" class="t-s t-soft">{text}</text>')
-        for n in _ticks(self.low, self.top, 5 if self.narrow else 9):
+        for n in ticks(self.low, self.top, 5 if self.narrow else 9):
             at = self.x(n)
-            parts.append(_line(at, self.y1, at, self.y1 + 5, "s-axis"))
+            parts.append(line(at, self.y1, at, self.y1 + 5, "s-axis"))
             parts.append(
                 f'<text x="{at:.0f}" y="{self.y1 + 20:.0f}" text-anchor="middle" class="t-s t-soft">{count(n)}</text>'
             )
-        parts.append(_line(self.x0, self.y1, self.x1, self.y1, "s-axis"))
+        parts.append(line(self.x0, self.y1, self.x1, self.y1, "s-axis"))
         said = "people found, worst intruder" if self.narrow else "people found by the worst intruder"
         parts.append(
             f'<text x="{self.x1:.0f}" y="{self.y1 + 40:.0f}" text-anchor="end" class="t-s t-soft">{said}</text>'
@@ -123,18 +123,25 @@ class Map:
         return parts
 
     def _corner(self, outside: Sequence[Row]) -> list[str]:
-        """What is outside the picture, in words at its corner."""
-        parts, most = [], 1 if self.narrow else 3
-        for k, row in enumerate(sorted(outside, key=lambda r: -r["found"])[:most]):
-            arrow = "→" if row["found"] > self.top else "←"
-            name = _cut(row["name"], 16 if self.narrow else 44)
-            text = f"{name}: {count(row['found'])} found, {self._kept(row)} kept  {arrow}"
-            y = self.y0 + 18 + 18 * k
-            self.taken.append((self.x1 - len(text) * SMALL, y - 12, self.x1, y + 4))
-            parts.append(
-                f'<text x="{self.x1 - 6:.0f}" y="{y:.0f}" text-anchor="end" class="t-s t-soft">{escape(text)}</text>'
-            )
+        """What is outside the picture, in words at the corner where it would be."""
+        parts: list[str] = []
+        for side in self._sides(outside):
+            for k, row in enumerate(side):
+                over, name = row["found"] > self.top, cut(row["name"], 16 if self.narrow else 44)
+                text = f"{name}: {count(row['found'])} found, {self._kept(row)} kept"
+                text = f"{text}  →" if over else f"←  {text}"
+                y, at, end = self.y0 + 16 + 18 * k, self.x1 - 6, ' text-anchor="end"'
+                if not over:
+                    at, end = self.x0 + 6, ""
+                parts.append(f'<text x="{at:.0f}" y="{y:.0f}"{end} class="t-s t-soft">{escape(text)}</text>')
         return parts
+
+    def _sides(self, outside: Sequence[Row]) -> list[list[Row]]:
+        """Those to the left and to the right that are told of; the small form has room for one."""
+        most = 1 if self.narrow else 3
+        right = sorted((r for r in outside if r["found"] > self.top), key=lambda r: -r["found"])[:most]
+        left = sorted((r for r in outside if r["found"] <= self.top), key=lambda r: r["found"])[:most]
+        return [right or left] if self.narrow else [left, right]
 
     def _kept(self, row: Row) -> str:
         return share(row["height"]) if self.analyses else f"{percent(row['height'])} %"
@@ -163,7 +170,7 @@ class Map:
 
     def _label(self, row: Row) -> str:
         """The name beside its point, where there is room for it; nothing where there is none."""
-        lines = [_cut(row["name"], 20 if self.narrow else 46)]
+        lines = [cut(row["name"], 20 if self.narrow else 46)]
         if row["chosen"]:
             lines.append(f"{count(row['found'])} found, {self._kept(row)} kept")
         long = max(len(lines[0]) * (NORMAL if row["chosen"] else SMALL), len(lines[-1]) * SMALL)
@@ -172,7 +179,7 @@ class Map:
         others = [box for box in self.taken if box not in own]
         for left, base in self._places(x, y, off, tall, long, row["chosen"]):
             box = (left, base - 12, left + long, base - 12 + tall)
-            if not any(_meet(box, other) for other in others):
+            if not any(meet(box, other) for other in others):
                 self.taken.append(box)
                 self.labels.append(box)
                 return self._text(row, lines, left, base, box)
@@ -193,7 +200,11 @@ class Map:
             (x + off - 4, y - 10 - (tall - 17)), (x - off + 4 - long, y - 10 - (tall - 17)),
             (x + off - 4, y + 20), (x - off + 4 - long, y + 20),
         ]  # fmt: skip
-        inside = [p for p in places if p[1] - 12 >= self.y0 and p[1] - 12 + tall <= self.y1 + 2 and p[0] >= self.x0]
+        inside = [
+            p
+            for p in places
+            if p[1] - 12 >= self.y0 + self.room and p[1] - 12 + tall <= self.y1 + 2 and p[0] >= self.x0
+        ]
         kept = [p for p in inside if p[0] >= least - 1 and p[0] + long <= most + 1]
         return kept + [p for p in inside if chosen and p not in kept and p[0] + long <= self.wide]
 
@@ -202,44 +213,7 @@ class Map:
         at, end = (box[2], ' text-anchor="end"') if before else (left, "")
         halo = "halo-s" if self.limit is not None and box[0] > self.x(self.limit) else "halo"
         out = []
-        for k, line in enumerate(lines):
+        for k, text in enumerate(lines):
             kind = ("t-b t-a" if k == 0 else "t-s t-a") if row["chosen"] else "t-s"
-            out.append(f'<text x="{at:.0f}" y="{base + 17 * k:.0f}"{end} class="{kind} {halo}">{escape(line)}</text>')
+            out.append(f'<text x="{at:.0f}" y="{base + 17 * k:.0f}"{end} class="{kind} {halo}">{escape(text)}</text>')
         return "".join(out)
-
-
-def _meet(a: Box, b: Box) -> bool:
-    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
-
-
-def _heights(values: Sequence[float]) -> tuple[float, float]:
-    low, high = min(values), max(values)
-    room = max((high - low) * 0.12, 0.01)
-    return max(low - room, -0.02), min(high + room, 1.02)
-
-
-def _steps(low: float, high: float) -> list[float]:
-    size = next(s for s in (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0) if (high - low) / s <= 7)
-    first = math.ceil(low / size - 1e-9)
-    return [k * size for k in range(first, math.floor(high / size + 1e-9) + 1) if 0 <= k * size <= 1 + 1e-9]
-
-
-def _ticks(low: float, top: float, most: int) -> list[float]:
-    for each in ((1, 1.2, 1.4, 1.7, 2, 2.5, 3, 4, 5, 6, 7, 8, 9), (1, 1.4, 2, 3, 5, 7), (1, 2, 5), (1,)):
-        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(top)) + 1)
-        found = [n * 10.0**k for k in powers for n in each if low <= n * 10.0**k <= top and n * 10.0**k >= 1]
-        if len(found) <= most:
-            break
-    return found
-
-
-def _cut(name: str, most: int) -> str:
-    return name if len(name) <= most else f"{name[: most - 1]}…"
-
-
-def _line(x: float, y: float, to_x: float, to_y: float, kind: str) -> str:
-    return f'<path d="M{x:.1f} {y:.1f}L{to_x:.1f} {to_y:.1f}" class="f-empty {kind}" stroke-width="1"/>'
-
-
-def _rect(x: float, y: float, wide: float, high: float, kind: str) -> str:
-    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{high:.1f}" class="{kind}"/>'

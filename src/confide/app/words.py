@@ -29,8 +29,7 @@ def percent(share: float | None, digits: int = 1) -> str:
     value = 100 * share
     if value and abs(value) < 10**-digits:
         return f"{value:.1g}"
-    text = f"{value:.{digits}f}"
-    return f"{value:.0f}" if value in (0, 100) else text
+    return f"{value:.0f}" if value in (0, 100) else f"{value:.{digits}f}"
 
 
 def share(value: float | None) -> str:
@@ -56,12 +55,12 @@ def duration(seconds: float | None) -> str:
 def names(each: Sequence[str], most: int = 8) -> str:
     """Names one after the other; of many the first, and how many more there are.
 
-    >>> names(["sex", "age"]), names([*"abcdefghij"], 4)
-    ('sex and age', 'a, b, c and 7 more')
+    >>> names(["sex", "age"]), names([*"abcdefghij"], 4), names(["tens, swapped"])
+    ('sex and age', 'a, b, c and 7 more', 'tens, swapped')
     """
     if len(each) > most:
         return f"{', '.join(each[: most - 1])} and {len(each) - most + 1} more"
-    return " and ".join(", ".join(each).rsplit(", ", 1)) if len(each) < 3 else f"{', '.join(each[:-1])} and {each[-1]}"
+    return " and ".join(each) if len(each) < 3 else f"{', '.join(each[:-1])} and {each[-1]}"
 
 
 def plural(n: float, word: str) -> str:

@@ -186,6 +186,30 @@ def test_without_candidates_the_page_says_what_to_do(desk: Desk) -> None:
     assert "There is no candidate yet" in page_html(page, release)
 
 
+@pytest.mark.parametrize(("state", "said"), [("cancelled", "Stopped at 3 of 22"), ("died", "ended without an answer")])
+def test_a_comparison_that_was_stopped_or_died_can_go_on(desk: Desk, state: str, said: str) -> None:
+    page = page_of(desk)
+    assert compare.ACTIONS["run"](page, Form()) == "compare"
+    job = compare.comparison(page).job
+    assert job is not None
+    assert "result" in compare.view(page)["waiting"]
+    job.state, job.done, job.total = state, 3, 22
+    html = page_html(page, compare)
+    assert said in html
+    assert "Go on" in html
+    compare.ACTIONS["run"](page, Form())
+    assert compare.comparison(page).waiting
+
+
+def test_what_changed_since_is_said_and_nothing_of_old_numbers_is_shown(desk: Desk) -> None:
+    page = compared_page(desk)
+    page.change = page.project.add(page.state.but(formula="pay ~ sex"), "x", "", page.change.number)
+    html = page_html(page, compare)
+    assert "Since then what analysts need changed" in html
+    assert '<svg viewBox="0 0 972' not in html
+    assert compare.report_folder(page) is None
+
+
 def test_labels_of_the_map_do_not_meet() -> None:
     rows = [
         {"name": f"candidate number {k}", "found": 20.0 + 3 * k, "low": 19.0 + 3 * k, "high": 21.0 + 3 * k,

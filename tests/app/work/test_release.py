@@ -46,6 +46,12 @@ def again(small: Small) -> cf.Release:
     return cf.Plan.from_dict(plan_table(small.state, held["steps"])).protect(data, vault=small.project.folder / "vault")
 
 
+@pytest.fixture
+def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports are written as one word, since they take long and are tested elsewhere."""
+    monkeypatch.setattr(write, "_report", lambda _, path, **__: path.write_text("report"))
+
+
 def test_numbers_of_the_very_file_are_those_of_check(small: Small, drawn: dict[str, Any]) -> None:
     state, asked = small.asked(RULE)
     result = ruled(small.project.folder / asked["folder"], asked["choice"])
@@ -90,6 +96,7 @@ def test_nothing_is_replaced_and_nothing_is_left_behind(small: Small, drawn: dic
     assert (tmp_path / "private" / "old.txt").read_text() == "old"
 
 
+@pytest.mark.usefixtures("no_report")
 def test_a_folder_that_cannot_appear_takes_the_other_along(
     small: Small, drawn: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,6 +119,7 @@ def test_another_file_than_the_one_shown_is_not_written(small: Small, drawn: dic
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.usefixtures("no_report")
 def test_methods_are_not_told_where_nobody_may_tell_them(small: Small, drawn: dict[str, Any], tmp_path: Path) -> None:
     found = write.run(small.work(given(small, drawn, tmp_path, tell=False)))
     assert found["files"][str(tmp_path / "public")] == ["heads.csv", "public-record.json"]

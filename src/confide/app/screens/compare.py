@@ -11,12 +11,13 @@ from typing import Any
 import confide as cf
 from confide.app import compared, words
 from confide.app import rule as rules
-from confide.app.desk import Answer
+from confide.app.desk import Answer, key_of
 from confide.app.documents import KEPT, choice_table, measures_of, study_table
 from confide.app.formulas import checked_formula
+from confide.app.jobs import WAITING
 from confide.app.mapview import map_view
 from confide.app.project import write
-from confide.app.propose import proposal_given
+from confide.app.propose import proposal_given, proposal_of
 from confide.app.state import AS_IT_IS, State
 from confide.app.web import Form, Made, Page, Wrong, listed
 
@@ -35,7 +36,17 @@ def verdict_of(page: Page, start: bool = True, task: str = "verdict") -> Answer:
     """What the rule takes of this state's comparison; with "report", whether its reports are written."""
     rule = choice_table(page.state)
     given = {"folder": given_of(page.state)["folder"], "choice": rule, "name": f"rule-{_mark(rule)}"}
+    if task == "report" and start:
+        _drop_stale(page, key_of(page.project, task, given))
     return page.ask(task, given, lane="long" if task == "report" else "quick", start=start)
+
+
+def _drop_stale(page: Page, key: str) -> None:
+    """Reports of rules that were stated on the way, and are not begun, are not wanted any more."""
+    for job in page.desk.jobs.of(page.project.folder):
+        if job.task == "report" and job.key != key and job.state == WAITING:
+            page.desk.jobs.cancel(job.key)
+            page.desk.jobs.forget(job.key)
 
 
 def _mark(plain: Any) -> str:
@@ -73,7 +84,7 @@ def view(page: Page) -> dict[str, Any]:
         keep_study(page)
     shown = found or last
     rows = compared.rows_of(state, shown, verdict.result) if state.intruders else []
-    proposal = page.ask("propose", proposal_given(state), lane="long", start=False) if state.intruders else Answer()
+    proposal = proposal_of(page)
     waiting = [part for part, on in (
         ("result", answer.waiting or verdict.waiting or report.waiting), ("proposed", proposal.waiting),
     ) if on]  # fmt: skip
@@ -191,8 +202,7 @@ def _proposed(state: State, result: Any) -> list[dict[str, Any]]:
 
 def _add(page: Page, form: Form) -> Made:
     """Proposals as candidates, all in one change."""
-    answer = page.ask("propose", proposal_given(page.state), lane="long", start=False)
-    new = [p for k, p in enumerate(_proposed(page.state, answer.result)) if str(k) in form.all("take")]
+    new = [p for k, p in enumerate(_proposed(page.state, proposal_of(page).result)) if str(k) in form.all("take")]
     if not new:
         raise Wrong.at("", "Tick at least one of the proposals.")
     taken = {c["name"] for c in page.state.candidates}

@@ -10,7 +10,7 @@ from typing import Any
 
 from confide.app import script, words
 from confide.app.checks import checks_of, figures_of
-from confide.app.compared import picked_of
+from confide.app.compared import picked_of, rows_of
 from confide.app.desk import Answer
 from confide.app.documents import ANALYSES, DETAIL, PAIRS, choice_table, plan_table
 from confide.app.project import Moved
@@ -31,10 +31,10 @@ def view(page: Page) -> dict[str, Any]:
     picked = None if verdict.result is None else picked_of(verdict.result)
     name = _name(state, picked)
     ready_to_draw = compared.result is not None and verdict.result is not None and name is not None
-    draw = page.ask("draw", draw_given(state, str(name)), lane="long") if ready_to_draw else Answer()
+    draw = page.ask("draw", draw_given(state, str(name)), lane="quick") if ready_to_draw else Answer()
     write = Answer()
     if draw.result is not None and state.decision.get("write"):
-        write = page.ask("write", write_given(page, draw.result, picked), lane="long", start=False)
+        write = page.ask("write", write_given(page, draw.result, picked), start=False)
     waiting = ["drawn"] if draw.waiting or verdict.waiting else ["written"] if write.waiting else []
     return {
         "first": _first(page, compared, verdict, name), "name": name, "picked": picked, "draw": draw, "write": write,
@@ -65,10 +65,17 @@ def _drawn_view(page: Page, drawn: Any, picked: str | None) -> dict[str, Any]:
     state = page.state
     figures = figures_of(state, drawn)
     return {
-        "figures": figures, "checks": checks_of(state, drawn, picked, page.url("protect")), "formats": FORMATS,
+        "figures": figures, "formats": FORMATS,
+        "checks": checks_of(state, drawn, picked, page.url("protect"), _limits(page, drawn["name"])),
         "fields": _fields(page), "file": file_name(state, _fields(page)["format"]), "drawn": drawn,
         "kept": [(m, figures["kept"][m]) for m in (DETAIL, PAIRS, ANALYSES) if m in figures["kept"]],
     }  # fmt: skip
+
+
+def _limits(page: Page, name: str) -> str:
+    """What of the rule a candidate does not keep on average over draws."""
+    rows = rows_of(page.state, comparison(page).result, None)
+    return next((str(r["limits"]) for r in rows if r["name"] == name), "")
 
 
 def _fields(page: Page) -> dict[str, Any]:
@@ -106,7 +113,7 @@ def write_given(page: Page, drawn: Any, picked: str | None) -> dict[str, Any]:
     """All that the worker writes: made from the state, so that it is the same whenever it is asked."""
     state = page.state
     decided = state.decision
-    checks = checks_of(state, drawn, picked, "")
+    checks = checks_of(state, drawn, picked, "", _limits(page, drawn["name"]))
     texts = {name: script.file_of(state, name) for name in ("study.toml", "script.py")}
     decision = {
         "file": file_name(state, decided["format"]), "plan": drawn["name"], "rule_takes": picked,
@@ -157,7 +164,7 @@ def _write(page: Page, form: Form) -> Made:
         choice=drawn["name"], decision={**kept, **places, "tell": form.has("tell"), "write": at}
     )  # fmt: skip
     after = Page(page.desk, page.project, replace(page.change, state=state), page.query)
-    page.desk.again(page.project, "write", write_given(after, drawn, picked))
+    page.desk.again(page.project, "write", write_given(after, drawn, picked), lane="quick")
     return Made(state, f"Released “{drawn['name']}”", NAME)
 
 
@@ -192,7 +199,7 @@ def _again(page: Page, form: Form) -> str:  # noqa: ARG001
     """Draw again what was cancelled or failed."""
     context = view(page)
     if context["name"] is not None and context["draw"].result is None:
-        page.desk.again(page.project, "draw", draw_given(page.state, context["name"]))
+        page.desk.again(page.project, "draw", draw_given(page.state, context["name"]), lane="quick")
     return NAME
 
 

@@ -34,7 +34,7 @@ def run(work: Work) -> dict[str, Any]:
     work.progress(2, 3, "looking at variables")
     found = cf.roles(data)
     missing = found.frame.filter(pl.col("missing") > 0)
-    labels = sum(1 for v in cf.schema(data).variables.values() if getattr(v, "labels", None))
+    labels = sum(1 for v in cf.schema(data).variables.values() if v.value_labels)
     said = {
         "rows": frame.height, "columns": frame.width, "who": "people", "seconds": time.perf_counter() - began,
         "format": Path(source).suffix.lstrip(".").upper() if not source.startswith("demo:") else "shipped with confide",

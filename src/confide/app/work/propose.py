@@ -34,7 +34,7 @@ def run(work: Work) -> dict[str, Any]:
     named = [*([chosen] if chosen in advice.study.plans else []), *(p for p in best if p != chosen)]
     plans = [{"name": _short(n), "steps": _steps(advice.study.plans[n])} for n in named]
     return {"plans": plans, "tried": advice.frame.height, "evaluations": advice.evaluations, "seconds": advice.seconds,
-            "met": advice.plan is not None}  # fmt: skip
+            "met": advice.plan is not None, "asked": {k: asked[k] for k in ("shared", "keys", "intruder")}}  # fmt: skip
 
 
 def _steps(plan: cf.Plan) -> list[dict[str, Any]]:
