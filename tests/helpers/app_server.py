@@ -85,6 +85,14 @@ class Visit:
         """Wait for something to be there."""
         return self.page.wait_for_selector(what, timeout=SECONDS)
 
+    def until(self, holds: Any) -> None:
+        """Wait until something holds; asked from outside, since the page evaluates no text."""
+        for _ in range(SECONDS // 50):
+            if holds():
+                return
+            self.page.wait_for_timeout(50)
+        raise AssertionError("it takes too long")
+
 
 @contextmanager
 def visiting(browser: Any, server: Server, width: int = 1280, enter: bool = True, **options: Any) -> Iterator[Visit]:

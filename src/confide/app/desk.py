@@ -34,11 +34,8 @@ class Answer:
 
     result: Any = None
     job: Job | None = None
-
-    @property
-    def waiting(self) -> bool:
-        """Whether it is on its way."""
-        return self.result is None and self.job is not None and not self.job.over
+    waiting: bool = False
+    """Whether it was on its way when it was asked for: it may have come since."""
 
 
 @dataclass(eq=False)
@@ -83,7 +80,10 @@ class Desk:
             return Answer(job.result, job)
         if job is None and start:
             job = self.jobs.submit(Job(key, task, lane, project.folder, given))
-        return Answer(None, job)
+        if job is None:
+            return Answer()
+        over = job.over
+        return Answer(job.result, job) if job.state == DONE and over else Answer(None, job, waiting=not over)
 
     def again(self, project: Project, task: str, given: Mapping[str, Any], lane: str = "long") -> Job:
         """Begin a piece of work, also one that was cancelled or failed before."""

@@ -104,7 +104,7 @@ def _panel(state: State, result: Mapping[str, Any] | None, rows: int) -> dict[st
 
 def _shape(state: State, opened: int, result: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """Shares of people by value before and after, for the variable of the opened step."""
-    if result is None or not opened:
+    if result is None or not opened or state.steps[opened - 1]["method"] == DROP:
         return None
     for variable in plans.variables_of(state.steps[opened - 1]):
         if rows := result["shares"].get(variable):

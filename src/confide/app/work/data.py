@@ -6,8 +6,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 import confide as cf
 from confide.app.documents import DATA
 
@@ -21,10 +19,3 @@ def data_of(folder: Path) -> Any:
 @lru_cache(maxsize=1)
 def _read(path: str, changed: int) -> Any:  # noqa: ARG001 - another time is another file
     return cf.read(path)
-
-
-def frame_of(folder: Path) -> pl.DataFrame:
-    """The project's data without their labels."""
-    data = data_of(folder)
-    frame: pl.DataFrame = data if isinstance(data, pl.DataFrame) else data.to_polars()
-    return frame

@@ -8,7 +8,6 @@ import polars as pl
 
 import confide as cf
 from confide.app.state import AS_IT_IS
-from confide.app.work.data import frame_of
 from confide.app.work.measured import drafted, effect, intruders_of
 from confide.app.work.plain import finite
 from confide.app.work.preview import preview
@@ -21,8 +20,9 @@ Plans = dict[int, cf.Plan]
 
 
 def run(work: Work) -> dict[str, Any]:
-    """The effect of each number of steps; a step that cannot be carried out is told with its reason."""
-    plans, problems = _valid(work)
+    """The effect of each number of steps; a step that cannot be carried out is told with its reason. What is no plan
+    yet (a step that needs a later one) counts with the next."""
+    plans, wrong = _stated(work)
     intruders = intruders_of(work.given["intruders"])
     preview(work, plans[max(plans)], max(plans), intruders)
     while True:
@@ -30,40 +30,42 @@ def run(work: Work) -> dict[str, Any]:
             result = drafted(work, DRAFT, {named(k): p for k, p in plans.items()}, intruders)
             break
         except cf.InputError as error:
-            last = max(plans)
-            if last == 0:
+            found = _blamed(error, plans)
+            if 0 in found:
                 raise
-            problems = {last: _said(error)}
-            del plans[last]
-    return {**_told(result, plans), "problems": {str(k): each for k, each in problems.items()}}
+            wrong |= found
+            plans = {k: p for k, p in plans.items() if k not in found}
+    broken = max(plans) + 1
+    return {**_told(result, plans), "problems": {str(broken): wrong[broken]} if broken in wrong else {}}
+
+
+def _stated(work: Work) -> tuple[Plans, dict[int, list[str]]]:
+    """Plans by their number of steps, and what is wrong with those that are none."""
+    plans: Plans = {}
+    wrong: dict[int, list[str]] = {}
+    for count, table in enumerate(work.given["plans"]):
+        try:
+            plans[count] = cf.Plan.from_dict(table)
+        except cf.InputError as error:
+            if count == 0:
+                raise
+            wrong[count] = list(error.problems)
+    return plans, wrong
+
+
+def _blamed(error: cf.InputError, plans: Plans) -> dict[int, list[str]]:
+    """What is wrong by the number of steps, where sentences name plans; else it is the plan with most steps."""
+    out: dict[int, list[str]] = {}
+    for count in plans:
+        where = f'plan "{named(count)}": '
+        if own := [p.removeprefix(where) for p in error.problems if p.startswith(where)]:
+            out[count] = own
+    return out or {max(plans): list(error.problems)}
 
 
 def named(count: int) -> str:
     """What the plan with so many steps is called."""
     return AS_IT_IS if count == 0 else f"with {count} step{'s' * (count != 1)}"
-
-
-def _said(error: cf.InputError) -> list[str]:
-    return list(error.problems) or [str(error)]
-
-
-def _valid(work: Work) -> tuple[Plans, dict[int, list[str]]]:
-    """Plans by their number of steps. What is no plan yet (a step that needs a later one) counts with the next; the
-    step from which on nothing can be carried out is told."""
-    frame = frame_of(work.folder)
-    plans: Plans = {}
-    wrong: dict[int, list[str]] = {}
-    for count, table in enumerate(work.given["plans"]):
-        try:
-            plan = cf.Plan.from_dict(table)
-            plan.check(frame)
-            plans[count] = plan
-        except cf.InputError as error:
-            wrong[count] = _said(error)
-    if 0 not in plans:
-        raise cf.InputError(" ".join(wrong[0]), wrong[0])
-    broken = max(plans) + 1
-    return plans, {k: each for k, each in wrong.items() if k == broken}
 
 
 def _told(result: cf.StudyResult, plans: Plans) -> dict[str, Any]:

@@ -37,5 +37,8 @@ def _sizes(alike: pl.Series) -> list[list[Any]]:
 
 
 def _groups(groups: pl.DataFrame) -> list[dict[str, Any]]:
-    shares = groups.with_columns(alone_share=pl.col("alone") / pl.col("people"))
+    """Groups of people, the most exposed first."""
+    shares = groups.with_columns(alone_share=pl.col("alone") / pl.col("people")).sort(
+        "alone_share", descending=True, maintain_order=True
+    )
     return rows_of(shares, "variable", "group", "people", "alone", "alone_share", "found", "found_share")
