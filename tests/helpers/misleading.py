@@ -1,0 +1,21 @@
+"""A file and a plan that mislead everybody who reads what was altered."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+import confide as cf
+
+KNOWS = ["sex", "area", "age"]
+DECK = cf.Plan([cf.HotDeck("age", within=["sex"], coarser=[[]], donors=5)])
+"""Nearly nobody keeps an own age, and ages are told by few."""
+
+
+def misleading(n: int = 400) -> pl.DataFrame:
+    """People whose ages say nothing of anything else."""
+    rng = np.random.default_rng(3)
+    return pl.DataFrame({
+        "sex": rng.choice(["f", "m"], n), "area": rng.choice([*"ABCDEFGHIJKLMNOPQRST"], n),
+        "age": rng.integers(0, 3_000, n), "pay": rng.gamma(2, 1500, n).round(2),
+    })  # fmt: skip
