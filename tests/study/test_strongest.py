@@ -14,7 +14,7 @@ from confide.study.evaluate import repeat_seed
 from confide.study.levels import booked, contenders
 from confide.study.meeting import Met
 from confide.study.statement.checks import RISKS
-from tests.helpers.misleading import DECK, misleading
+from tests.helpers.misleading import CELL, DECK, misleading
 from tests.helpers.misleading import KNOWS as FEW
 
 HEADS = cf.demo("heads").head(600)
@@ -106,11 +106,11 @@ def test_a_plan_that_misleads_every_other_level_is_booked_at_what_guesses_find()
     study = cf.Study(data, {"deck": DECK, "swap": swap}, {"near": cf.Intruder(knows=FEW)}, ["hellinger"], 2, seed=1)
     result = study.run()
     rows, tried = result.frame.filter(plan="deck"), result.levels.filter(plan="deck", repeat=0)
-    cells = data.n_unique(["sex", "area"])  # somebody who guesses in a cell finds one of it
+    cells = data.n_unique(CELL)  # somebody who guesses in a cell finds one of it
     assert set(rows["level"]) == {"unaltered"}
     assert rows["found"].to_list() == pytest.approx([cells] * 2)
     assert rows["claimed_matches"].to_list() == pytest.approx([cells] * 2)
-    assert tried.filter(pl.col("level") != "unaltered")["found"].max() < 0.2 * cells
+    assert tried.filter(pl.col("level") != "unaltered")["found"].max() < 0.3 * cells
     assert set(tried["level"]) == {"informed", "exact", "unaltered", "naive"}
     assert set(result.frame.filter(plan="swap")["level"]) <= {"informed", "exact"}
     assert "near, unaltered" in str(result)
@@ -122,8 +122,8 @@ def test_leaving_altered_values_aside_counts_absence_by_what_is_unaltered() -> N
     who = cf.Intruder(knows=FEW, membership=cf.Unsure(population=people))
     result = cf.Study(data, {"deck": DECK}, {"near": who}, ["hellinger"], seed=1).run()
     tried = dict(result.levels.filter(plan="deck").select("level", "found").iter_rows())
-    count = people.group_by("sex", "area").len("N")
-    customary = (1 / data.join(count, on=["sex", "area"])["N"]).sum()
+    count = people.group_by(CELL).len("N")
+    customary = (1 / data.join(count, on=CELL)["N"]).sum()
     assert tried["unaltered"] == pytest.approx(customary)
     assert "naive" not in tried
 

@@ -13,7 +13,7 @@ import pytest
 import confide as cf
 from confide.study.advise.aside import found_aside
 from confide.study.advise.trials import Job, Trial, Work
-from tests.helpers.misleading import DECK, misleading
+from tests.helpers.misleading import CELL, DECK, misleading
 
 KEYS = ["sex", "area", "age"]
 
@@ -273,7 +273,7 @@ def test_a_plan_that_misleads_whoever_reads_it_is_told() -> None:
     plans = {"deck": DECK, "swap": cf.Plan([cf.Swap("area", rate=0.1)])}
     study = cf.Study(data, plans, {"near": cf.Intruder(knows=["sex", "area", "age"])}, ["hellinger"], 2, seed=1)
     result = study.run()
-    cells = data.n_unique(["sex", "area"]) / data.height  # somebody who guesses in a cell finds one of it
+    cells = data.n_unique(CELL) / data.height  # somebody who guesses in a cell finds one of it
     said = found_aside(result, "deck")
     assert f'"near" finds most, {100 * cells:.3g}% of people, not ' in said
     assert not found_aside(result, "swap")
