@@ -22,9 +22,9 @@ def found_aside(result: StudyResult, plan: str) -> str:
         return ""
     who, share = means["intruder"][0], means["found_share"][0]
     read = result.levels.filter((pl.col("plan") == plan) & (pl.col("intruder") == who) & (pl.col("level") != UNALTERED))
-    most = read.group_by("level").agg(pl.col("found").mean())["found"].max()
-    targets = result.frame.filter(plan=plan, intruder=who)["targets"].mean()
-    told = f", not {amount('found_share', most / targets)}" if most is not None and targets else ""
+    most: float | None = read.group_by("level").agg(pl.col("found").mean()).select(pl.max("found")).item()
+    targets: float = result.frame.filter(plan=plan, intruder=who).select(pl.mean("targets")).item()
+    told = "" if most is None else f", not {amount('found_share', most / max(targets, 1.0))}"
     return (
         f'The plan misleads whoever reads what it altered: "{who}" finds most, {amount("found_share", share)} of people'
         f"{told}, by leaving altered values aside and guessing among the records that agree in the others. That "
