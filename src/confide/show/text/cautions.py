@@ -92,7 +92,9 @@ def _level_caution(attack: Attack) -> str:
     if len(names) < 2:
         return ""
     if attack.release.frame.height * attack.release.frame.width > PRINTED:
-        return f"levels {' and '.join(names[1:])} were not tried on a file of this size: ask attack.stronger()."
+        others = " and ".join([", ".join(names[1:-1]), names[-1]] if len(names) > 2 else names[1:])
+        what = "levels" if len(names) > 2 else "level"
+        return f"{what} {others} {'were' if len(names) > 2 else 'was'} not tried on a file of this size: ask attack.stronger()."
     tried = attack.stronger()
     if not tried.better:
         return ""
