@@ -12,8 +12,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from confide.attack.intruder import Intruder
 from confide.core.errors import InputError
 from confide.core.random.seeds import checked_seed, fresh_seed, stream
@@ -173,12 +171,7 @@ def _told(
 ) -> Advice:  # fmt: skip
     plans = {c.name: c.plan for c in (final.everything, *final.candidates)}
     near = nearest_of(search, ending, plans.get(ending.nearest))
-    best = plans[ending.name if ending.name is not None else ending.nearest]
-    rows = ending.result.frame.filter(plan=ending.name or ending.nearest).group_by("intruder")
-    seen = rows.agg(pl.col("found_share").mean())["found_share"].drop_nulls().max()
-    told = {m: mean for kind, m, mean, _, _ in ending.confirmed.rows() if kind == "risk"}
-    least = float(told.get("found_share", 0.0 if seen is None else seen))
-    aside = found_aside(final, best, seed, least, search.limits.get("found_share"))
+    aside = found_aside(ending.result, ending.name or ending.nearest)
     return Advice(
         plan=None if ending.name is None else plans[ending.name], name=ending.name, choice=ending.choice,
         study=ending.result, confirmed=ending.confirmed, frame=tried_frame(search, ending, chosen),
