@@ -15,7 +15,6 @@ from confide.core.run.compile import compiled
 NARROW = 2e-2
 """Width of a cell times the distance to it, in standard deviations, up to which the log of its area is a polynomial in
 the squared distance: what is left out, u^6 / 2835 with u = x h / 2, is below 1e-15."""
-
 WIDER = 8e-2
 """The same with one term more, where some records are further off: what is left out, u^8 / 37800, is below 1e-15."""
 
