@@ -30,8 +30,8 @@ class Table:
         reach, people = np.full(records, -np.inf), np.zeros(records)
         _reach(logs, nodes.count, FAR, reach, people)
         few = np.flatnonzero(people == 1)
-        near = logs[:-1, few].T
-        near = np.isfinite(near) & (near >= (reach[few] - FAR)[:, None])
+        mine = logs[:-1, few].T
+        near = np.isfinite(mine) & (mine >= (reach[few] - FAR)[:, None])
         top = np.maximum(reach, logs[-1])
         np.subtract(logs, np.where(np.isfinite(top), top, 0.0), out=logs)
         np.exp(logs, out=logs)

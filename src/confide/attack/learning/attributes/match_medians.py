@@ -190,9 +190,7 @@ def _read_matches(  # type: ignore[no-untyped-def]
         for b in range(last):
             whole += p[b]
             weighted += moment[b]
-        low, held, upto = _reach(
-            (0.5 - tie) * whole, p, moment, a, e, at, mass, nodes, records, begin, points, -1, 0.0
-        )
+        low, held, upto = _reach((0.5 - tie) * whole, p, moment, a, e, at, mass, nodes, records, begin, points, -1, 0.0)
         high, _, _ = _reach((0.5 + tie) * whole, p, moment, a, e, at, mass, nodes, records, begin, points, -1, 0.0)
         guess = 0.5 * (values[low] + values[high])
         out[0, u] = guess

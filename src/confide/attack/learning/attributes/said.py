@@ -24,7 +24,7 @@ from confide.protect.likelihoods.silent import Silent
 from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.evidence import Evidence
 from confide.protect.seam.fitted import SYNTHETIC, View
-from confide.protect.seam.likelihood import Likelihood, take
+from confide.protect.seam.likelihood import Columns, Likelihood, take
 
 How = Literal[
     "kept", "taken as released", "taken as true", "coarsened", "altered", "synthetic", "says nothing", "not released"
@@ -124,24 +124,38 @@ class Said:
         """
         assert self.like is not None
         column = self.case.original[self.variable]
+        met, t = self._true(values, known)
+        z = take(self.like.record, rows)
+        if type(self.like) is Normal:
+            out = np.zeros((len(values) + 1, len(rows)))
+            add_normal(self.like, t, z, out)
+        else:
+            out = self.like.log_every(t, z)
+        for v, label in ({} if self.evidence is None else self.evidence.labels).items():
+            if v == self.variable:
+                np.copyto(out, -np.inf, where=label.of(met)[:, None] != label.released[rows])
+        if column.kind == "numeric" and not self.like.makes_missing:
+            self._missing(out, rows)
+        return out
+
+    def _true(self, values: F64, known: Records | None) -> tuple[Records, Columns]:
+        """True values, missing last, as they met the step, and their side of the likelihood; those asked about last
+        are kept where nothing else was altered together with them."""
+        last = self.kept.get("true")
+        if last is not None and known is None and last[0] is values:
+            return last[1], last[2]
+        assert self.like is not None
+        column = self.case.original[self.variable]
         gone = np.nan if column.kind == "numeric" else -1
         every = column.with_values(np.append(values, gone).astype(column.values.dtype))
         columns = [every]
         if known is not None:
             columns += [c.take(np.zeros(len(every), dtype=np.int64)) for c in known.values()]
         met = self.view.met(Records(columns))
-        t, z = self.like.target(met), take(self.like.record, rows)
-        if type(self.like) is Normal:
-            out = np.zeros((len(every), len(rows)))
-            add_normal(self.like, t, z, out)
-        else:
-            out = self.like.log_every(t, z)
-        for v, label in ({} if self.evidence is None else self.evidence.labels).items():
-            if v == self.variable:
-                out[label.of(met)[:, None] != label.released[rows]] = -np.inf
-        if column.kind == "numeric" and not self.like.makes_missing:
-            self._missing(out, rows)
-        return out
+        found = met, self.like.target(met)
+        if known is None:
+            self.kept["true"] = values, *found
+        return found
 
     @cached_property
     def shown(self) -> I64:
