@@ -122,7 +122,7 @@ def test_a_sample_is_the_same_people_for_a_seed_and_none_of_a_small_file() -> No
 def test_only_the_end_is_left_out(threads: int) -> None:
     left, lock = [7], threading.Lock()
 
-    def more() -> bool:
+    def more(_: int) -> bool:
         with lock:
             left[0] -= 1
             return left[0] >= 0
