@@ -35,7 +35,9 @@ def helped(plan: KernelPlan, into: Into, threads: int, advance: Callable[[int], 
         at, which = np.nonzero(log_e > -np.inf)
         weights = Weights.of(part, which)
         of = starts(at, len(log_e))
-        mixed = Mixed(np.ascontiguousarray(weights.log_w.T), of, weights.place(which).astype(np.int64), log_e[at, which])
+        mixed = Mixed(
+            np.ascontiguousarray(weights.log_w.T), of, weights.place(which).astype(np.int64), log_e[at, which]
+        )
         rest = part.tables, _believed(part, weights.classes), part.numbers(noisy), part.own
         many = 2 + int(np.diff(of).max(initial=0))
         for a, b, synthetic in in_turn(part, of, which):

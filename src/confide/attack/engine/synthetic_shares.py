@@ -7,6 +7,7 @@ the classes that it may have, for the records of its block; and so many targets 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
@@ -119,7 +120,7 @@ def _spans(asked: _Asked, start: I64) -> list[tuple[int, int]]:
     until = np.concatenate([[0.0], np.cumsum(new)])[start[1:]]
     part = (until // ROOM).astype(np.int64)
     edges = [0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), many]
-    return [(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True) if a < b]
+    return [(a, b) for a, b in pairwise(edges) if a < b]
 
 
 def _copulas(r: F64 | None, there: Bools, n: int) -> tuple[I64, F64, F64]:

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
@@ -88,7 +89,7 @@ def other_rows(scene: Scene, groups: Grouping) -> list[OtherRows]:
             homes = number_homes(u, reference, targets, at)
         else:
             alike = scene.classes.steps[i]
-            p = _by_value(np.exp(scene.fit.believed.log_pi), alike.of, len(alike))
+            p = _by_value(np.exp(np.asarray(scene.fit.believed.log_pi)), alike.of, len(alike))
             homes = category_homes(u, scene.classes.frames[i].take(alike.first), p, reference, targets, at)
         if homes is not None:
             out.append(OtherRows.of(homes, groups.released, at.released < 0))
@@ -156,7 +157,7 @@ class UnitPlan:
         if self.scene.knowledge.nearest:
             part = part + (part[-1:].max(initial=0) + 1) * self.block
         edges = [*np.flatnonzero(np.diff(part, prepend=-1)).tolist(), len(part)]
-        return [(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True) if a < b]
+        return [(a, b) for a, b in pairwise(edges) if a < b]
 
 
 def log_unit_rows(scene: Scene, says: Sequence[OtherRows], t: I64, at: I64) -> dict[str, F64]:
@@ -212,8 +213,10 @@ def _log_rows(plan: UnitPlan, a: int, b: int, of: I64, each: Sequence[tuple[I64,
     target among `each`."""
     s, t = plan.scene, plan.first[a:b]
     if len(each) == 1:
-        parts = log_unit_rows(s, plan.says, t, each[0][0])
-        return np.asarray(np.sum([np.broadcast_to(p, (len(t), len(each[0][0]))) for p in parts.values()], axis=0)).ravel()
+        whole = np.zeros((len(t), len(each[0][0])))
+        for part in log_unit_rows(s, plan.says, t, each[0][0]).values():
+            whole += part
+        return whole.ravel()
     rows = np.concatenate([at for at, _, _ in each])
     size = np.array([len(at) for at, _, _ in each])
     begin = np.cumsum(size) - size

@@ -29,7 +29,7 @@ from confide.study.advise.budget import Budget, stated_budget
 from confide.study.advise.cost import at_the_end, cut
 from confide.study.advise.finish import FEW, FINALISTS, ended, finalists, names_of, with_anchor
 from confide.study.advise.result import Advice
-from confide.study.advise.room import stated_memory, tight
+from confide.study.advise.room import USUAL, stated_memory, tight
 from confide.study.advise.search import Search
 from confide.study.advise.space import Space, offered
 from confide.study.advise.told import families_frame, nearest_of, reason_of, tried_frame, untried_frame
@@ -87,8 +87,8 @@ def advise(
     `quick`, which also has fewer finalists). With a number of evaluations and a `seed` the answer is the same again; a
     time decides only how many evaluations begin, and `Advice.evaluations` is that number. `repeats`: releases of each
     finalist. `folder`: finished evaluations are kept there, and a search that was stopped goes on; it is private.
-    `memory`: as "2 GB", what the process may take: above it, evaluations run one after another and what is remembered
-    is dropped. `threads` never changes a result.
+    `memory`: as "2 GB" (the default), what the process should take: near it, evaluations run one after another and what
+    is remembered is dropped; one that takes more by itself is not cut off. `threads` never changes a result.
 
     >>> import confide as cf
     >>> few = cf.demo("heads").head(150).select("sex", "race", "age")
@@ -121,7 +121,7 @@ def advise(
         most = FEW if quick else FINALISTS
         limits = checked_limits(asked.limits, study.measures, learnt=study.own_risks)
         needed = _needed(study, asked.by, min_utility)
-        room = stated_memory(memory)
+        room = stated_memory(USUAL if memory is None else memory)
         work = Work(study, needed, seed, sample_of(study.data.height, _share(limits, study), seed), store)
         dials, untried = _useful(asked, limits, quick)
         with progress_bar("searching", int(limit), progress) as done:

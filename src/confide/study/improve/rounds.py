@@ -102,7 +102,11 @@ class Rounds:
 
     def _at_every_level(self, most: int) -> list[Seen]:
         """The promising ones, when all of them were attacked at every level."""
-        while unsure := [s for s in (best := self._promising(most)) if not s.glimpse.sure]:
+        while True:
+            best = self._promising(most)
+            unsure = [s for s in best if not s.glimpse.sure]
+            if not unsure:
+                return best
             found = side_by_side(
                 lambda s, cores: self._once(s.one, cores, every=True), unsure, self.study.data.height, self.threads,
                 "at every level", self.progress,
@@ -110,7 +114,6 @@ class Rounds:
             again = dict(zip(map(id, unsure), found, strict=True))
             self.failed += sum(s is None for s in found)
             self.seen = [s for old in self.seen if (s := again.get(id(old), old)) is not None]
-        return best
 
     def _changes(
         self, dials: Sequence[Dial], kept: Sequence[str], few: Sequence[int]
