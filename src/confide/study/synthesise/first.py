@@ -82,7 +82,7 @@ def synthesise(
     >>> made.data.height, "id" in made.data.columns
     (1000, False)
     >>> made.frame["variable"].to_list()[:3], made.frame["model"][0]
-    (['sex', 'hispanic', 'race'], 'CartSynthesis')
+    (['age', 'wage_income', 'other_income'], 'CartSynthesis')
     """
     problems = Problems()
     problems.when(not isinstance(find_rules, bool), "find_rules is true or false.")
