@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from confide.attack.beliefs import multinomial
-from confide.attack.beliefs.class_model import indicators
+from confide.attack.beliefs.class_factors import indicators
 
 PATTERNS = 6_000
 

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from confide.attack.beliefs import label_sums, pattern_sums
-from confide.attack.beliefs.class_model import indicators
+from confide.attack.beliefs.class_factors import indicators
 from confide.attack.beliefs.held_out import U64
 from confide.frames.columns import F64, I64, Bools
 from confide.frames.distinct import dense
