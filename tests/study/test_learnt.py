@@ -204,7 +204,7 @@ def test_only_levels_that_may_be_booked_are_guessed_at(monkeypatch: pytest.Monke
     plan, who = cf.Plan([cf.Swap("race", rate=0.5)], identifiers=["id"]), {"near": WHO["near"]}
     monkeypatch.setattr("confide.study.evaluate.contenders", lambda _: {"near": ["exact"]})
     found = evaluate(HEADS, plan, who, [cf.Hellinger()], 1, ways=every, learns=[cf.Learns("tenure")])
-    assert len(found.met["near"]) == 3
+    assert len(found.met["near"]) == 4
     assert [one.level for one in found.learnt] == ["exact"]
     assert not evaluate(HEADS, plan, who, [cf.Hellinger()], 1, ways=every).learnt
 

@@ -14,6 +14,8 @@ from confide.study.evaluate import repeat_seed
 from confide.study.levels import booked, contenders
 from confide.study.meeting import Met
 from confide.study.statement.checks import RISKS
+from tests.helpers.misleading import CELL, DECK, misleading
+from tests.helpers.misleading import KNOWS as FEW
 
 HEADS = cf.demo("heads").head(600)
 KNOWS = ["sex", "race", "marital", "age"]
@@ -32,7 +34,7 @@ def test_the_level_that_is_right_most_often_is_booked_and_named() -> None:
     rows = result.frame.filter(plan="swaps")
     assert set(rows["level"]) == {best}
     assert rows["found"].mean() == pytest.approx(full["found"].max())
-    assert set(tried["level"]) == {"informed", "exact", "naive"}
+    assert set(tried["level"]) == {"informed", "exact", "unaltered", "naive"}
     for repeat, found in rows.select("repeat", "found").iter_rows():
         release = SWAPS.protect(HEADS, seed=repeat_seed(3, repeat), draws="shared")
         attack = levels_of(result.intruders["near"])[best].attack(release)
@@ -73,6 +75,57 @@ def test_a_naive_intruder_is_booked_where_it_is_ahead_beyond_chance(
     assert booked([{"naive": m["naive"]} for m in repeats]) == "naive"
     exact = [{"informed": met(b), "exact": met(b + 1)} for b in informed]
     assert booked(exact) == "exact"  # of two whose claims can be believed, the one that finds more
+
+
+@pytest.mark.parametrize(
+    ("aside", "informed", "books"),
+    [
+        ([80.0, 80.0], [3.0, 2.0], "unaltered"),  # misled
+        ([80.0], [40.0], "unaltered"),
+        ([80.0], [60.0], "informed"),  # one draw: within what a count can differ by
+        ([80.0, 80.0], [78.0, 79.0], "informed"),  # a tie
+        ([8_000.0] * 5, [7_700.0] * 5, "informed"),  # less than a twentieth
+        ([8_000.0] * 5, [7_500.0] * 5, "unaltered"),
+        ([10.0], [12.0], "informed"),
+    ],
+)
+def test_one_who_leaves_altered_values_aside_is_booked_where_all_others_are_misled(
+    aside: list[float], informed: list[float], books: str
+) -> None:
+    each = zip(aside, informed, strict=True)
+    repeats = [{"informed": met(b), "exact": met(b - 1), "unaltered": met(a), "naive": met(b / 2)} for a, b in each]
+    assert booked(repeats) == books
+    naive = [{**m, "naive": met(2 * (m["unaltered"].risks["found"] or 0) + 100)} for m in repeats]
+    assert booked(naive) == "naive"  # whoever finds most of those who are ahead for a reason
+    assert booked([{"unaltered": m["unaltered"]} for m in repeats]) == "unaltered"
+
+
+def test_a_plan_that_misleads_every_other_level_is_booked_at_what_guesses_find() -> None:
+    data = misleading()
+    swap = cf.Plan([cf.Swap("area", rate=0.1)])
+    study = cf.Study(data, {"deck": DECK, "swap": swap}, {"near": cf.Intruder(knows=FEW)}, ["hellinger"], 2, seed=1)
+    result = study.run()
+    rows, tried = result.frame.filter(plan="deck"), result.levels.filter(plan="deck", repeat=0)
+    cells = data.n_unique(CELL)  # somebody who guesses in a cell finds one of it
+    assert set(rows["level"]) == {"unaltered"}
+    assert rows["found"].to_list() == pytest.approx([cells] * 2)
+    assert rows["claimed_matches"].to_list() == pytest.approx([cells] * 2)
+    assert tried.filter(pl.col("level") != "unaltered")["found"].max() < 0.3 * cells
+    assert set(tried["level"]) == {"informed", "exact", "unaltered", "naive"}
+    assert set(result.frame.filter(plan="swap")["level"]) <= {"informed", "exact"}
+    assert "near, unaltered" in str(result)
+    assert "misleads whoever reads what it altered" in " ".join(str(result).split())
+
+
+def test_leaving_altered_values_aside_counts_absence_by_what_is_unaltered() -> None:
+    people, data = misleading(1200), misleading(1200).head(300)
+    who = cf.Intruder(knows=FEW, membership=cf.Unsure(population=people))
+    result = cf.Study(data, {"deck": DECK}, {"near": who}, ["hellinger"], seed=1).run()
+    tried = dict(result.levels.filter(plan="deck").select("level", "found").iter_rows())
+    count = people.group_by(CELL).len("N")
+    customary = (1 / data.join(count, on=CELL)["N"]).sum()
+    assert tried["unaltered"] == pytest.approx(customary)
+    assert "naive" not in tried
 
 
 def test_sampling_protects_people_of_whom_it_is_not_known_that_they_are_in_the_file() -> None:

@@ -235,15 +235,16 @@ class Intruder(Statement):
 
     @classmethod
     def at(cls, level: str, **options: Any) -> Intruder:
-        """An intruder with all parts at one level; "super_naive" leaves all of them out, so that candidates are alike.
+        """An intruder with all parts at one level; "unaltered" leaves all of them out, so that candidates, who agree in
+        what is unaltered, are alike (Huckett and Larsen say "super_naive", which is understood too).
 
         >>> import confide as cf
-        >>> cf.Intruder.at("super_naive", knows=["sex", "age"]).levels
+        >>> cf.Intruder.at("unaltered", knows=["sex", "age"]).levels
         ('ignore', 'ignore', 'ignore')
         """
-        part = "ignore" if level == "super_naive" else level
+        part = "ignore" if level in ("unaltered", "super_naive") else level
         if part not in WRITTEN:
-            raise InputError(f'level is one of {STATED} and super_naive, not "{level}".')
+            raise InputError(f'level is one of {STATED}, unaltered and super_naive, not "{level}".')
         return cls(available=part, unavailable=part, others=part, **options)
 
     @property

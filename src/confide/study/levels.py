@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from confide.attack.intruder import Intruder
-from confide.attack.results.stronger import NAMES, level_of, levels_of
+from confide.attack.results.stronger import UNALTERED, level_of, levels_of
 from confide.frames.columns import F64
 from confide.protect.copies import Copies
 from confide.protect.release import Release
@@ -18,7 +18,7 @@ from confide.study.tradeoff.repeats import interval
 Ways = Callable[[str, Intruder, "Release | Copies"], Mapping[str, Intruder]]
 """From an intruder's name, the intruder and the release: the levels at which it attacks, by name."""
 
-NAIVE = NAMES[-1]
+NAIVE = "naive"
 SHARE = 0.05
 """Of what is found; a level that is further ahead is not ahead by chance."""
 ERRORS = 3.0
@@ -62,16 +62,30 @@ def booked(repeats: Sequence[Mapping[str, Met]]) -> str | None:
     """The level with the largest mean of `found` among those tried in every repeat; None where there is none.
 
     Of two that find the same, the one that was stated, or tried, first. A naive intruder claims too much whatever it
-    finds; where it is ahead by no more than chance, the best of the others is booked, whose claims can be believed.
+    finds; where it is ahead by no more than chance, the best of the others is booked, whose claims can be believed. One
+    who leaves altered values aside is booked where the plan misleads those who read them: by more than chance, and by
+    more than 5 percent.
     """
     shared = [level for level in repeats[0] if all(level in met for met in repeats)]
     found = {level: np.array([met[level].risks["found"] or 0.0 for met in repeats]) for level in shared}
-    best = max(shared, key=lambda level: float(found[level].sum()), default=None)
-    others = [level for level in shared if level != NAIVE]
-    if best != NAIVE or not others:
-        return best
-    rival = max(others, key=lambda level: float(found[level].sum()))
-    return rival if _by_chance(found[best], found[rival]) else best
+    last = [level for level in shared if level in (NAIVE, UNALTERED)]
+    rival = _most([level for level in shared if level not in last], found)
+    if rival is None:
+        return _most(shared, found)
+    return _most([rival, *(level for level in last if _ahead(level, found[level], found[rival]))], found)
+
+
+def _most(levels: Sequence[str], found: Mapping[str, F64]) -> str | None:
+    return max(levels, key=lambda level: float(found[level].sum()), default=None)
+
+
+def _ahead(level: str, more: F64, less: F64) -> bool:
+    """Whether a level that is booked only for a reason is ahead of one that is booked for any."""
+    gap = float((more - less).mean())
+    if level == UNALTERED:
+        noise = math.sqrt(float(more.mean() + less.mean()) / len(more))
+        return gap > max(SHARE * float(more.mean()), ERRORS * noise)
+    return gap > 0 and not _by_chance(more, less)
 
 
 def _by_chance(more: F64, less: F64) -> bool:

@@ -7,7 +7,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
@@ -56,39 +56,46 @@ def run_in(
     with calm(), progress_bar("comparing releases", len(pieces), progress) as done:
         many = Counter(p.key for p in pieces)
         done(sum(many[key] for key in found))
-        for part, ways in _parts(study, pieces, found):
-            work = _worker(study, groups, store, ways)
-            for piece, evaluated in _worked(work, _missing(part, found), cores, study.data.height):
-                found[piece.key] = evaluated
-                done(many[piece.key])
+        order = _Order(study, pieces, found)
+        work = _worker(study, groups, store, order.ways)
+        for piece, evaluated in _worked(work, order, cores, study.data.height):
+            found[piece.key] = evaluated
+            done(many[piece.key])
     result = collected(study, seed, [(p, found[p.key]) for p in pieces], time.perf_counter() - began)
     if store is not None:
         keep(result, store.folder)
     return result
 
 
-def _parts(
-    study: Study, pieces: Sequence[Piece], found: Mapping[str, Evaluated]
-) -> Iterator[tuple[list[Piece], Callable[[Piece], Ways]]]:
-    """First repeats, in which every level that could find more is tried; then the others, at those that may win."""
-    first = [p for p in pieces if p.repeat == 0]
-    if not study.strongest:
-        yield list(pieces), lambda _: stated
-        return
-    yield first, lambda _: every
-    win = {p.candidate.name: only(contenders(found[p.key].met)) for p in first}
-    order = {name: i for i, name in enumerate(win)}  # repeats of one plan share what is believed
-    later = sorted((p for p in pieces if p.repeat), key=lambda p: order[p.candidate.name])
-    yield later, lambda piece: win[piece.candidate.name]
+class _Order:
+    """Pieces to be computed, repeats of one plan together, since they share what is believed: first its first repeat,
+    in which every level that could find more is tried, then the others, at those that may win.
 
+    `found`: pieces that are there, by key; more of them while others are computed.
+    """
 
-def _missing(pieces: Sequence[Piece], found: Mapping[str, Evaluated]) -> list[Piece]:
-    """Pieces to be computed; plans that are equal under two names are computed once."""
-    out: dict[str, Piece] = {}
-    for piece in pieces:
-        if piece.key not in found:
-            out.setdefault(piece.key, piece)
-    return list(out.values())
+    def __init__(self, study: Study, pieces: Sequence[Piece], found: Mapping[str, Evaluated]) -> None:
+        self.strongest, self.found = study.strongest, found
+        self.first = {p.candidate.name: p.key for p in pieces if p.repeat == 0}
+        place = {name: i for i, name in enumerate(self.first)}
+        once = {p.key: p for p in reversed(pieces) if p.key not in found}  # plans may be equal under two names
+        self.left = sorted(once.values(), key=lambda p: (place[p.candidate.name], p.repeat))
+
+    def ways(self, piece: Piece) -> Ways:
+        """The levels at which intruders attack in a piece."""
+        if not self.strongest:
+            return stated
+        return only(contenders(self.found[self._before(piece)].met)) if piece.repeat else every
+
+    def following(self) -> Piece | None:
+        """The piece to begin next, which is then no longer left; None where all that are left wait for others."""
+        for i, piece in enumerate(self.left):
+            if not (self.strongest and piece.repeat) or self._before(piece) in self.found:
+                return self.left.pop(i)
+        return None
+
+    def _before(self, piece: Piece) -> str:
+        return self.first[piece.candidate.name]
 
 
 def _worker(
@@ -128,25 +135,29 @@ def hopeless(anchor: Evaluated) -> Iterator[str]:
 
 
 def _worked(
-    work: Callable[[Piece, int | None], Evaluated], todo: Sequence[Piece], cores: int, rows: int
+    work: Callable[[Piece, int | None], Evaluated], order: _Order, cores: int, rows: int
 ) -> Iterator[tuple[Piece, Evaluated]]:
     """Pieces as they are done: the file as it is first and alone, since it shows most mistakes, others side by side."""
-    alone = [p for p in todo[:1] if p.candidate.name == EVERYTHING]
     side_by_side = cores if rows < LARGE else 1
-    for piece in alone if side_by_side > 1 else todo:
+    while order.left and (side_by_side == 1 or order.left[0].candidate.name == EVERYTHING):
+        piece = order.following()
+        assert piece is not None  # nothing else is under way that it could wait for
         yield piece, work(piece, cores)
-    if side_by_side == 1:
-        return
 
     def shared(piece: Piece) -> Evaluated:
         with beside():
             return work(piece, None)
 
     with ThreadPoolExecutor(side_by_side) as pool:
-        running: dict[Future[Evaluated], Piece] = {pool.submit(shared, p): p for p in todo[len(alone) :]}
+        running: dict[Future[Evaluated], Piece] = {}
         try:
-            for future in as_completed(running):
-                yield running[future], future.result()
+            while True:
+                while len(running) < side_by_side and (piece := order.following()) is not None:
+                    running[pool.submit(shared, piece)] = piece
+                if not running:
+                    return
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    yield running.pop(future), future.result()
         except BaseException:
             pool.shutdown(wait=True, cancel_futures=True)
             raise

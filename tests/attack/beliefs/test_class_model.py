@@ -7,7 +7,8 @@ from scipy.optimize import minimize
 
 from confide.attack.beliefs import multinomial, own_records
 from confide.attack.beliefs.cells import Cells
-from confide.attack.beliefs.class_model import indicators, log_class_probabilities, log_joint_probabilities
+from confide.attack.beliefs.class_factors import indicators
+from confide.attack.beliefs.class_model import log_class_probabilities, log_joint_probabilities
 from confide.attack.beliefs.classes import MOST, _joint
 from tests.helpers.held_out import held
 

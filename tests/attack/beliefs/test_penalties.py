@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from confide.attack.beliefs import multinomial
-from confide.attack.beliefs.class_model import indicators
+from confide.attack.beliefs.class_factors import indicators
 
 PATTERNS = 6_000
 
@@ -42,3 +42,14 @@ def test_no_other_penalty_or_design_is_better(columns: int, strength: float, lea
     assert every[design.shape[1], penalty] > max(every.values()) - 0.1
     if design.shape[1]:
         assert least <= penalty <= most
+
+
+def test_a_constant_comes_first_and_columns_rise() -> None:
+    rng = np.random.default_rng(4)
+    design = sp.random(40, 11, density=0.4, random_state=1).tocsr()[:, rng.permutation(11)]
+    assert not design.has_sorted_indices
+    found = multinomial.with_constant(design)
+    np.testing.assert_array_equal(found.toarray(), np.hstack([np.ones((40, 1)), design.toarray()]))
+    twin = sp.hstack([np.ones((40, 1)), design]).tocsr()  # the order of additions is that of SciPy's own
+    for name in ("indptr", "indices", "data"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(twin, name))

@@ -13,13 +13,14 @@ KNOWS = ["sex", "race"]
 @pytest.mark.parametrize(
     ("stated", "names"),
     [
-        ({}, ["informed", "exact", "naive"]),
-        ({"unavailable": "ignore"}, ["informed", "exact", "naive"]),
-        ({"unavailable": "exact", "others": "exact"}, ["exact", "informed", "naive"]),
-        ({"available": "exact"}, ["as stated", "informed", "exact", "naive"]),
+        ({}, ["informed", "exact", "unaltered", "naive"]),
+        ({"unavailable": "ignore"}, ["informed", "exact", "unaltered", "naive"]),
+        ({"unavailable": "exact", "others": "exact"}, ["exact", "informed", "unaltered", "naive"]),
+        ({"available": "exact"}, ["as stated", "informed", "exact", "unaltered", "naive"]),
         ({"available": "naive"}, ["naive"]),
         ({"available": "average"}, ["as stated"]),
         ({"others": "average"}, ["as stated"]),
+        ({"available": "ignore", "unavailable": "ignore", "others": "ignore"}, ["unaltered"]),
         ({"available": "ignore"}, ["as stated"]),
         ({"others": "ignore"}, ["as stated"]),
         ({"others": "naive"}, ["as stated"]),
@@ -39,10 +40,13 @@ def test_only_those_that_can_differ_in_a_release() -> None:
     heads = cf.demo("heads").select("sex", "race", "age").head(300)
     plan = cf.Plan([cf.Swap("race", rate=0.3)])
     release, copies = plan.protect(heads, seed=1), plan.protect(heads, seed=1, copies=2)
-    assert list(levels_of(cf.Intruder(knows=KNOWS), release)) == ["informed", "exact", "naive"]
-    assert list(levels_of(cf.Intruder(knows=KNOWS), copies)) == ["informed", "exact"]
+    assert list(levels_of(cf.Intruder(knows=KNOWS), release)) == ["informed", "exact", "unaltered", "naive"]
+    assert list(levels_of(cf.Intruder(knows=KNOWS), copies)) == ["informed", "exact", "unaltered"]
     assert list(levels_of(cf.Intruder(knows=["sex", "age"]), release)) == ["informed"]
     assert len(levels_of(cf.Intruder(knows=["sex", "age"], errors={"age": 2.0}), release)) == 3
+    noise = cf.Plan([cf.Noise("age", sd=2.0)]).protect(heads, seed=1)
+    interval = cf.Intruder(knows=KNOWS, between={"age": ("low", "high")})
+    assert "unaltered" not in levels_of(interval, noise)
     blind = cf.Release.adopt(heads, release.data)
     assert list(levels_of(cf.Intruder(knows=KNOWS), blind)) == ["informed"]
 

@@ -9,6 +9,8 @@ from polars.testing import assert_frame_equal
 
 import confide as cf
 from confide.attack.results import tried as module
+from tests.helpers.misleading import CELL, DECK, misleading
+from tests.helpers.misleading import KNOWS as FEW
 
 HEADS = cf.demo("heads").head(900).select("id", "sex", "race", "marital", "age", "tenure", "hh_income")
 SYNTHETIC = cf.Plan([cf.NormalSynthesis("hh_income", given=["sex", "age"])], identifiers="id").protect(HEADS, seed=1)
@@ -44,7 +46,17 @@ def test_a_sample_of_targets_has_the_results_of_all(monkeypatch: pytest.MonkeyPa
         exact = cf.Intruder.at("exact", knows=KNOWS)
         some, every = module._again(attack, exact, rows, True), exact.attack(SYNTHETIC, targets).units
         assert_frame_equal(some.drop("target"), every[rows].drop("target"), rel_tol=1e-9)
-        assert attack.stronger().frame["targets"].to_list() == [200] * 3
+        assert attack.stronger().frame["targets"].to_list() == [200] * 4
+
+
+def test_a_caution_names_the_level_that_is_not_misled() -> None:
+    data = misleading()
+    attack = cf.Intruder(knows=FEW).attack(DECK.protect(data, seed=1))
+    tried = attack.stronger()
+    assert tried.better == "unaltered"
+    assert tried.strongest.attack(attack.release).summary().found == pytest.approx(data.n_unique(CELL))
+    assert 'rely on Intruder.at("unaltered", ...)' in " ".join(str(attack).split())
+    assert cf.Intruder.at("unaltered", knows=FEW).levels == tried.strongest.levels
 
 
 def table(*found: float, error: float = 1.0) -> module.Tried:
@@ -80,9 +92,9 @@ def test_a_level_that_is_refused_is_noted() -> None:
     attack = cf.Intruder(knows=["sex", "race", "age"], beliefs=cf.Uniform({"age": (0, 100)})).attack(
         cf.Plan([cf.Noise("age", sd=3)], identifiers="id").protect(HEADS, seed=1)
     )
-    assert attack.stronger().frame.height == 3
+    assert attack.stronger().frame.height == 4
     errors = cf.Intruder(knows=["sex", "hh_income", "age"], errors={"age": 2.0}).attack(SYNTHETIC)
-    assert errors.stronger().frame["level"].to_list() == ["informed", "exact", "naive"]
+    assert errors.stronger().frame["level"].to_list() == ["informed", "exact", "unaltered", "naive"]
 
 
 def test_errors_are_over_units_that_have_several_rows() -> None:

@@ -41,7 +41,7 @@ def test_claims_that_are_off_and_a_stronger_level() -> None:
 def test_large_files_are_tried_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cautions, "PRINTED", 100)
     attack = cf.Intruder(knows=KEYS).attack(SWAPPED)
-    assert "levels exact and naive were not tried on a file of this size: ask attack.stronger()" in printed(attack)
+    assert "levels exact, unaltered and naive were not tried on a file of this size" in printed(attack)
 
 
 def test_a_stated_weakness_is_no_reason_for_a_caution() -> None:

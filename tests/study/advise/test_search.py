@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from typing import Any
 
@@ -13,9 +14,10 @@ import confide as cf
 from confide.protect.seam.dials import Change, Dial
 from confide.study.advise import finish
 from confide.study.advise.budget import Budget, stated_budget
+from confide.study.advise.cost import Cut, at_the_end, cut
 from confide.study.advise.forecast import Ladder
 from confide.study.advise.numbers import Risk, Spread, beats, loss_of, risks_of
-from confide.study.advise.room import stated_memory
+from confide.study.advise.room import stated_memory, tight
 from confide.study.advise.search import Search
 from confide.study.advise.space import Space
 from confide.study.advise.trials import Job, Trial, Tried, Work, sample_of
@@ -122,7 +124,7 @@ def test_a_sample_is_the_same_people_for_a_seed_and_none_of_a_small_file() -> No
 def test_only_the_end_is_left_out(threads: int) -> None:
     left, lock = [7], threading.Lock()
 
-    def more() -> bool:
+    def more(_: int) -> bool:
         with lock:
             left[0] -= 1
             return left[0] >= 0
@@ -209,3 +211,87 @@ def test_nobody_is_beaten_within_noise() -> None:
     assert beats(best, far, measure, spread)
     assert not beats(best, far, measure, Spread(None))
     assert not beats(far, best, measure, spread)
+
+
+def test_what_takes_too_long_does_not_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("confide.study.advise.budget.time.perf_counter", lambda: now[0])
+    budget = Budget(100.0)
+
+    def takes(seconds: float) -> float:
+        now[0] += seconds
+        return seconds
+
+    assert budget.begin("short")  # the first always does
+    assert budget.timed(lambda: takes(2.0), "short") == 2.0
+    assert budget.begin("long")
+    budget.timed(lambda: takes(40.0), "long")
+    assert budget.begin("long")  # 42 + 40 seconds
+    budget.end = 30.0
+    assert not budget.begin("long")
+    assert budget.begin("short")
+    budget.end = 1_000.0  # of the time, 60 percent at most are kept for the end
+    assert not budget.begin("short")
+    now[0] = 30.0
+    assert budget.begin("short")
+    assert budget.left == 70.0
+    assert Budget(20).left is None
+
+
+def trial(seconds: float) -> Trial:
+    return Trial(seconds=seconds)
+
+
+def finalist(name: str, first: float, later: float) -> Tried:
+    plan = cf.Plan([cf.Swap("area", rate=0.2)])
+    return Tried(0, (), name, plan, (), whole=[trial(first), trial(later)])
+
+
+def test_the_end_is_cut_to_the_time_that_is_left_and_says_so() -> None:
+    plans = [finalist("a", 10.0, 4.0), finalist("b", 4.0, 4.0), finalist("c", 4.0, 4.0), finalist("d", 4.0, 4.0)]
+    whole = at_the_end(plans, 5, 2)
+    a, b = 1.3 * (10 + 4 * 4), 1.3 * 5 * 4
+    assert whole == pytest.approx((a + 3 * b + a + b) / 2)
+    assert cut(plans, 5, 2, whole) == Cut(plans, 5)
+    assert cut(plans, 5, 2, None) == Cut(plans, 5)
+    less = cut(plans, 5, 2, whole - 1)
+    assert (less.repeats, less.plans) == (4, plans)
+    assert less.said == "For want of time the study at the end has 4 repeats in place of 5."
+    least = cut(plans, 5, 2, -1.0)
+    assert (least.repeats, least.plans) == (2, plans[:3])
+    assert "2 repeats in place of 5 and 3 finalists in place of 4" in least.said
+    again = cut(plans, 5, 2, 1e6, before=(3, 2))
+    assert (again.repeats, again.plans, again.said) == (least.repeats, least.plans, least.said)
+
+
+def test_few_repeats_say_little_of_their_own_spread() -> None:
+    """Of equal plans, one repeated three times: hardly any pair is told apart, as improbable as three known errors."""
+    measure, rng = cf.Hellinger(pairs=True), np.random.default_rng(4)
+    plan = cf.Plan([cf.Swap("area", rate=0.2)])
+
+    def tried(losses: Any) -> Tried:
+        whole = [Trial(utility={measure.name: float(x)}) for x in losses]
+        return Tried(0, (), "x", plan, (), whole=whole)
+
+    wrong = with_three = 0
+    for _ in range(4_000):
+        a, b = tried(1 + 0.05 * rng.normal(size=3)), tried(1 + 0.05 * rng.normal(size=1))
+        spread = Spread.of([a, b], measure)
+        assert spread.df == 2
+        assert spread.share is not None
+        wrong += beats(a, b, measure, spread)
+        gap = spread.share * math.sqrt(loss_of(a, measure) ** 2 / 3 + loss_of(b, measure) ** 2)  # type: ignore[operator]
+        with_three += loss_of(b, measure) - loss_of(a, measure) > 3 * gap  # type: ignore[operator]
+    assert with_three > 100  # three errors would be passed too often
+    assert wrong <= 20  # 5.4 expected
+    assert Spread(0.1, 1_000_000).errors == pytest.approx(3, abs=1e-4)
+
+
+def test_memory_is_scarce_only_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    dropped: list[int] = []
+    monkeypatch.setattr("confide.study.advise.room.forget", lambda: dropped.append(1))
+    assert not tight(None)
+    assert not tight(10**15)
+    assert not dropped
+    assert tight(10**7)
+    assert dropped == [1]

@@ -49,7 +49,7 @@ def test_the_strongest_level_is_that_of_all_people() -> None:
     study = Study(HEADS, {"a": PLAN}, {"who": who}, ["hellinger"], seed=1)
     release, rows = PLAN.protect(study.source, seed=5, draws="shared"), np.arange(0, 400, 3)
     weight = np.linspace(1, 9, len(rows))
-    seen, added, _ = next(Looking(study, "found", study.measures[0])._levels(who, release, rows, weight, 1))
+    seen, added, _ = next(Looking(study, "found", study.measures[0])._levels(who, release, rows, weight, 1, True))
     assert seen == pytest.approx(added @ weight)
 
 

@@ -32,8 +32,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from confide.attack.beliefs import label_sums
 from confide.attack.beliefs.held_out import U64
-from confide.attack.beliefs.label_regressions import CHUNK, Counted, Functions, Stratum
+from confide.attack.beliefs.label_regressions import Counted, Functions, Stratum
 from confide.core.run.memory import remembered
 from confide.core.run.threads import one_blas_thread
 from confide.frames.columns import F64, I64
@@ -85,10 +86,7 @@ def _into(out: F64, counted: Counted, functions: Functions, strata: Sequence[Str
     found = zip(*(s.tilts(functions, label, n, each) for s in strata), strict=True)
     first, rest, plain = (np.concatenate(part) for part in found)
     tilts = _tilts(counted, functions, (first, rest, plain), base, patterns, n, each)
-    step = max(CHUNK // (counted.k * tilts.shape[1]), 1)
-    for a in range(0, len(patterns), step):
-        rows, tilt = patterns[a : a + step], tilts[a : a + step]
-        out[:, rows] = _normalised(base[label[rows]] + _tilted(functions, label[rows], tilt)).T
+    label_sums.tilted(patterns, label, tilts, functions.spread, base, out)
 
 
 def _tilted(functions: Functions, label: I64, tilt: F64) -> F64:
@@ -109,11 +107,6 @@ def _strata(counted: Counted) -> list[I64]:
     return [mine for mine in (*own, rest) if len(mine)]
 
 
-def _normalised(eta: F64) -> F64:
-    top = eta.max(axis=1, keepdims=True)
-    return np.asarray(eta - top - np.log(np.exp(eta - top).sum(axis=1, keepdims=True)))
-
-
 def _tilts(
     counted: Counted, functions: Functions, expected: tuple[F64, F64, F64], base: F64, patterns: I64, n: F64, each: F64
 ) -> F64:
@@ -126,10 +119,10 @@ def _tilts(
     own = [functions.exponent == e for e in np.unique(functions.exponent)]
     parts = [part * mine for part in expected[:2] for mine in own]
     parts += [np.ones((len(patterns), 1)) * (r == fixed) for fixed in np.flatnonzero(functions.fixed)]
-    features = np.stack([_tilted(functions, label, part[some]) for part in parts])
+    features = np.stack([_tilted(functions, label, part[some]) for part in parts], axis=1)
     kept, out = np.arange(len(parts)), np.zeros(len(parts))
     while True:
-        found = _newton(features[kept], each[rows], base[label])
+        found = _newton(np.ascontiguousarray(features[:, kept]), each[rows], base[label])
         out[:] = 0.0
         out[kept] = found
         wrong = (found < 0) & (kept < 2 * len(own))
@@ -150,29 +143,24 @@ def _some(patterns: I64, n: F64, counted: Counted, many: int) -> I64:
 
 
 def _newton(features: F64, m: F64, base: F64) -> F64:
-    """beta that makes counts m (G, K) likeliest where log p = base + sum of beta times features (V, G, K)."""
-    many, rows = len(features), m.sum(axis=1)
-    flat = features.reshape(many, -1)
-    seen = flat @ m.ravel()
+    """beta that makes counts m (G, K) likeliest where log p = base + sum of beta times features (G, V, K)."""
+    many = features.shape[1]
 
-    def at(beta: F64) -> tuple[float, F64]:
-        log_p = _normalised(base + (beta @ flat).reshape(m.shape))
-        value = float((m * np.where(m > 0, log_p, 0.0)).sum()) - 0.5 * RIDGE * float(beta @ beta)
-        return value, np.exp(log_p)
+    def at(beta: F64) -> tuple[float, F64, F64]:
+        slope, bent = np.zeros(many), np.zeros((many, many))
+        value = label_sums.logit(features, m, base, beta, slope, bent)
+        return value - 0.5 * RIDGE * float(beta @ beta), slope - RIDGE * beta, bent + RIDGE * np.eye(many)
 
     beta = np.zeros(many)
-    value, p = at(beta)
+    value, slope, bent = at(beta)
     for _ in range(STEPS):
-        mean = np.einsum("vgk,gk->vg", features, p)
-        slope = seen - mean @ rows - RIDGE * beta
-        curved = (flat * (p * rows[:, None]).ravel()) @ flat.T - (mean * rows) @ mean.T
-        step = np.linalg.solve(curved + RIDGE * np.eye(many), slope)
+        step = np.linalg.solve(bent, slope)
         size, decrement = 1.0, float(slope @ step)
-        reached, q = at(beta + step)
-        while reached < value - 1e-9 * abs(value) and size > 1e-4:
+        reached = at(beta + step)
+        while reached[0] < value - 1e-9 * abs(value) and size > 1e-4:
             size *= 0.5
-            reached, q = at(beta + size * step)
-        beta, value, p = beta + size * step, reached, q
+            reached = at(beta + size * step)
+        beta, (value, slope, bent) = beta + size * step, reached
         if decrement <= ENOUGH:
             break
     return beta

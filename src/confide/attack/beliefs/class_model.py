@@ -17,7 +17,7 @@ eta : linear predictor: a part for cells, one for prefixes, one for both
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,6 +25,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from confide.attack.beliefs.class_factors import MOST_COEFFICIENTS, Cell, Factor, Prefix
 from confide.attack.beliefs.held_out import Held
 from confide.attack.beliefs.multinomial import LARGE, coefficients, fit_coefficients, judged
 from confide.attack.beliefs.own_records import own_weight
@@ -33,84 +34,8 @@ from confide.core.run.threads import one_blas_thread
 from confide.frames.columns import F64, I64
 from confide.frames.distinct import Distinct
 
-MOST_COEFFICIENTS = 20_000
-"""Up to so many, predictors are also tried together."""
 PRESENT = 1e-3
 """Records that a category without any counts as, where nothing predicts it."""
-
-
-@dataclass(frozen=True, eq=False)
-class Cell:
-    """What is certain: `alone`, indicators of each predictor; `paired`, with those of what two are together."""
-
-    alone: sp.csr_matrix
-    paired: sp.csr_matrix
-
-    @classmethod
-    def of(cls, design: sp.csr_matrix, patterns: I64, k: int) -> Cell:
-        """With the pairs of codes (predictors, cells) that occur, where they are few enough for k categories."""
-        d, n = len(patterns), design.shape[0]
-        both = [Distinct.rows([patterns[a], patterns[b]], n) for a in range(d) for b in range(a)]
-        if not both or sum(len(at) for at in both) * k > MOST_COEFFICIENTS:
-            return cls(design, design)
-        return cls(design, sp.hstack([design, *(indicators(at.of, len(at)) for at in both)]).tocsr())
-
-
-@dataclass(frozen=True, eq=False)
-class Prefix:
-    """The variables before, given as `codes` (variables, U) of so many `sizes`; `crosses`: designs in which they are
-    crossed with what is certain are tried too."""
-
-    codes: I64
-    sizes: tuple[int, ...]
-    crosses: bool = True
-
-    @property
-    def alone(self) -> sp.csr_matrix:
-        each = [indicators(codes, size) for codes, size in zip(self.codes, self.sizes, strict=True)]
-        return sp.hstack(each).tocsr() if each else sp.csr_matrix((self.codes.shape[1], 0))
-
-    def crossed(self, certain: sp.csr_matrix, u: I64) -> sp.csr_matrix:
-        """Columns of what is certain, once for every code of every variable, for rows with these prefixes."""
-        blocks, p = [], certain.shape[1]
-        for codes, size in zip(self.codes, self.sizes, strict=True):
-            columns = certain.indices + p * np.repeat(codes[u], np.diff(certain.indptr))
-            blocks.append(sp.csr_matrix((certain.data, columns, certain.indptr), shape=(len(u), p * size)))
-        return sp.hstack(blocks).tocsr()
-
-
-@dataclass(frozen=True, eq=False)
-class Factor:
-    """Pr(k_v given cell and prefix) as coefficients: `cells` (columns, K), `prefixes` (columns, K), and `both`
-    (codes of the variables before, columns, K), None where they are not crossed. `own`: what one record adds to that of
-    its own pattern, shape (patterns, K), with the patterns' `at`, their cells and prefixes."""
-
-    cell: sp.csr_matrix
-    prefix: Prefix
-    constant: F64
-    cells: F64
-    prefixes: F64
-    both: F64 | None
-    own: sp.csr_matrix
-    at: tuple[I64, I64]
-
-    def log_p(self, u: I64, k: I64) -> F64:
-        """log Pr for pairs of a prefix and a category, shape (cells, pairs); pairs of one prefix lie together."""
-        out = np.empty((self.cell.shape[0], len(u)))
-        on_cells, on_prefixes = self.constant + self.cell @ self.cells, self.prefix.alone @ self.prefixes
-        starts = np.cumsum([0, *self.prefix.sizes])
-        for mine in np.split(np.arange(len(u)), np.flatnonzero(np.diff(u)) + 1):
-            at = int(u[mine[0]])
-            eta = on_cells + on_prefixes[at]
-            if self.both is not None:
-                together = self.both[starts[:-1] + self.prefix.codes[:, at]].sum(axis=0)
-                eta = eta + self.cell[:, : len(together)] @ together
-            seen = np.flatnonzero(self.at[1] == at)
-            eta[self.at[0][seen]] -= self.own[seen].toarray()
-            top = eta.max(axis=1, keepdims=True)
-            log_sum = top + np.log(np.exp(eta - top).sum(axis=1, keepdims=True))
-            out[:, mine] = eta[:, k[mine]] - log_sum
-        return out
 
 
 def log_class_probabilities(
@@ -140,15 +65,31 @@ def log_given_classes(
     return remembered(_log_given, *given, by=by)
 
 
+def scores_given_classes(
+    design: sp.csr_matrix, cell: I64, classes: I64, k: int, codes: I64, size: int, penalty: float
+) -> tuple[F64, F64]:
+    """The same with a given penalty, as two tables that are added, (cells, size) and (K, size): the log of what codes'
+    probabilities are proportional to. All of cells times classes times codes would take gigabytes."""
+    before = _one_of(k)
+    prefix = np.zeros(len(cell), dtype=np.int64) if k == 1 else classes
+    made = _next(Cell(design, design), before, cell, prefix, codes, size, None, penalty)
+    if isinstance(made, Factor):
+        return made.scores
+    return np.tile(made, (design.shape[0], 1)), np.zeros((k, size))
+
+
+def _one_of(k: int) -> Prefix:
+    """A class of so many as the variable before; none where there is one only."""
+    return Prefix(np.zeros((0, 1), dtype=np.int64), ()) if k == 1 else Prefix(np.arange(k)[None, :], (k,), False)
+
+
 def _log_given(
     design: sp.csr_matrix, cell: I64, classes: I64, k: int, codes: I64, size: int, held: Held | float,
     weight: F64 | None,
 ) -> F64:  # fmt: skip
-    one = k == 1
-    before = Prefix(np.zeros((0, 1), dtype=np.int64), ()) if one else Prefix(np.arange(k)[None, :], (k,), False)
     asked = np.repeat(np.arange(k), size), np.tile(np.arange(size), k)
-    prefix = np.zeros(len(cell), dtype=np.int64) if one else classes
-    found = _log_next(Cell(design, design), before, cell, prefix, codes, size, weight, asked, held)
+    prefix = np.zeros(len(cell), dtype=np.int64) if k == 1 else classes
+    found = _log_next(Cell(design, design), _one_of(k), cell, prefix, codes, size, weight, asked, held)
     return found.reshape(design.shape[0], k, size)
 
 
@@ -170,21 +111,46 @@ def _of(held: Held | float) -> list[Any]:
     return [held.rows, held.digest, held.copies] if isinstance(held, Held) else [held]
 
 
-def _log_joint(
+def _log_joint(*given: Any) -> F64:
+    out = np.zeros((given[0].shape[0], 1))
+    for link in chain_of(*given):
+        out = out[:, link.asked[0]]
+        out += link.log_p(link.asked)
+    return np.asarray(out[:, link.of])
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """One variable of the chain: its `factor`, or log shares (K,) where nothing predicts it, for so many `cells`;
+    `asked`: the pairs of a prefix and a category that are the next prefixes; `of`: (joint categories,) which of them
+    each has."""
+
+    factor: Factor | F64
+    cells: int
+    asked: tuple[I64, I64]
+    of: I64
+
+    def log_p(self, asked: tuple[I64, I64], cells: I64 | None = None) -> F64:
+        """log Pr for pairs of a prefix and a category, shape (cells, pairs); `cells`: only these, rising."""
+        if isinstance(self.factor, Factor):
+            return self.factor.log_p(*asked, cells)
+        return np.tile(self.factor[asked[1]], (self.cells if cells is None else len(cells), 1))
+
+
+def chain_of(
     design: sp.csr_matrix, patterns: I64, cell: I64, own: I64, classes: I64, sizes: Sequence[int],
     held: Held, weight: F64 | None,
-) -> F64:  # fmt: skip
-    out = np.zeros((design.shape[0], 1))
+) -> Iterator[Link]:  # fmt: skip
+    """The factors of joint categories, those of the variable with the fewest categories first."""
     of = np.zeros(classes.shape[1], dtype=np.int64)  # the prefix of each class
     before = Prefix(np.zeros((0, 1), dtype=np.int64), ())
     for v in np.argsort(sizes, kind="stable"):
         k, code = sizes[v], classes[v]
         child = Distinct.rows([of, code], len(of))
         asked = of[child.first], code[child.first]
-        out = out[:, asked[0]]
-        out += _log_next(Cell.of(design, patterns, k), before, cell, of[own], code[own], k, weight, asked, held)
+        made = _next(Cell.of(design, patterns, k), before, cell, of[own], code[own], k, weight, held)
+        yield Link(made, design.shape[0], asked, child.of)
         of, before = child.of, Prefix(np.vstack([before.codes[:, asked[0]], asked[1]]), (*before.sizes, k))
-    return np.asarray(out[:, of])
 
 
 def _log_next(
@@ -192,13 +158,20 @@ def _log_next(
     asked: tuple[I64, I64], held: Held | float,
 ) -> F64:  # fmt: skip
     """log Pr(next variable's category given cell and prefix) for pairs (prefix, category), shape (cells, pairs)."""
+    made = _next(certain, before, cell, prefix, codes, k, weight, held)
+    return Link(made, certain.alone.shape[0], asked, codes).log_p(asked)
+
+
+def _next(
+    certain: Cell, before: Prefix, cell: I64, prefix: I64, codes: I64, k: int, weight: F64 | None, held: Held | float
+) -> Factor | F64:
+    """What the next variable's category depends on; log shares where that is nothing."""
     present = np.bincount(codes, weights=weight, minlength=k).astype(float)
-    n = certain.alone.shape[0]
-    if (n == 1 and not before.sizes) or (present > 0).sum() == 1:
+    if (certain.alone.shape[0] == 1 and not before.sizes) or (present > 0).sum() == 1:
         there = np.maximum(present, PRESENT)
-        return np.tile(np.log(there / there.sum())[asked[1]], (n, 1))
+        return np.asarray(np.log(there / there.sum()))
     with one_blas_thread():
-        return _factor(certain, before, cell, prefix, codes, k, weight, held).log_p(*asked)
+        return _factor(certain, before, cell, prefix, codes, k, weight, held)
 
 
 def _factor(
@@ -270,9 +243,3 @@ def _parts(b: F64, certain: Cell, before: Prefix, crosses: bool) -> Factor:
     if not len(pairs):
         return Factor(certain.alone, before, b[0], cells, prefixes, both, *nobody)
     return Factor(certain.paired, before, b[0], np.vstack([cells, pairs]), prefixes, both, *nobody)
-
-
-def indicators(codes: I64, size: int) -> sp.csr_matrix:
-    """One column per code, shape (n, size)."""
-    n = len(codes)
-    return sp.csr_matrix((np.ones(n), (np.arange(n), codes)), shape=(n, size))

@@ -78,6 +78,7 @@ class Classes:
         """
         out = np.zeros((len(rows), self.size))
         met = u.met(targets.select(u.variables_known).take(rows))
+        fits = np.ones(out.shape, dtype=bool)
         for v, known in zip(u.variables, u.known, strict=True):
             if not known or v not in self.codes:
                 continue
@@ -87,10 +88,11 @@ class Classes:
                 p = np.eye(size)  # nobody mistakes a missing value for another
                 p[: size - 1, : size - 1] = u.mistakes[v]
                 with np.errstate(divide="ignore"):
-                    found = np.log(p)[mine][:, np.maximum(own, 0)].T
-                out += np.where(own[:, None] >= 0, found, -np.inf)
+                    out += np.log(p)[mine][:, np.maximum(own, 0)].T
+                fits &= own[:, None] >= 0
             else:
-                out += np.where(own[:, None] == mine[None, :], 0.0, -np.inf)
+                fits &= own[:, None] == mine[None, :]
+        out[~fits] = -np.inf
         return out
 
     def inside(self, v: str, low: float, high: float, before: Chain) -> Bools:

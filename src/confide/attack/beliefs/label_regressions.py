@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from confide.attack.beliefs import pattern_sums
-from confide.attack.beliefs.class_model import indicators
+from confide.attack.beliefs import label_sums, pattern_sums
+from confide.attack.beliefs.class_factors import indicators
 from confide.attack.beliefs.held_out import U64
 from confide.frames.columns import F64, I64, Bools
 from confide.frames.distinct import dense
@@ -154,35 +154,40 @@ class Stratum:
         seen = _mean(functions, counted.label, patterns, n, each)
         rows, weight = n[patterns], functions.weight[counted.label[patterns]]
         x, alike = _indicators(counted.codes[:, patterns], counted.alike, seen * np.sqrt(weight), rows)
+        sums = Sums.of(x, rows, seen)
         # Of squared errors only what depends on the expectation counts, so that a pattern's mean is enough.
         best = (2 * BETTER, np.inf)
         for penalty in PENALTIES:
-            first, rest, _ = cls(patterns, x, alike, penalty).expected(functions, counted.label, n, each)
+            first, rest, _ = cls(patterns, x, alike, penalty).expected(sums)
             found = first + rest
             gain = float((rows[:, None] * weight * (2 * found * seen - found**2)).sum())
             best = max(best, (gain, penalty), key=lambda b: b[0])
         return cls(patterns, x, alike, best[1])
 
-    def expected(self, functions: Functions, label: I64, n: F64, each: F64) -> tuple[F64, F64, F64]:
+    def sums(self, functions: Functions, label: I64, n: F64, each: F64) -> Sums:
+        """What fits to some records need of them."""
+        return Sums.of(self.x, n[self.patterns], _mean(functions, label, self.patterns, n, each))
+
+    def expected(self, sums: Sums) -> tuple[F64, F64, F64]:
         """What is expected of each pattern's phi, one of its own records left out, shape (patterns, R): by what all
         candidates have alike, and by the rest. Then the first again with nobody left out: it is the same for all of
         them, and must not tell them apart by who is left out."""
-        b, inverse = self._fitted(functions, label, n, each)
-        parts = self.x[:, : self.alike], self.x[:, self.alike :]
-        first, rest = (np.asarray(x @ own) for x, own in zip(parts, (b[: self.alike], b[self.alike :]), strict=True))
-        own = _quadratic(self.x, inverse)
-        own_rest = _quadratic(parts[1], np.ascontiguousarray(inverse[self.alike :, self.alike :]))
-        own_first = _quadratic(parts[0], np.ascontiguousarray(inverse[: self.alike, : self.alike]))
-        both = 0.5 * (own - own_first - own_rest)
-        off = self._off(functions, label, n, each, own, first + rest)
+        b, inverse = self._fitted(sums)
+        first, rest = np.zeros((2, *sums.seen.shape))
+        own = np.zeros((3, len(first)))
+        label_sums.expected(*_places(self.x), self.alike, b, inverse, first, rest, own)
+        own_first, own_rest, both = own
+        off = _off(sums, own_first + own_rest + 2 * both, first + rest)
         return first - (own_first + both)[:, None] * off, rest - (own_rest + both)[:, None] * off, first
 
     def tilts(self, functions: Functions, label: I64, n: F64, each: F64) -> tuple[F64, F64, F64]:
         """The same as what phi is multiplied by in an exponent, predictor by predictor: see `Functions.as_tilts`."""
+        sums = self.sums(functions, label, n, each)
         if not functions.category.any():
-            return self.expected(functions, label, n, each)
-        b, inverse = self._fitted(functions, label, n, each)
-        off = self._off(functions, label, n, each, _quadratic(self.x, inverse), np.asarray(self.x @ b))
+            return self.expected(sums)
+        b, inverse = self._fitted(sums)
+        every = pattern_sums.quadratic(*_places(self.x), inverse, np.arange(self.x.shape[0]))
+        off = _off(sums, np.asarray(every), np.asarray(self.x @ b))
         at = self.x.indices.reshape(len(self.patterns), -1)
         many = int((at[0] < self.alike).sum())
         out = np.empty((3, len(self.patterns), b.shape[1]))
@@ -195,35 +200,46 @@ class Stratum:
             out[2, a : a + step] = functions.as_tilts(b[mine[:, :many]], of).sum(axis=1)
         return out[0], out[1], out[2]
 
-    def _fitted(self, functions: Functions, label: I64, n: F64, each: F64) -> tuple[F64, F64]:
+    def _fitted(self, sums: Sums) -> tuple[F64, F64]:
         """Coefficients (columns, R), and the inverse that they come from."""
-        rows, seen = n[self.patterns], _mean(functions, label, self.patterns, n, each)
         ridge = np.full(self.x.shape[1], self.penalty)
         ridge[0] = 1e-6
-        weighted = self.x.multiply(rows[:, None]).tocsr()
-        inverse = np.ascontiguousarray(np.linalg.inv((weighted.T @ self.x).toarray() + np.diag(ridge)))
-        return inverse @ np.asarray(weighted.T @ seen), inverse
-
-    def _off(self, functions: Functions, label: I64, n: F64, each: F64, own: F64, found: F64) -> F64:
-        """How far a pattern's mean is from what is expected with one of its records left out; 0 without records."""
-        rows, seen = n[self.patterns], _mean(functions, label, self.patterns, n, each)
-        return np.where(rows > 0, 1 / np.maximum(1 - own, 1e-3), 0.0)[:, None] * (seen - found)
+        inverse = np.ascontiguousarray(np.linalg.inv(sums.gram + np.diag(ridge)))
+        return inverse @ sums.moment, inverse
 
 
-def _quadratic(x: sp.csr_matrix, held: F64) -> F64:
-    """x' M x of each row of indicators."""
-    start, at = x.indptr.astype(np.int64), x.indices.astype(np.int64)
-    return np.asarray(pattern_sums.quadratic(start, at, held, np.arange(x.shape[0])))
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Some records of a stratum's patterns: `rows` of each, what is `seen` of phi on average (patterns, R), and the
+    products of their indicators with themselves (`gram`) and with that (`moment`), which no penalty changes."""
+
+    rows: F64
+    seen: F64
+    gram: F64
+    moment: F64
+
+    @classmethod
+    def of(cls, x: sp.csr_matrix, rows: F64, seen: F64) -> Sums:
+        gram, moment = np.zeros((x.shape[1], x.shape[1])), np.zeros((x.shape[1], seen.shape[1]))
+        label_sums.products(*_places(x), rows, seen, gram, moment)
+        return cls(rows, seen, gram, moment)
+
+
+def _off(sums: Sums, own: F64, found: F64) -> F64:
+    """How far a pattern's mean is from what is expected with one of its records left out; 0 without records."""
+    return np.where(sums.rows > 0, 1 / np.maximum(1 - own, 1e-3), 0.0)[:, None] * (sums.seen - found)
+
+
+def _places(x: sp.csr_matrix) -> tuple[I64, I64]:
+    """Where rows of indicators begin, and their columns."""
+    return x.indptr.astype(np.int64), x.indices.astype(np.int64)
 
 
 def _mean(functions: Functions, label: I64, patterns: I64, n: F64, each: F64) -> F64:
     """The mean of phi over the records of each pattern, shape (patterns, R)."""
-    out = np.empty((len(patterns), len(functions.exponent)))
-    step = max(CHUNK // functions.expected[0].size, 1)
-    for a in range(0, len(patterns), step):
-        mine = patterns[a : a + step]
-        out[a : a + step] = np.einsum("gk,gkr->gr", each[mine], functions.expected[label[mine]])
-    return np.asarray(out / np.maximum(n[patterns], 1)[:, None])
+    out = np.zeros((len(patterns), len(functions.exponent)))
+    label_sums.means(patterns, label, n, each, functions.expected, out)
+    return out
 
 
 def _indicators(codes: I64, alike: int, seen: F64, rows: F64) -> tuple[sp.csr_matrix, int]:

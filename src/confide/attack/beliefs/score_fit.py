@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import ndtr
 
-from confide.attack.beliefs.class_model import indicators
+from confide.attack.beliefs.class_factors import indicators
 from confide.core.run.threads import one_blas_thread
 from confide.frames.columns import F64, I64
 

@@ -19,7 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from confide.attack.beliefs.class_model import indicators, log_given_classes
+from confide.attack.beliefs.class_factors import indicators
+from confide.attack.beliefs.class_model import log_given_classes
 from confide.attack.beliefs.held_out import Held
 from confide.attack.beliefs.regressions import FEWEST, SPIKE
 from confide.attack.beliefs.score_fit import PENALTY

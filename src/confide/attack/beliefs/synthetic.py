@@ -20,26 +20,31 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import ndtri
 
-from confide.attack.beliefs.class_model import log_given_classes
-from confide.frames.columns import F64, I64
+from confide.attack.beliefs import shares
+from confide.attack.beliefs.class_model import scores_given_classes
+from confide.frames.columns import F64, I64, Bools
 
 BINS = 24
 """Bins of about equal counts, besides the values that are common enough for one of their own."""
 COMMON = 0.02
 PENALTY = 0.1
 """Ridge of the regression, in units of one record: with more of it known values would seem to say less than they do."""
-TOGETHER = 1_000
-"""Cells whose scores are made at a time: a large file has as many cells as records, and all at once take gigabytes."""
+LEAST = 1e-6
+"""How far a bin's middle is from either end, at least, as a share of all."""
 
 
 @dataclass(frozen=True, eq=False)
 class BinnedBelief:
-    """`cuts`: lower ends of the bins but the first; `log_p`: (cells, K, bins) log probabilities; `u`: the middles of
-    bins as normal scores."""
+    """`cuts`: lower ends of the bins but the first. Pr(bin given cell and class) is proportional to the product of
+    `of_cells`, (bins, cells), and `of_classes`, (K, bins)."""
 
     cuts: F64
-    log_p: F64
-    u: F64
+    of_cells: F64
+    of_classes: F64
+
+    @property
+    def bins(self) -> int:
+        return len(self.of_cells)
 
     @classmethod
     def fit(
@@ -47,18 +52,32 @@ class BinnedBelief:
     ) -> tuple[BinnedBelief, tuple[I64, F64]]:
         """Fit on the reference rows given, whose values are y; and those rows with their scores."""
         cuts = _cuts(y)
-        bins = np.searchsorted(cuts, y, side="right")
-        log_p = log_given_classes(design, cell[rows], classes[rows], k, bins, len(cuts) + 1, PENALTY)
-        u = np.empty_like(log_p)
-        for a in range(0, len(u), TOGETHER):
-            p = np.exp(log_p[a : a + TOGETHER])
-            u[a : a + TOGETHER] = ndtri(np.clip(np.cumsum(p, axis=2) - 0.5 * p, 1e-6, 1 - 1e-6))
-        return cls(cuts, log_p, u), (rows, u[cell[rows], classes[rows], bins])
+        made = cls(cuts, *_products(
+            *scores_given_classes(design, cell[rows], classes[rows], k, np.searchsorted(cuts, y, side="right"),
+                                  len(cuts) + 1, PENALTY)
+        ))  # fmt: skip
+        return made, (rows, made.at(y, cell[rows], classes[rows])[1])
 
-    def at(self, y: F64, cell: I64) -> tuple[F64, F64]:
-        """log Pr of each value's bin given cell and class, and its normal score, both of shape (n, K)."""
-        bins = np.searchsorted(self.cuts, y, side="right")
-        return self.log_p[cell, :, bins], self.u[cell, :, bins]
+    def of(self, y: F64) -> I64:
+        """The bin of each value."""
+        return np.asarray(np.searchsorted(self.cuts, y, side="right"))
+
+    def at(self, y: F64, cell: I64, k: I64) -> tuple[F64, F64]:
+        """log Pr of each value's bin given cell and class, aligned, and its normal score."""
+        p, middle = np.empty((2, len(y)))
+        shares.aligned(self.of_cells, self.of_classes, cell, k, self.of(y), p, middle)
+        return np.log(p), scored(middle)
+
+
+def scored(middle: F64) -> F64:
+    """Normal scores of the middles of bins, as shares of all below them."""
+    return np.asarray(ndtri(np.clip(middle, LEAST, 1 - LEAST)))
+
+
+def _products(on_cells: F64, on_classes: F64) -> tuple[F64, F64]:
+    """Exponentials of scores that are added, the largest of each cell and class 1."""
+    cells, classes = (np.exp(each - each.max(axis=1, keepdims=True)) for each in (on_cells, on_classes))
+    return np.ascontiguousarray(cells.T), np.ascontiguousarray(classes)
 
 
 def correlation(scores: Sequence[tuple[I64, F64]]) -> F64 | None:
@@ -74,25 +93,27 @@ def correlation(scores: Sequence[tuple[I64, F64]]) -> F64 | None:
     return np.asarray(0.999 * np.corrcoef(both) + 0.001 * np.eye(len(scores)))
 
 
-def log_values(parts: Sequence[tuple[BinnedBelief, F64]], cell: I64, r: F64 | None) -> F64:
+def log_values(parts: Sequence[tuple[BinnedBelief, F64]], cell: I64, r: F64 | None, asked: Bools | None = None) -> F64:
     """log Pr of all known values together given cell and class, shape (n, K), those that are missing left out; `r` as
-    `correlation` gave it."""
-    missing = np.isnan([y for _, y in parts])
-    if missing.any():
-        out = np.zeros((len(cell), parts[0][0].log_p.shape[1]))
-        for pattern in np.unique(missing, axis=1).T:
-            at, which = np.flatnonzero((missing == pattern[:, None]).all(axis=0)), np.flatnonzero(~pattern).tolist()
-            some = [(parts[i][0], parts[i][1][at]) for i in which]
-            if some:
-                out[at] = log_values(some, cell[at], None if r is None else r[np.ix_(which, which)])
-        return out
-    found = [belief.at(y, cell) for belief, y in parts]
-    out = np.asarray(np.sum([log_p for log_p, _ in found], axis=0))
+    `correlation` gave it; `asked`: in which classes, of the same shape (None: all), 0 elsewhere."""
+    shape = len(cell), len(parts[0][0].of_classes)
+    out = np.zeros(shape)
+    at, k = np.nonzero(np.ones(shape, dtype=bool) if asked is None else asked)
+    there = ~np.isnan([y[at] for _, y in parts])
+    log_p, u = np.zeros((2, len(parts), len(at)))
+    for v, (belief, y) in enumerate(parts):
+        mine = np.flatnonzero(there[v])
+        log_p[v, mine], u[v, mine] = belief.at(y[at[mine]], cell[at[mine]], k[mine])
+    out[at, k] = log_p.sum(axis=0)
     if r is None:
         return out
-    u = np.stack([score for _, score in found])
-    excess = np.linalg.inv(r) - np.eye(len(parts))
-    return np.asarray(out - 0.5 * np.einsum("ink,ij,jnk->nk", u, excess, u) - 0.5 * np.linalg.slogdet(r)[1])
+    for pattern in np.unique(there, axis=1).T:
+        which, mine = np.flatnonzero(pattern), np.flatnonzero((there == pattern[:, None]).all(axis=0))
+        own = r[np.ix_(which, which)]
+        excess = np.linalg.inv(own) - np.eye(len(which))
+        some = u[np.ix_(which, mine)]
+        out[at[mine], k[mine]] -= 0.5 * (np.einsum("in,ij,jn->n", some, excess, some) + np.linalg.slogdet(own)[1])
+    return out
 
 
 def _cuts(y: F64) -> F64:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from confide.attack.beliefs.cells import Cells
-from confide.attack.beliefs.class_model import log_joint_probabilities
+from confide.attack.beliefs.class_logs import ClassLogs, class_logs
 from confide.attack.beliefs.classes import Classes
 from confide.attack.beliefs.held_out import Held
 from confide.attack.beliefs.joint_numbers import JointBelief, fit_joint, known_together, uncertain_in
@@ -42,8 +42,8 @@ class Believed:
     classes: Classes = field(default_factory=Classes)
     cells: Cells = field(default_factory=lambda: Cells.fit([()], (), [0])[0])
     cells_r: Cells = field(default_factory=lambda: Cells.fit([()], (), [0])[0])
-    log_pi: F64 = field(default_factory=lambda: np.zeros((1, 1)))
-    log_pi_r: F64 = field(default_factory=lambda: np.zeros((1, 1)))
+    log_pi: F64 | ClassLogs = field(default_factory=lambda: np.zeros((1, 1)))
+    log_pi_r: F64 | ClassLogs = field(default_factory=lambda: np.zeros((1, 1)))
     numbers: tuple[NumberFit, ...] = ()
     numbers_t: tuple[NumberFit, ...] = ()
     joint: Mapping[tuple[int, ...], JointBelief] = field(default_factory=dict)
@@ -201,10 +201,12 @@ def helper_codes(case: Case, helpers: Sequence[str]) -> list[I64]:
     return [codes_in(case.released[v], case.codebook(v)) for v in helpers]
 
 
-def _class_log(case: Case, cells: Cells, cell: I64, of: I64, classes: Classes, held: Held, weight: F64 | None) -> F64:
+def _class_log(
+    case: Case, cells: Cells, cell: I64, of: I64, classes: Classes, held: Held, weight: F64 | None
+) -> F64 | ClassLogs:
     if isinstance(case.intruder.beliefs, Uniform) or classes.size == 1:
         return np.full((len(cells), classes.size), -np.log(classes.size))
-    return log_joint_probabilities(cells.design, cells.patterns, cell, of, classes.digits, classes.sizes, held, weight)
+    return class_logs(cells.design, cells.patterns, cell, of, classes.digits, classes.sizes, held, weight)
 
 
 def _joint(

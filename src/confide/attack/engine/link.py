@@ -99,7 +99,7 @@ def _table(seen: Scene, n: int) -> Table:
     combos = Distinct.rows([b.of[agree.first] for b in bins], len(agree))
     for c in range(len(combos)):
         mine = np.flatnonzero(combos.of == c)
-        given = seen.fit.believed.log_pi_r + _log_bins(bins, int(agree.first[mine[0]]))
+        given = np.asarray(seen.fit.believed.log_pi_r) + _log_bins(bins, int(agree.first[mine[0]]))
         top = np.maximum(given.max(axis=1, keepdims=True), -1e300)
         with np.errstate(divide="ignore"):
             rows[mine] = np.log(np.exp(log_k[mine]) @ np.exp(given - top).T) + top.T

@@ -18,10 +18,10 @@ from confide.attack.engine.kernels.arguments import Codes, Into, Mixed, Near, No
 from confide.attack.engine.known_noise import known_numbers
 from confide.attack.engine.nearest import axes, scales
 from confide.attack.engine.plain_loops import MIXED, plain_loops
-from confide.attack.engine.ranges import Part, log_records, own_room, parts, pieces_of, without_class
+from confide.attack.engine.ranges import Part, Weights, own_room, parts, pieces_of, without_class
 from confide.attack.engine.room import room, spread_room, tops
 from confide.attack.engine.spreads import spread_arrays
-from confide.attack.engine.target_side import log_belief, log_normaliser
+from confide.attack.engine.target_side import log_agree, log_belief, log_normaliser
 from confide.core.run.threads import run_pieces
 from confide.frames.columns import F64
 from confide.protect.likelihoods.match import Match
@@ -168,18 +168,22 @@ def _mixture(plan: KernelPlan, into: Into, threads: int, advance: Callable[[int]
     numbers, errors = known_numbers(plan), spread_arrays(plan.spreads, plan.first, plan.record_rows)
     visited = 0.0
     for part in parts(plan, into, MIXED // max(plan.scene.classes.size, 1)):
-        _mixed_blocks(part, numbers, errors, threads, advance)
-        visited += part.pairs_visited + without_class(part)
+        agree = log_agree(plan.scene, part.first)
+        _mixed_blocks(part, agree, numbers, errors, threads, advance)
+        visited += part.pairs_visited + without_class(part, agree)
     return visited
 
 
-def _mixed_blocks(part: Part, numbers: Noisy, errors: Any, threads: int, advance: Callable[[int], None]) -> None:
+def _mixed_blocks(
+    part: Part, agree: F64, numbers: Noisy, errors: Any, threads: int, advance: Callable[[int], None]
+) -> None:
     """The targets and records of a range of blocks."""
     s = part.plan.scene
-    w, shift = _weights_of(part)
-    e = np.exp(log_belief(s, part.first))
+    e = np.exp(log_belief(s, part.first, agree))
     at, which = np.nonzero(e > 0)
-    mixed = Mixed(w, starts(at, len(e)), which.astype(np.int64), e[at, which])
+    weights = Weights.of(part, which)
+    w, shift = _shifted(part, weights.log_w)
+    mixed = Mixed(w, starts(at, len(e)), weights.place(which).astype(np.int64), e[at, which])
     pairs, tables, own, into = part.pairs(shift), part.tables, part.own, part.into
     mine = part.numbers(numbers)
     wrong = part.cut(errors, ("x", "add"), ("z", "there", "flat", "coef", "steep"))
@@ -189,12 +193,11 @@ def _mixed_blocks(part: Part, numbers: Noisy, errors: Any, threads: int, advance
         kernels.attack_mixture(first, last, pairs, mixed, tables, mine, wrong, own, own_room(into), space)
 
     run_pieces(work, pieces_of(len(e)), threads, advance)
-    part.add(shift[pairs.block_of] - log_normaliser(s, part.first))
+    part.add(shift[pairs.block_of] - log_normaliser(s, part.first, agree))
 
 
-def _weights_of(part: Part) -> tuple[F64, F64]:
+def _shifted(part: Part, log_w: F64) -> tuple[F64, F64]:
     """exp(log w_kj - shift of the block), shape (K, records), and the shifts."""
-    log_w = log_records(part)
     block = part.block_of_records
     shift = np.full(part.many_blocks, -np.inf)
     np.maximum.at(shift, block, log_w.max(axis=1))

@@ -9,16 +9,21 @@ from typing import Any
 
 import numpy as np
 
+from confide.attack.beliefs.class_logs import some
 from confide.attack.engine.kernel_plan import KernelPlan
 from confide.attack.engine.kernels.arguments import Into, Noisy, Own, Pairs, Tables
 from confide.attack.engine.plain_loops import plainly
-from confide.attack.engine.record_side import log_unknown
+from confide.attack.engine.record_side import chosen, log_unknown
 from confide.attack.engine.target_side import log_limits, no_class_fits
 from confide.frames.columns import F64, I64
 from confide.protect.likelihoods.table import Table
 
 PIECE = 512
 """Distinct targets in one piece of work."""
+TARGETS = 2_000_000
+"""Targets times classes in one range of targets."""
+RECORDS = 8_000_000
+"""Records times classes up to which all classes are worked on, whoever may have them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,9 +91,9 @@ class Part:
 
     def cut(self, arrays: Any, by_target: tuple[str, ...], by_record: tuple[str, ...]) -> Any:
         """The same arrays for these targets and records."""
-        some = {name: np.ascontiguousarray(getattr(arrays, name)[self.targets]) for name in by_target}
-        some |= {name: np.ascontiguousarray(getattr(arrays, name)[..., self.records]) for name in by_record}
-        return arrays._replace(**some)
+        mine = {name: np.ascontiguousarray(getattr(arrays, name)[self.targets]) for name in by_target}
+        mine |= {name: np.ascontiguousarray(getattr(arrays, name)[..., self.records]) for name in by_record}
+        return arrays._replace(**mine)
 
     @property
     def tables(self) -> Tables:
@@ -109,16 +114,18 @@ class Part:
 
 
 def parts(plan: KernelPlan, into: Into, most: int) -> Iterator[Part]:
-    """Ranges of blocks with about so many records, those that have targets."""
+    """Ranges of blocks with about so many records, those that have targets; in ranges of targets where these times
+    classes are many."""
+    many = max(TARGETS // plan.scene.classes.size, 1)
     edges, n = [0], plan.scene.n_blocks
     while edges[-1] < n:
         upto = int(np.searchsorted(plan.offsets, plan.offsets[edges[-1]] + max(most, 1), side="right")) - 1
         edges.append(min(max(upto, edges[-1] + 1), n))
     for b0, b1 in pairwise(edges):
         t0, t1 = (int(x) for x in np.searchsorted(plan.block_t, [b0, b1]))
-        if t0 < t1:
-            records = slice(int(plan.offsets[b0]), int(plan.offsets[b1]))
-            yield Part(plan, into, slice(b0, b1), slice(t0, t1), records)
+        records = slice(int(plan.offsets[b0]), int(plan.offsets[b1]))
+        for t in range(t0, t1, many):
+            yield Part(plan, into, slice(b0, b1), slice(t, min(t + many, t1)), records)
 
 
 def pieces_of(n: int) -> list[tuple[int, int]]:
@@ -131,17 +138,40 @@ def own_room(into: Into) -> Into:
     return into._replace(tops=np.empty_like(into.tops))
 
 
-def log_records(part: Part) -> F64:
-    """log w_kj of the part's records, shape (records, K), without what depends on the target."""
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """`log_w`: (records, classes) log w_kj of a part's records without what depends on the target, of those `classes`
+    that some of its targets may have, rising (None: all)."""
+
+    log_w: F64
+    classes: I64 | None
+
+    @classmethod
+    def of(cls, part: Part, which: I64) -> Weights:
+        """Given the classes that its targets may have, some of them many times."""
+        s, used = part.plan.scene, np.unique(which)
+        every = len(used) == s.classes.size or len(part.rows) * s.classes.size <= RECORDS
+        return cls(log_records(part, None if every else used), None if every else used)
+
+    def place(self, which: I64) -> I64:
+        """Where classes stand among those that are there."""
+        return which if self.classes is None else np.searchsorted(self.classes, which)
+
+
+def log_records(part: Part, classes: I64 | None = None) -> F64:
+    """log w_kj of the part's records, shape (records, K), without what depends on the target; `classes`: of these."""
     s, rows = part.plan.scene, part.rows
-    log_w = log_unknown(s, rows) - s.log_m[rows][:, None]
+    log_w = log_unknown(s, rows, classes=classes)
+    log_w -= s.log_m[rows][:, None]
     if s.fit.helped:
         cell = s.cell_r[rows]
-        log_w = log_w + s.fit.believed.log_pi_r[cell] + log_limits(s, cell, s.numbers)
+        log_w += some(s.fit.believed.log_pi_r, cell, classes)
+        if s.knowledge.limits:
+            log_w += chosen(log_limits(s, cell, s.numbers), classes)
     return log_w
 
 
-def without_class(part: Part) -> float:
-    """Targets whom no class fits, by the formula itself; the pairs visited."""
-    alone = np.flatnonzero(no_class_fits(part.plan.scene, part.first)) + part.targets.start
+def without_class(part: Part, agree: F64) -> float:
+    """Targets whom no class fits, by the formula itself; the pairs visited. `agree`: as `log_agree` gave it."""
+    alone = np.flatnonzero(no_class_fits(part.plan.scene, part.first, agree)) + part.targets.start
     return sum(plainly(part.plan, part.whole, int(t), int(t) + 1) for t in alone)

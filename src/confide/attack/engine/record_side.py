@@ -29,28 +29,34 @@ Kept = tuple[I64, F64]
 """Each row's place among integrals, and these, shape (places, K)."""
 
 
-def log_classes(scene: Scene, rows: I64, for_a: bool, only: int | None = None, target: int | None = None) -> F64:
+def log_classes(
+    scene: Scene, rows: I64, for_a: bool, only: int | None = None, target: int | None = None,
+    classes: I64 | None = None,
+) -> F64:  # fmt: skip
     """log L_kj of the class variables (of one step `only`), shape (rows, K); -inf where labels contradict.
 
     With `target`, known variables have that target's values instead of the class's: for one whom no class fits.
+    `classes`: only of these.
     """
     k = scene.classes.size
-    out = np.zeros((len(rows), k))
+    out = np.zeros((len(rows), k if classes is None else len(classes)))
     for i, u in enumerate(scene.uncertain):
         like = u.like_a if for_a else u.like
         record = scene.records_a[i] if for_a else scene.records[i]
         if like is None or record is None or only not in (None, i):
             continue
-        if not scene.fit.numeric[i] and (for_a or not u.direct):
+        if not scene.fit.numeric[i] and not u.silent and (for_a or not u.direct):
             values, of = scene.classes.frames[i].take(scene.classes.steps[i].first), scene.classes.steps[i].of
             if target is not None:
                 values, of = _with_known(scene, i, target), np.arange(k)
             t, many = like.target(values), values.n
             z = take(record, np.repeat(rows, many))
             found = like.log(take(t, np.tile(np.arange(many), len(rows))), z).reshape(len(rows), many)
-            out += found if many == k else found[:, of]
+            of = of if classes is None else of[classes]
+            out += found if many == k and classes is None else found[:, of]
         for v, label in u.regions.items():
-            out += np.where(scene.classes.regions[v] == label.released[scene.rows][rows][:, None], 0.0, -np.inf)
+            own = scene.classes.regions[v] if classes is None else scene.classes.regions[v][classes]
+            out += np.where(own == label.released[scene.rows][rows][:, None], 0.0, -np.inf)
     return out
 
 
@@ -155,22 +161,27 @@ def _log_m_as_printed(scene: Scene, rows: I64) -> F64:
     return out
 
 
-def log_unknown(scene: Scene, rows: I64, target: int | None = None) -> F64:
-    """log L_kj with the integrals over unknown numbers, shape (rows, K); `target` as in `log_classes`."""
-    out = log_classes(scene, rows, for_a=False, target=target)
+def chosen(found: F64, classes: I64 | None) -> F64:
+    """Columns of some classes; None: all."""
+    return found if classes is None else found[:, classes]
+
+
+def log_unknown(scene: Scene, rows: I64, target: int | None = None, classes: I64 | None = None) -> F64:
+    """log L_kj with the integrals over unknown numbers, shape (rows, K); `target` and `classes` as in `log_classes`."""
+    out = log_classes(scene, rows, for_a=False, target=target, classes=classes)
     for n in scene.numbers:
         if not n.known:
             limit, kept = scene.knowledge.limits.get(n.variable), scene.integrals.get(n.variable)
             if kept is not None:
                 of, found = kept
-                out = out + found[of[rows]]
+                out += chosen(found, classes)[of[rows]]
                 continue
             part = log_number(scene, n, rows, for_a=False, limit=limit)
             if limit is not None:  # the restricted belief sums to one
                 mass = log_mass(n, scene.cell_r[rows], *limit)
                 mass = np.where(np.isfinite(mass), mass, 0.0)
                 part = part - (mass if n.noisy is None else np.where(n.noisy, mass, 0.0))
-            out = out + part
+            out += chosen(part, classes)
     return out
 
 

@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from confide.attack.engine.scene import Number, Scene
 
 
-def log_belief(scene: Scene, t: I64) -> F64:
-    """log e_k(t): belief in each class given all that is known of targets t, shape (len(t), K).
+def log_belief(scene: Scene, t: I64, agree: F64 | None = None) -> F64:
+    """log e_k(t): belief in each class given all that is known of targets t, shape (len(t), K); `agree`: as `log_agree`
+    gave it, where it is there.
 
     With helpers the class probabilities belong to the records instead, and only consistency is left here.
     """
-    out = log_agree(scene, t)
+    out = log_agree(scene, t) if agree is None else agree
     if scene.fit.helped:
         return out
     cell = scene.cell_t[t]
@@ -32,17 +33,31 @@ def log_belief(scene: Scene, t: I64) -> F64:
     return np.where(np.isfinite(total), out - np.where(np.isfinite(total), total, 0.0), -np.inf)
 
 
-def log_normaliser(scene: Scene, t: I64) -> F64:
-    """log Pr(known uncertain values of t given its labels), needed with helpers beside absence, shape (len(t),)."""
+def log_normaliser(scene: Scene, t: I64, agree: F64 | None = None) -> F64:
+    """log Pr(known uncertain values of t given its labels), needed with helpers beside absence, shape (len(t),);
+    `agree` as in `log_belief`."""
     if not scene.fit.helped or scene.fit.whole_absence:
         return np.zeros(len(t))
     cell = scene.cell_t[t]
-    agree = log_agree(scene, t)
+    agree = log_agree(scene, t) if agree is None else agree
     known = log_numbers(scene, t, cell, scene.side.numbers_t, scene.fit.believed.correlation_t, np.isfinite(agree))
-    joint = agree + scene.fit.believed.log_pi[cell] + known
-    joint = joint + log_limits(scene, cell, scene.side.numbers_t)
-    total = logsumexp(joint, axis=1)
-    return np.where(np.isfinite(total), total, 0.0)
+    joint = agree + scene.fit.believed.log_pi[cell]
+    joint += known
+    if scene.knowledge.limits:
+        joint += log_limits(scene, cell, scene.side.numbers_t)
+    return _log_sums(joint)
+
+
+def _log_sums(joint: F64) -> F64:
+    """log of the sum of exponentials of each row, most of which are 0; 0 where all are."""
+    at, k = np.nonzero(joint > -np.inf)
+    out, value = np.zeros(len(joint)), joint[at, k]
+    if len(at):
+        first = np.flatnonzero(np.concatenate([[True], at[1:] != at[:-1]]))
+        top = np.maximum.reduceat(value, first)
+        every = np.exp(value - np.repeat(top, np.diff(np.append(first, len(at)))))
+        out[at[first]] = top + np.log(np.add.reduceat(every, first))
+    return out
 
 
 def log_numbers(
@@ -68,7 +83,7 @@ def log_numbers(
             at, which = np.nonzero(noisy[:, None] & asked)
             out[at, which] += n.belief.log_density(y[at], cell[at], which)
         out += n.fit.log_state(cell, missing)
-    return out + log_values(synthetic, cell, r) if synthetic else out
+    return out + log_values(synthetic, cell, r, asked) if synthetic else out
 
 
 def met_value(scene: Scene, n: Number, t: I64) -> F64:
@@ -94,9 +109,10 @@ def log_interval(n: Number, cell: I64, low: float, high: float) -> F64:
     return out if n.noisy is None or n.fit.log_inside is None else np.where(n.noisy, out, n.fit.log_inside)
 
 
-def no_class_fits(scene: Scene, t: I64) -> Bools:
-    """Targets with a combination of known categories that nobody in the reference file has, shape (len(t),)."""
-    return np.asarray(~np.isfinite(log_agree(scene, t)).any(axis=1))
+def no_class_fits(scene: Scene, t: I64, agree: F64 | None = None) -> Bools:
+    """Targets with a combination of known categories that nobody in the reference file has, shape (len(t),); `agree` as
+    in `log_belief`."""
+    return np.asarray(~(((log_agree(scene, t) if agree is None else agree) > -np.inf).any(axis=1)))
 
 
 def log_agree(scene: Scene, t: I64) -> F64:

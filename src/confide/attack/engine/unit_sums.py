@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,7 +27,7 @@ from confide.attack.beliefs.homes import Homes, Places, category_homes, number_h
 from confide.attack.engine import kernels
 from confide.attack.engine.kernel_plan import Units
 from confide.attack.engine.loops import Outcome
-from confide.attack.engine.posterior import log_block, unknown_of
+from confide.attack.engine.posterior import log_block, log_pairs, unknown_of
 from confide.attack.engine.room import tops
 from confide.attack.engine.scene import Scene
 from confide.attack.evidence.gather import Uncertain
@@ -88,7 +89,7 @@ def other_rows(scene: Scene, groups: Grouping) -> list[OtherRows]:
             homes = number_homes(u, reference, targets, at)
         else:
             alike = scene.classes.steps[i]
-            p = _by_value(np.exp(scene.fit.believed.log_pi), alike.of, len(alike))
+            p = _by_value(np.exp(np.asarray(scene.fit.believed.log_pi)), alike.of, len(alike))
             homes = category_homes(u, scene.classes.frames[i].take(alike.first), p, reference, targets, at)
         if homes is not None:
             out.append(OtherRows.of(homes, groups.released, at.released < 0))
@@ -149,14 +150,14 @@ class UnitPlan:
         return cls(scene, groups, other_rows(scene, groups), first, scene.block_t[first], start, own, by_target)
 
     def pieces(self) -> list[tuple[int, int]]:
-        """Ranges of distinct targets of one block that are worked on together."""
-        out: list[tuple[int, int]] = []
-        edges = np.flatnonzero(np.diff(self.block, prepend=-1, append=-1))
-        for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-            size = len(self.scene.members(int(self.block[a]))) * self.scene.classes.size
-            step = max(PAIRS // max(size, 1), 1)
-            out += [(k, min(k + step, b)) for k in range(a, b, step)]
-        return out
+        """Ranges of distinct targets that are worked on together: of several blocks, unless distances are compared."""
+        many = np.array([len(self.scene.members(int(b))) for b in self.block], dtype=np.float64)
+        total = np.cumsum(many * self.scene.classes.size)
+        part = (total // PAIRS).astype(np.int64)
+        if self.scene.knowledge.nearest:
+            part = part + (part[-1:].max(initial=0) + 1) * self.block
+        edges = [*np.flatnonzero(np.diff(part, prepend=-1)).tolist(), len(part)]
+        return [(a, b) for a, b in pairwise(edges) if a < b]
 
 
 def log_unit_rows(scene: Scene, says: Sequence[OtherRows], t: I64, at: I64) -> dict[str, F64]:
@@ -178,7 +179,7 @@ def carry_out_units(
     with one_blas_thread():
         run_pieces(partial(_weigh, plan, out, truth, top), pieces, threads, lambda _: None)
     done(n)
-    pairs = float(sum((b - a) * len(scene.members(int(plan.block[a]))) for a, b in pieces))
+    pairs = float(sum(len(scene.members(int(block))) for block in plan.block))
     log_sum, log_max, n_max, log_top, candidates = out.T
     log_true, above, likely = truth.T
     found = Outcome(log_sum, log_max, n_max, log_top, log_true, above, likely, (pairs, pairs))
@@ -186,27 +187,58 @@ def carry_out_units(
 
 
 def _weigh(plan: UnitPlan, out: F64, truth: F64, top: int, a: int, b: int) -> None:
-    """Summaries of distinct targets a..b-1, which are of one block, written to the rows of `out` and `truth`."""
-    at, codes, begin = _block(plan, a)
-    logs = np.zeros((b - a, len(at)))
-    for part in log_unit_rows(plan.scene, plan.says, plan.first[a:b], at).values():
-        logs += part
-    logs = _summed(logs, begin)
-    one, room = np.ones(len(codes)), (np.empty(len(codes)), np.empty_like(tops(top)))
-    for i in range(a, b):
-        who = plan.by_target[plan.start[i] : plan.start[i + 1]]
-        wanted = plan.own[plan.start[i] : plan.start[i + 1]]
-        place = np.searchsorted(codes, wanted)
-        place = np.where(codes[np.minimum(place, len(codes) - 1)] == wanted, place, -1)
-        summary, own = np.empty(5), truth[who]
-        kernels.finish(logs[i - a], one, 0, place, *room, summary[:4], own)
-        summary[4] = len(codes)
-        out[who], truth[who] = summary, own
+    """Summaries of distinct targets a..b-1, written to the rows of `out` and `truth`."""
+    blocks, of = np.unique(plan.block[a:b], return_inverse=True)
+    each = [_block(plan, int(block)) for block in blocks]
+    logs = _log_rows(plan, a, b, of, each)
+    size = np.array([len(at) for at, _, _ in each])[of]
+    first = np.cumsum(size) - size
+    begin = np.concatenate([start + each[block][2] for start, block in zip(first, of, strict=True)])
+    weights = _summed(logs[None], begin)[0]
+    codes = np.concatenate([each[block][1] for block in of])
+    many = np.array([len(units) for _, units, _ in each])[of]
+    mine = slice(int(plan.start[a]), int(plan.start[b]))
+    own = plan.start[a : b + 1] - plan.start[a]
+    summary, who = np.empty((b - a, 4)), plan.by_target[mine]
+    found = truth[who]
+    room = np.empty(int(many.max())), np.empty(int(np.diff(own).max()), dtype=np.int64), np.empty_like(tops(top))
+    ends = np.concatenate([[0], np.cumsum(many)])
+    kernels.finish_each(weights, np.ones(len(codes)), codes, ends, own, plan.own[mine], *room, summary, found)
+    truth[who] = found
+    out[who] = np.column_stack([summary, many])[np.repeat(np.arange(b - a), np.diff(own))]
 
 
-def _block(plan: UnitPlan, i: int) -> tuple[I64, I64, I64]:
-    """The rows of a distinct target's block, by unit; the units; and where each begins."""
-    at = plan.scene.members(int(plan.block[i]))
+def _log_rows(plan: UnitPlan, a: int, b: int, of: I64, each: Sequence[tuple[I64, I64, I64]]) -> F64:
+    """The logs of all factors of pairs of a target and a row of its block, target by target; `of`: the block of each
+    target among `each`."""
+    s, t = plan.scene, plan.first[a:b]
+    if len(each) == 1:
+        whole = np.zeros((len(t), len(each[0][0])))
+        for part in log_unit_rows(s, plan.says, t, each[0][0]).values():
+            whole += part
+        return whole.ravel()
+    rows = np.concatenate([at for at, _, _ in each])
+    size = np.array([len(at) for at, _, _ in each])
+    begin = np.cumsum(size) - size
+    who = np.repeat(np.arange(len(t)), size[of])
+    which = np.arange(len(who)) - np.repeat(np.cumsum(size[of]) - size[of] - begin[of], size[of])
+    out = np.zeros(len(who))
+    for part in log_pairs(s, t, rows, who, which, unknown_of(s, rows)).values():
+        out += part
+    if plan.says:
+        edges = np.searchsorted(of, np.arange(len(each) + 1))  # targets are sorted by block
+        at = 0
+        for block, (rows, _, _) in enumerate(each):
+            mine = t[edges[block] : edges[block + 1]]
+            said = np.sum([x.log(mine, s.rows[rows]) for x in plan.says], axis=0).ravel()
+            out[at : at + len(said)] += said
+            at += len(said)
+    return out
+
+
+def _block(plan: UnitPlan, block: int) -> tuple[I64, I64, I64]:
+    """The rows of a block, by unit; the units; and where each begins."""
+    at = plan.scene.members(block)
     unit = plan.groups.released[plan.scene.rows[at]]
     order = np.argsort(unit, kind="stable")
     begin = np.flatnonzero(np.diff(unit[order], prepend=-1))

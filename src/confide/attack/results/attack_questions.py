@@ -106,7 +106,7 @@ class Questions:
         return found
 
     def stronger(self) -> Tried:
-        """Whether the same intruder would find more at another level: informed, exact or naive.
+        """Whether the same intruder would find more at another level: informed, exact, unaltered or naive.
 
         All targets are tried, or 4,000 of them at random; records are always all there. Tried once, then kept; the
         printout of an attack carries a caution where a level finds more.
@@ -116,7 +116,7 @@ class Questions:
         >>> release = plan.protect(cf.demo("heads").select("id", "sex", "tenure", "hh_income").head(500), seed=1)
         >>> tried = cf.Intruder(knows=["sex", "hh_income"]).attack(release).stronger()
         >>> tried.frame["level"].to_list()
-        ['informed', 'exact', 'naive']
+        ['informed', 'exact', 'unaltered', 'naive']
         """
         return self._tried
 

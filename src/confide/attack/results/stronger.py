@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from confide.protect.copies import Copies
     from confide.protect.release import Release
 
-NAMES = ("informed", "exact", "naive")
+UNALTERED = "unaltered"
+NAMES = ("informed", "exact", UNALTERED, "naive")
 """Levels that are tried; any other combination of levels is called "as stated"."""
 
 
@@ -25,6 +26,9 @@ def levels_of(intruder: Intruder, release: Release | Copies | None = None) -> di
     - "exact": B and A exact, so that unknown variables which are released unaltered count too (also for which of the
       values behind a coarser one is a record's), and synthetic values are not taken for the target's own. B is then in
       use although it was left out: it is read off the release;
+    - "unaltered": only what the plan left unaltered is read, and all records that agree there are alike. Nobody can be
+      misled so, and a plan may mislead all who read what it altered: a value of somebody else leads away from the
+      target;
     - "naive": released values are taken as true. Only where membership is certain: who takes altered values as true has
       no use of its own belief that the target is absent.
 
@@ -33,14 +37,15 @@ def levels_of(intruder: Intruder, release: Release | Copies | None = None) -> di
     leaves C or A out, or who reckons as printed has no variants. With a `release`, variants that cannot differ there
     (nothing that is known and released was altered, or coarsened beside what else is shown, and no mistakes are stated)
     or cannot be (the plan is not known; a
-    naive reading of several copies) are left out. An attack may still refuse a variant with an `InputError` that
+    naive reading of several copies; an altered number of which an interval is known, which cannot be left aside) are
+    left out. An attack may still refuse a variant with an `InputError` that
     depends on the data (mistakes about a synthetic variable at level "exact"); it is then not possible.
 
     >>> import confide as cf
     >>> list(levels_of(cf.Intruder(knows=["sex"], unavailable="ignore")))
-    ['informed', 'exact', 'naive']
+    ['informed', 'exact', 'unaltered', 'naive']
     >>> list(levels_of(cf.Intruder.at("exact", knows=["sex"]))), list(levels_of(cf.Intruder.at("naive", knows=["sex"])))
-    (['exact', 'informed', 'naive'], ['naive'])
+    (['exact', 'informed', 'unaltered', 'naive'], ['naive'])
     >>> list(levels_of(cf.Intruder.at("average", knows=["sex"])))
     ['as stated']
     """
@@ -57,7 +62,8 @@ def levels_of(intruder: Intruder, release: Release | Copies | None = None) -> di
 
 
 def level_of(intruder: Intruder) -> str:
-    """The name of the level at which all parts of an intruder are: informed, exact or naive, else "as stated".
+    """The name of the level at which all parts of an intruder are: informed, exact, unaltered or naive, else "as
+    stated".
 
     >>> import confide as cf
     >>> level_of(cf.Intruder(knows=["sex"])), level_of(cf.Intruder(knows=["sex"], others="ignore"))
@@ -68,10 +74,13 @@ def level_of(intruder: Intruder) -> str:
         return "as stated" if intruder.as_printed else "naive"
     if c in ("sdl", "exact") and (b, a) == ("exact", "exact"):
         return "exact"
+    if (c, b, a) == ("ignore", "ignore", "ignore"):
+        return UNALTERED
     return "informed" if c == "sdl" and b in ("sdl", "ignore") and a == "sdl" else "as stated"
 
 
 def _at(intruder: Intruder, level: str) -> Intruder:
+    level = "ignore" if level == UNALTERED else level
     return replace(intruder, available=level, unavailable=level, others=level)
 
 
@@ -82,6 +91,8 @@ def _may_differ(intruder: Intruder, release: Release | Copies, level: str) -> bo
         return False
     altered = {v for v, way in one.compiled.ways.items() if way.random is not None}
     shown = as_shown(intruder, one)
+    if level == UNALTERED:
+        return bool(altered & {*shown.knows}) and not altered & {*shown.between}
     if shown.errors or altered & {*shown.knows, *shown.between}:
         return True
     return level != "naive" and _values_behind(shown, one)

@@ -40,6 +40,19 @@ def beside() -> Iterator[None]:
         _BESIDE.discard(own)
 
 
+@contextmanager
+def idle() -> Iterator[None]:
+    """Within it, this thread waits for another one, and leaves its cores to those who work beside."""
+    own = threading.get_ident()
+    worked = own in _BESIDE
+    _BESIDE.discard(own)
+    try:
+        yield
+    finally:
+        if worked:
+            _BESIDE.add(own)
+
+
 def run_pieces(
     work: Callable[[int, int], None], pieces: Sequence[tuple[int, int]], threads: int, done: Callable[[int], None]
 ) -> None:

@@ -6,6 +6,7 @@ A search turns dials. What a method suits and how strongly it can be turned stan
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -111,6 +112,20 @@ MANY = 5_000
 def dear_numbers(outlook: Outlook) -> int | None:
     """From how many random numbers on the attack of a file takes long: what is unknown is integrated over."""
     return 3 if outlook.rows > MANY else None
+
+
+WORK = 20_000_000
+"""Rows times joint categories beyond which beliefs about both take many seconds, and much memory."""
+NUMBERS = 100
+"""Values up to which a number that is known is one of the categories that an attack tells apart."""
+
+
+def dear_together(outlook: Outlook, names: Sequence[str]) -> bool:
+    """Whether the attack of a file in which these are drawn anew takes long: somebody who knows several of them
+    considers all their joint categories for every record."""
+    known = [s for s in outlook.those() if s.known and s.name in names]
+    many = [s.distinct for s in known if s.kind == "categorical" or s.distinct <= NUMBERS]
+    return len(many) > 1 and outlook.rows * min(math.prod(many), outlook.rows) > WORK
 
 
 def rounded(value: float) -> float:

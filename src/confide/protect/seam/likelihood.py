@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 from confide.frames.columns import F64, I64, Bools, Records
 
 Columns = Mapping[str, NDArray[Any]]
+PAIRS = 500_000
+"""Pairs whose likelihood is computed together."""
 
 
 def take(columns: Columns, rows: Any) -> Columns:
@@ -71,6 +73,16 @@ class Likelihood(ABC):
     @abstractmethod
     def log(self, t: Columns, z: Columns) -> F64:
         """The log likelihood of aligned rows."""
+
+    def log_every(self, t: Columns, z: Columns) -> F64:
+        """The same of every pair, shape (true values, records), several values at a time."""
+        n, r = len(next(iter(t.values()))), len(next(iter(z.values())))
+        out, step = np.empty((n, r)), max(PAIRS // max(r, 1), 1)
+        for a in range(0, n, step):
+            mine = np.arange(a, min(a + step, n))
+            found = self.log(take(t, np.repeat(mine, r)), take(z, np.tile(np.arange(r), len(mine))))
+            out[a : a + step] = found.reshape(len(mine), r)
+        return out
 
     @abstractmethod
     def altered(self, t: Columns) -> Bools:

@@ -224,6 +224,7 @@ def _at_risk(view: View, plan: str) -> Number:
 LEVEL_WORDS = {
     "exact": ", who uses all that follows from the plan", "informed": ", who knows the plan and its rates",
     "naive": ", who takes released values as true",
+    "unaltered": ", who leaves altered values aside and guesses among the records that agree in the others",
 }  # fmt: skip
 
 

@@ -92,7 +92,10 @@ def _level_caution(attack: Attack) -> str:
     if len(names) < 2:
         return ""
     if attack.release.frame.height * attack.release.frame.width > PRINTED:
-        return f"levels {' and '.join(names[1:])} were not tried on a file of this size: ask attack.stronger()."
+        said = f"level {names[1]} was"
+        if len(names) > 2:
+            said = f"levels {', '.join(names[1:-1])} and {names[-1]} were"
+        return f"{said} not tried on a file of this size: ask attack.stronger()."
     tried = attack.stronger()
     if not tried.better:
         return ""

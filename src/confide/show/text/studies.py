@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from confide.attack.results.stronger import UNALTERED
 from confide.core.visible import visible
 from confide.show.text.file_risks import file_tables, file_words
 from confide.show.text.groups import group_lines
@@ -105,7 +106,17 @@ def _legend(result: StudyResult, risk: str) -> list[str]:
         "by: who, at which level; claimed: matches as it reckons them itself; declared: targets whose likeliest record "
         f"has a probability above {result.info.threshold:g}, and wrong: those of them who are somebody else."
     )
-    return textwrap.wrap(text, WIDTH)
+    return [line for said in (text, *_misled(result)) for line in textwrap.wrap(said, WIDTH)]
+
+
+def _misled(result: StudyResult) -> list[str]:
+    """What it means that somebody was booked who leaves altered values aside."""
+    if UNALTERED not in result.frame["level"].to_list():
+        return []
+    return [
+        f"{UNALTERED}: altered values are left aside, and the target is guessed among the records that agree in the "
+        "others. It is booked where a plan misleads whoever reads what it altered."
+    ]
 
 
 def _kinds(result: StudyResult) -> list[str]:

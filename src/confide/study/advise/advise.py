@@ -12,8 +12,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from confide.attack.intruder import Intruder
 from confide.core.errors import InputError
 from confide.core.random.seeds import checked_seed, fresh_seed, stream
@@ -27,9 +25,10 @@ from confide.protect.seam.dials import Dial, Untried
 from confide.study.advise.aside import found_aside
 from confide.study.advise.asked import Asked, asked_about
 from confide.study.advise.budget import Budget, stated_budget
+from confide.study.advise.cost import at_the_end, cut
 from confide.study.advise.finish import FEW, FINALISTS, ended, finalists, names_of, with_anchor
 from confide.study.advise.result import Advice
-from confide.study.advise.room import stated_memory
+from confide.study.advise.room import USUAL, stated_memory, tight
 from confide.study.advise.search import Search
 from confide.study.advise.space import Space, offered
 from confide.study.advise.told import families_frame, nearest_of, reason_of, tried_frame, untried_frame
@@ -87,8 +86,8 @@ def advise(
     `quick`, which also has fewer finalists). With a number of evaluations and a `seed` the answer is the same again; a
     time decides only how many evaluations begin, and `Advice.evaluations` is that number. `repeats`: releases of each
     finalist. `folder`: finished evaluations are kept there, and a search that was stopped goes on; it is private.
-    `memory`: as "2 GB", what the process may take: above it, evaluations run one after another and what is remembered
-    is dropped. `threads` never changes a result.
+    `memory`: as "2 GB" (the default), what the process should take: near it, evaluations run one after another and what
+    is remembered is dropped; one that takes more by itself is not cut off. `threads` never changes a result.
 
     >>> import confide as cf
     >>> few = cf.demo("heads").head(150).select("sex", "race", "age")
@@ -116,32 +115,36 @@ def advise(
     }  # fmt: skip
     study = Study(data, {"as it is": asked.base, **own}, seed=seed, **common)
     with nullcontext() if folder is None else Store.opened(folder) as store:
-        seed, limit = _settled(study, store, asked, limit, overwrite)
+        seed, limit, before = _settled(study, store, asked, limit, overwrite)
         cores = thread_count(threads)
         most = FEW if quick else FINALISTS
         limits = checked_limits(asked.limits, study.measures, learnt=study.own_risks)
         needed = _needed(study, asked.by, min_utility)
-        room = stated_memory(memory)
+        room = stated_memory(USUAL if memory is None else memory)
         work = Work(study, needed, seed, sample_of(study.data.height, _share(limits, study), seed), store)
         dials, untried = _useful(asked, limits, quick)
         with progress_bar("searching", int(limit), progress) as done:
-            counted = Budget(limit, (most + 2) * repeats / cores, done)
+            counted = Budget(limit, done)
             search = Search(
-                Space(asked.base, dials), own, work, limits, asked.by, counted, threads, asked.outlook.kept, room
-            )
+                Space(asked.base, dials), own, work, limits, asked.by, counted, threads, asked.outlook.kept, room,
+                ends=lambda s: at_the_end(finalists(s, most), repeats, cores),
+            )  # fmt: skip
             search.run()
-        chosen = names_of(finalists(search, most))
+        ends = cut(finalists(search, most), repeats, cores, counted.left, before)
+        chosen, common["repeats"] = names_of(ends.plans), ends.repeats
         if not chosen:
             raise InputError(_nothing(search))
+        tight(room)
         stated = {name: c.plan for name, c in chosen.items() if c.plan is not None}
         end = int(stream(seed, "study at the end").integers(2**63))
         final = Study(data, with_anchor(stated, asked.base), seed=end, title="Advice", **common)
         result = _run(final, store, progress, threads)
         ending = ended(final, result, limits, asked.by.name, end, threads, progress)
         if store is not None:
-            store.note(NOTE, {**(store.noted(NOTE) or {}), "evaluations": counted.begun})
-    script = _script(asked, {**given, "seed": seed}, counted.begun)
-    return _told(asked, search, ending, chosen, untried, final, seed, time.perf_counter() - began, script)
+            kept = {"evaluations": counted.begun, "end": [len(ends.plans), ends.repeats]}
+            store.note(NOTE, {**(store.noted(NOTE) or {}), **kept})
+    script = _script(asked, {**given, "seed": seed, "repeats": ends.repeats}, counted.begun)
+    return _told(asked, search, ending, chosen, untried, final, seed, time.perf_counter() - began, script, ends.said)
 
 
 def _useful(asked: Asked, limits: Mapping[str, float], quick: bool) -> tuple[list[Dial], list[Untried]]:
@@ -170,22 +173,17 @@ def _run(final: Study, store: Store | None, progress: Progress, threads: int | N
 
 def _told(
     asked: Asked, search: Search, ending: Any, chosen: Any, untried: Any, final: Study, seed: int, seconds: float,
-    script: str,
+    script: str, cut_short: str,
 ) -> Advice:  # fmt: skip
     plans = {c.name: c.plan for c in (final.everything, *final.candidates)}
     near = nearest_of(search, ending, plans.get(ending.nearest))
-    best = plans[ending.name if ending.name is not None else ending.nearest]
-    rows = ending.result.frame.filter(plan=ending.name or ending.nearest).group_by("intruder")
-    seen = rows.agg(pl.col("found_share").mean())["found_share"].drop_nulls().max()
-    told = {m: mean for kind, m, mean, _, _ in ending.confirmed.rows() if kind == "risk"}
-    least = float(told.get("found_share", 0.0 if seen is None else seen))
-    aside = found_aside(final, best, seed, least, search.limits.get("found_share"))
+    aside = found_aside(ending.result, ending.name or ending.nearest)
     return Advice(
         plan=None if ending.name is None else plans[ending.name], name=ending.name, choice=ending.choice,
         study=ending.result, confirmed=ending.confirmed, frame=tried_frame(search, ending, chosen),
         families=families_frame(search), untried=untried_frame(untried, search), runner_up=ending.runner_up,
         asked=asked.said, evaluations=search.budget.begun, seconds=seconds, seed=seed,
-        reason=" ".join(s for s in (reason_of(search, ending), aside) if s), nearest=near, script=script,
+        reason=" ".join(s for s in (reason_of(search, ending), cut_short, aside) if s), nearest=near, script=script,
         limits=search.limits, by=asked.by.name, statement=final, aside=aside,
     )  # fmt: skip
 
@@ -207,10 +205,11 @@ def _own_plans(plans: Mapping[str, Plan] | None, base: Plan) -> dict[str, Plan]:
 
 def _settled(
     study: Study, store: Store | None, asked: Asked, limit: int | float, overwrite: bool
-) -> tuple[int, int | float]:
-    """The seed, and the budget: in a folder whose search is done, as many evaluations as it had."""
+) -> tuple[int, int | float, tuple[int, int] | None]:
+    """The seed, and the budget: in a folder whose search is done, as many evaluations as it had, with as many finalists
+    and repeats at its end."""
     if store is None:
-        return checked_seed(study.seed), limit
+        return checked_seed(study.seed), limit, None
     mark = f"{fingerprint(study)} {sorted(asked.outlook.kept)}"
     there = store.noted(NOTE)
     if there is not None and there.get("mark") != mark and not overwrite:
@@ -221,9 +220,10 @@ def _settled(
     same = there is not None and there.get("mark") == mark
     drawn = int(there["seed"]) if there is not None and same else fresh_seed()
     seed = drawn if study.seed is None else checked_seed(study.seed)
-    done = there.get("evaluations") if there is not None and same and there.get("budget") == repr(limit) else None
-    store.note(NOTE, {"mark": mark, "seed": str(seed), "budget": repr(limit), "evaluations": done})
-    return seed, limit if done is None else int(done)
+    before = there if there is not None and same and there.get("budget") == repr(limit) else {}
+    done, end = before.get("evaluations"), before.get("end")
+    store.note(NOTE, {"mark": mark, "seed": str(seed), "budget": repr(limit), "evaluations": done, "end": end})
+    return seed, limit if done is None else int(done), None if not end else (int(end[0]), int(end[1]))
 
 
 def _needed(study: Study, by: Measure, floors: Mapping[str, float] | None) -> tuple[Measure, ...]:

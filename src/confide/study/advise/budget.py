@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from datetime import timedelta
 from threading import Lock
 from typing import Any, TypeVar
@@ -17,6 +17,8 @@ UNITS = {"s": 1, "sec": 1, "second": 1, "seconds": 1, "min": 60, "minute": 60, "
          "hour": 3600, "hours": 3600}  # fmt: skip
 LONG, QUICK = 600.0, 60.0
 """Seconds of a search for which nobody says how long it may take."""
+END = 0.6
+"""Of the time, what the study at the end may ask for at most."""
 
 
 def stated_budget(budget: Any, quick: bool = False) -> int | float:
@@ -38,13 +40,14 @@ def stated_budget(budget: Any, quick: bool = False) -> int | float:
 
 
 class Budget:
-    """What is left. `limit`: evaluations (a whole number), or seconds, of which `end` are kept for the study at the
-    end: so many evaluations of all targets, divided among threads. Time decides only how many evaluations begin."""
+    """What is left. `limit`: evaluations (a whole number), or seconds. `end`: of the seconds, those that are kept for
+    the study at the end; a search says anew after each wave. Time decides only how many evaluations begin: one that
+    would not end in time, by what others like it took, does not begin."""
 
-    def __init__(self, limit: int | float, end: float = 0.0, done: Callable[[int], None] = lambda _: None) -> None:
-        self.limit, self.end, self.done = limit, end, done
-        self.begun, self.spent, self.shown = 0, 0.0, 0.0
-        self.seconds: dict[bool, list[float]] = {True: [], False: []}
+    def __init__(self, limit: int | float, done: Callable[[int], None] = lambda _: None) -> None:
+        self.limit, self.end, self.done = limit, 0.0, done
+        self.begun, self.shown = 0, 0.0
+        self.seconds: dict[Hashable, list[float]] = {}
         self.started = time.perf_counter()
         self._lock = Lock()
 
@@ -53,29 +56,34 @@ class Budget:
         """Seconds since the start."""
         return time.perf_counter() - self.started
 
-    def begin(self) -> bool:
-        """Whether one more evaluation may begin; if so it is counted."""
+    @property
+    def left(self) -> float | None:
+        """Seconds that are left of all; None where evaluations are counted."""
+        return None if isinstance(self.limit, int) else self.limit - self.elapsed
+
+    def begin(self, kind: Hashable = None) -> bool:
+        """Whether one more evaluation may begin; if so it is counted. `kind`: others of it take about as long."""
         if isinstance(self.limit, int):
             more = self.begun < self.limit
         else:
-            more = not self.begun or self.elapsed + self._end() < self.limit
+            more = not self.begun or self.elapsed + self._takes(kind) + min(self.end, END * self.limit) < self.limit
         self.begun += more
         return more
 
-    def timed(self, work: Callable[[], R], whole: bool = True) -> R:
-        """Do something, and note how long it took; `whole`: whether it is such an evaluation as the end has."""
+    def timed(self, work: Callable[[], R], kind: Hashable = None) -> R:
+        """Do something, and note how long it took."""
         began = time.perf_counter()
         found = work()
         with self._lock:
-            self.seconds[whole].append(time.perf_counter() - began)
+            self.seconds.setdefault(kind, []).append(time.perf_counter() - began)
             step = 1 if isinstance(self.limit, int) else self.elapsed - self.shown
             self.shown += step
             self.done(round(step) if isinstance(self.limit, int) else int(self.shown) - int(self.shown - step))
         return found
 
-    def _end(self) -> float:
-        """Seconds that the study at the end may take, half as much again as evaluations like its own took."""
+    def _takes(self, kind: Hashable) -> float:
+        """Seconds that an evaluation takes; one of a kind that was never made, as long as the longest so far."""
         with self._lock:
-            times = self.seconds[True] or self.seconds[False]
-            each = sum(times) / len(times) if times else 0.0
-        return min(1.5 * each * self.end, 0.6 * self.limit)
+            mine = self.seconds.get(kind)
+            every = [x for each in self.seconds.values() for x in each]
+            return sum(mine) / len(mine) if mine else max(every, default=0.0)

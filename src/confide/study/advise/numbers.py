@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr, stdtrit
 
 from confide.measure.utility.measure import Measure
 from confide.study.advise.trials import SAMPLED, WHOLE, Trial, Tried
@@ -132,21 +133,31 @@ def loss_of(c: Tried, measure: Measure) -> float | None:
 
 @dataclass(frozen=True)
 class Spread:
-    """How much a loss differs from release to release, as a share of itself; None where no plan was repeated."""
+    """How much a loss differs from release to release, as a share of itself; None where no plan was repeated. `df`:
+    degrees of freedom that it was estimated with."""
 
     share: float | None
+    df: int = 0
 
     @classmethod
     def of(cls, candidates: Iterable[Tried], measure: Measure) -> Spread:
         """Pooled over all candidates with several releases."""
         found = []
+        df = 0
         for c in candidates:
             values: list[Any] = [t.utility.get(measure.name) for t in c.whole if not t.error]
             if c.random and len(values) > 1 and None not in values:
                 losses = np.abs(np.array(values, dtype=float) - float(measure.best))
                 if losses.mean() > 0:
-                    found.append((losses.std(ddof=1) / losses.mean()) ** 2)
-        return cls(math.sqrt(float(np.mean(found))) if found else None)
+                    found.append((len(losses) - 1) * (losses.std(ddof=1) / losses.mean()) ** 2)
+                    df += len(losses) - 1
+        return cls(math.sqrt(sum(found) / df) if found else None, df)
+
+    @property
+    def errors(self) -> float:
+        """Standard errors beyond which a difference of losses is no longer noise: as improbable, by Student's
+        distribution, as three of a spread that is known."""
+        return float(stdtrit(self.df, ndtr(ERRORS))) if self.df else ERRORS
 
     def error(self, c: Tried, loss: float) -> float:
         """The standard error of a candidate's loss; infinite where nobody knows."""
@@ -174,5 +185,5 @@ def beats(a: Tried, b: Tried, measure: Measure, spread: Spread) -> bool:
     mine, theirs = loss_of(a, measure), loss_of(b, measure)
     if mine is None or theirs is None:
         return False
-    gap = ERRORS * math.hypot(spread.error(a, mine), spread.error(b, theirs))
+    gap = spread.errors * math.hypot(spread.error(a, mine), spread.error(b, theirs))
     return theirs - mine > gap + TINY

@@ -101,7 +101,7 @@ class Advice(Result):
     statement: Study = field(repr=False)
     """The study at the end, as it was stated."""
     aside: str = ""
-    """Where somebody who leaves altered values aside finds more than was confirmed: how many, in a sentence."""
+    """Where the plan misleads whoever reads what it altered, so that one who leaves that aside counts: a sentence."""
 
     @property
     def tried(self) -> pl.DataFrame:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import sys
+from contextlib import suppress
 from typing import Any
 
 from confide.core.errors import InputError
@@ -13,6 +15,8 @@ from confide.core.run.memory import forget
 UNITS = {"mb": 10**6, "mib": 2**20, "gb": 10**9, "gib": 2**30}
 TIGHT = 0.6
 """Of what may be taken: above it evaluations run one after another."""
+USUAL = "2 GB"
+"""Where nobody says."""
 SAID = 'memory is what the process may take, as "2 GB" or "800 MB", or a number of bytes from 100 million upwards.'
 
 
@@ -49,8 +53,19 @@ def taken() -> int:
 
 
 def tight(limit: int | None) -> bool:
-    """Whether memory is scarce; what is remembered for speed is then dropped."""
+    """Whether memory is scarce, also after what was freed went back to the system and what is remembered for speed was
+    dropped."""
     if limit is None or taken() < TIGHT * limit:
         return False
+    _give_back()
+    if taken() < TIGHT * limit:
+        return False
     forget()
-    return True
+    _give_back()
+    return taken() >= TIGHT * limit
+
+
+def _give_back() -> None:
+    """Memory that is free inside the process goes back to the system, where that can be asked for."""
+    with suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from threading import Lock
 from typing import Any, cast
 
 from confide.core.errors import InputError
@@ -41,12 +43,13 @@ class Search:
     def __init__(
         self, space: Space, own: Mapping[str, Plan], work: Work, limits: Mapping[str, float], measure: Measure,
         budget: Budget, threads: int | None, kept: Sequence[str] = (),
-        memory: int | None = None,
+        memory: int | None = None, ends: Callable[[Search], float] = lambda _: 0.0,
     ) -> None:  # fmt: skip
         self.spaces = [space, *(Space(plan, space.dials) for plan in own.values())]
         self.names = ["", *own]
         self.space, self.work, self.limits, self.measure = space, work, limits, measure
         self.budget, self.threads, self.kept, self.memory = budget, threads, tuple(kept), memory
+        self.ends, self._alone = ends, Lock()
         self.ladders = [Ladder(d) for d in space.dials]
         self.forecast = Forecast(self.ladders, limits, measure)
         self.tried: dict[tuple[int, Setting], Tried] = {}
@@ -83,18 +86,26 @@ class Search:
         self.ended = self.ended or ("everything that could be tried was tried" if not jobs else "the budget ended")
 
     def _carried_out(self, jobs: Sequence[Job]) -> bool:
-        """Whether the budget sufficed for all jobs; those that were done count in any case."""
-        todo = [j for j in jobs if not j.what.error]
+        """Whether the budget sufficed for all jobs; those that were done count in any case. What takes long is last."""
+        todo = sorted((j for j in jobs if not j.what.error), key=lambda j: self._dear(j.what))
         made = as_long_as(
-            self.budget.begin, self._timed, todo, self.work.study.data.height, self.threads,
+            lambda j: self.budget.begin(self._kind(j)), self._timed, todo, self.work.study.data.height, self.threads,
             one_by_one=tight(self.memory),
         )  # fmt: skip
         for job, trial in zip(todo, made, strict=False):
             job.what.add(trial, job.rung)
+        self.budget.end = self.ends(self)
         return len(made) == len(todo)
 
     def _timed(self, job: Job, cores: int) -> Trial:
-        return self.budget.timed(lambda: self.work.trial(job, cores), job.rung > SAMPLED)
+        """One job; of those that take long, and much room, one at a time where memory is limited."""
+        with self._alone if self.memory is not None and self._dear(job.what) else nullcontext():
+            tight(self.memory)
+            return self.budget.timed(lambda: self.work.trial(job, cores), self._kind(job))
+
+    def _kind(self, job: Job) -> tuple[int, bool]:
+        """Jobs that take about as long."""
+        return job.rung, self._dear(job.what)
 
     def _standing(self) -> float:
         """How good the best candidate is: its loss within the limits; before there is one, how far the nearest is."""

@@ -74,10 +74,11 @@ class Drawn:
 class Glimpse:
     """What came of one plan. `each`: what each drawn target adds to the risk, by the worst intruder at its strongest
     level, divided by its chance of being drawn; of a risk of the file, the one number. `utility`: by the measure that
-    is chosen by; nan where it has none."""
+    is chosen by; nan where it has none. `sure`: every level that could find more was tried, not only that stated."""
 
     each: F64
     utility: float
+    sure: bool = True
 
     @property
     def risk(self) -> float:
@@ -98,8 +99,8 @@ class Looking:
     risk: str
     measure: Measure
 
-    def at(self, plan: Plan, drawn: Drawn, seed: int, cores: int) -> Glimpse:
-        """One plan once, met by the targets that were drawn."""
+    def at(self, plan: Plan, drawn: Drawn, seed: int, cores: int, every: bool = True) -> Glimpse:
+        """One plan once, met by the targets that were drawn, at every level or as intruders are stated."""
         release = plan.protect(self.study.source, seed=seed, draws="shared")
         values, _ = measured(release, [self.measure], self.study.items)
         value = values[self.measure.name]
@@ -107,9 +108,10 @@ class Looking:
         if about_file(self.risk):
             found = file_numbers(release, self.study.on_file)[0][self.risk]
             return Glimpse(np.array([np.nan if found is None else found]), utility)
-        each, _ = self.met(release, drawn.rows, cores, drawn.chance)
+        each, _ = self.met(release, drawn.rows, cores, drawn.chance, every)
+        sure = every or all(len(levels_of(who, release)) == 1 for who in self.study.intruders.values())
         by = [d / drawn.chance / self._targets(self.study.intruders[who], release) for who, d in each.items()]
-        return Glimpse(max(by, key=lambda d: float(d.sum())), utility)
+        return Glimpse(max(by, key=lambda d: float(d.sum())), utility, sure)
 
     def _targets(self, who: Intruder, release: Release) -> float:
         """What a number of people is divided by: 1, or of a share the number of targets."""
@@ -117,16 +119,19 @@ class Looking:
             return 1.0
         return float(self.study.data.height if who.membership == "in_file" else max(release.frame.height, 1))
 
-    def met(self, release: Release, rows: I64, cores: int, chance: F64 | None = None) -> tuple[dict[str, F64], F64]:
-        """By intruder, what each of some targets adds to the risk at the level that finds most; and the largest
-        probability that any intruder gives to each one's own record. `chance`: with which each was drawn, so that the
-        level is the one that finds most of all people, not of those at risk, who are drawn more often."""
+    def met(
+        self, release: Release, rows: I64, cores: int, chance: F64 | None = None, every: bool = True
+    ) -> tuple[dict[str, F64], F64]:
+        """By intruder, what each of some targets adds to the risk at the level that finds most, of every level or of
+        that stated; and the largest probability that any intruder gives to each one's own record. `chance`: with which
+        each was drawn, so that the level is the one that finds most of all people, not of those at risk, who are drawn
+        more often."""
         weight = np.ones(len(rows)) if chance is None else 1 / chance
         each, own = dict[str, F64](), np.zeros(len(rows))
         for name, who in self.study.intruders.items():
             best = mine = np.zeros(len(rows))
             most = -1.0
-            for found, added, p in self._levels(who, release, rows, weight, cores):
+            for found, added, p in self._levels(who, release, rows, weight, cores, every):
                 if found > most:
                     best, most, mine = added, found, p
             each[name] = best
@@ -134,7 +139,7 @@ class Looking:
         return each, own
 
     def _levels(
-        self, who: Intruder, release: Release, rows: I64, weight: F64, cores: int
+        self, who: Intruder, release: Release, rows: I64, weight: F64, cores: int, every: bool
     ) -> Iterator[tuple[float, F64, F64]]:
         """At each level: how many are found by these weights, what each target adds to the risk, the probability of its
         own record."""
@@ -146,7 +151,8 @@ class Looking:
             yield 0.0, np.zeros(len(rows)), np.zeros(len(rows))
             return
         targets = self.study.data[some]
-        for k, one in enumerate(levels_of(who, release).values()):
+        levels = levels_of(who, release) if every else {"": who}
+        for k, one in enumerate(levels.values()):
             try:
                 attack = run_attack(one, release, targets, some, threads=cores, progress=False, behind=behind)
             except InputError:

@@ -1,4 +1,8 @@
-"""The first part of an improvement: many changes, each tried once on a part of the targets; the best go on."""
+"""The first part of an improvement: many changes, each tried once on a part of the targets; the best go on.
+
+First intruders attack as they are stated, which is fast. Those changes that look best are then attacked at every level
+that could find more, until all that look best were: a change is not chosen for misleading the first level only.
+"""
 
 from __future__ import annotations
 
@@ -72,6 +76,7 @@ class Rounds:
     failed: int = 0
     drawn: Drawn = field(init=False)
     before: Glimpse = field(init=False)
+    as_stated: Glimpse = field(init=False)
 
     def __post_init__(self) -> None:
         self.looking = Looking(self.study, self.risk, self.measure)
@@ -84,6 +89,7 @@ class Rounds:
             np.ones(self.study.data.height), np.zeros(self.study.data.height))  # fmt: skip
         self.drawn = Drawn.of(added, targets, self.seed)
         self.before = self.looking.at(self.plan, self.drawn, self.draw, cores)
+        self.as_stated = self.looking.at(self.plan, self.drawn, self.draw, cores, every=False)
         few = np.flatnonzero(own > self.study.threshold * (1 + 1e-9)).tolist()
         single, graded = self._changes(dials, kept, few)
         every = sum(map(len, graded)) + len(single)
@@ -92,8 +98,23 @@ class Rounds:
         else:
             self._in_turn(single, graded, tries)
         self.left = every - len(self.seen) - self.failed
-        self.chosen = self._promising(most)
+        self.chosen = [s.one for s in self._at_every_level(most)]
         return self.chosen
+
+    def _at_every_level(self, most: int) -> list[Seen]:
+        """The promising ones, when all of them were attacked at every level."""
+        while True:
+            best = self._promising(most)
+            unsure = [s for s in best if not s.glimpse.sure]
+            if not unsure:
+                return best
+            found = side_by_side(
+                lambda s, cores: self._once(s.one, cores, every=True), unsure, self.study.data.height, self.threads,
+                "at every level", self.progress,
+            )  # fmt: skip
+            again = dict(zip(map(id, unsure), found, strict=True))
+            self.failed += sum(s is None for s in found)
+            self.seen = [s for old in self.seen if (s := again.get(id(old), old)) is not None]
 
     def _changes(
         self, dials: Sequence[Dial], kept: Sequence[str], few: Sequence[int]
@@ -129,14 +150,15 @@ class Rounds:
         self.seen += [s for s in found if s is not None]
         self.failed += sum(s is None for s in found)
 
-    def _once(self, one: Altered, cores: int) -> Seen | None:
+    def _once(self, one: Altered, cores: int, every: bool = False) -> Seen | None:
         """None where the change cannot be carried out on this file, or leaves nothing to measure."""
         try:
-            glimpse = self.looking.at(one.plan, self.drawn, self.draw, cores)
+            glimpse = self.looking.at(one.plan, self.drawn, self.draw, cores, every)
         except InputError:
             return None
+        before = self.before if glimpse.sure else self.as_stated
         exact = len(self.drawn.rows) == self.study.data.height and not (is_random(self.plan) or is_random(one.plan))
-        lowered, error = glimpse.lowered_from(self.before, exact or about_file(self.risk))
+        lowered, error = glimpse.lowered_from(before, exact or about_file(self.risk))
         sign = 1.0 if self.measure.direction == "higher" else -1.0
         lost = sign * (self.before.utility - glimpse.utility)
         return None if np.isnan(lost) or np.isnan(lowered) else Seen(one, glimpse, lowered, error, lost)
@@ -144,7 +166,7 @@ class Rounds:
     def _merit(self, s: Seen) -> tuple[float, float]:
         return merit(s.lowered, s.lost)
 
-    def _promising(self, most: int) -> list[Altered]:
+    def _promising(self, most: int) -> list[Seen]:
         """Of those that lower the risk the best per utility lost, at most two strengths of one dial, among them the
         cheapest that suffices; a third of the places is for what gives utility back, more where the limit is kept."""
         kept = self.before.risk <= self.limit < np.inf
@@ -156,11 +178,11 @@ class Rounds:
                         key=lambda s: s.lost)  # fmt: skip
         places = max(1, most // 3) if not kept else most - most // 3
         some = _few_each(back)[:places]
-        out = {s.one.what: s.one for s in [*_few_each(enough)[: max(1, most // 3)], *some]}
+        out = {s.one.what: s for s in [*_few_each(enough)[: max(1, most // 3)], *some]}
         for s in [*_few_each(worth), *_few_each(back)[places:]]:
             if len(out) >= most:
                 break
-            out.setdefault(s.one.what, s.one)
+            out.setdefault(s.one.what, s)
         return list(out.values())[:most]
 
     def _gives_back(self, s: Seen, kept: bool) -> bool:

@@ -26,11 +26,11 @@ R = TypeVar("R")
 
 
 def as_long_as(
-    more: Callable[[], bool], work: Callable[[T, int], R], items: Sequence[T], rows: int, threads: int | None,
+    more: Callable[[T], bool], work: Callable[[T, int], R], items: Sequence[T], rows: int, threads: int | None,
     one_by_one: bool = False,
 ) -> list[R]:  # fmt: skip
     """`work(item, threads)` for the first items, as many as there is time for: each begins in its turn, if `more`
-    still says so. What is left out is always the end, however many threads work."""
+    still says so of it. What is left out is always the end, however many threads work."""
     cores, lock, left = thread_count(threads), Lock(), iter(enumerate(items))
     found: dict[int, R] = {}
 
@@ -38,7 +38,7 @@ def as_long_as(
         while True:
             with lock:
                 at = next(left, None)
-                if at is None or not more():
+                if at is None or not more(at[1]):
                     deque(left, maxlen=0)
                     return
             found[at[0]] = work(at[1], own)

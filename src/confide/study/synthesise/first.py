@@ -55,11 +55,13 @@ def synthesise(
 
     .. math:: p(z_1, \ldots, z_p) = p(z_1) \prod_{k > 1} p(z_k \mid z_1, \ldots, z_{k-1}),
 
-    by a tree whose leaves hold `leaf` records or more (`CartSynthesis`). Categories with few values come first, numbers
-    after them, a survey weight last; the first variable is drawn from its margin, so that no row begins with a real
-    person. Of more than 25 variables before it, a variable is drawn from those that go with it most. One file is drawn
-    evenly from leaves, which is closest to the original; of several `copies` each has its own weights of the leaves'
-    values, so that they differ as much as the file leaves uncertain, and estimates can be combined (`combine`).
+    by a tree whose leaves hold `leaf` records or more (`CartSynthesis`). Numbers come first, in the order of the
+    file, since regressions of one number on others are kept better so; then categories, those with few values before
+    those with many; a survey weight last. The first variable is drawn from its margin, so that no row begins
+    with a real person. Of more than 25 variables before it, a variable is drawn from those that go with it most. One
+    file is drawn evenly from leaves, which is closest to the original; of several `copies` each has its own weights of
+    the leaves' values, so that they differ as much as the file leaves uncertain, and estimates can be combined
+    (`combine`).
 
     **Rules** that all rows keep are sought and kept in every synthetic row: sums (``total = a + b``: the total is made
     again from its parts), limits and combinations that never occur (``marital == 'married' -> age >= 15``, ``rooms <=
@@ -80,7 +82,7 @@ def synthesise(
     >>> made.data.height, "id" in made.data.columns
     (1000, False)
     >>> made.frame["variable"].to_list()[:3], made.frame["model"][0]
-    (['sex', 'hispanic', 'race'], 'CartSynthesis')
+    (['age', 'wage_income', 'other_income'], 'CartSynthesis')
     """
     problems = Problems()
     problems.when(not isinstance(find_rules, bool), "find_rules is true or false.")

@@ -87,14 +87,14 @@ def chosen_for(
 
 
 def ordered(asked: Asked, stated: Sequence[str] | None) -> list[str]:
-    """Those named first, in that order; then categories with few values before those with many, then numbers, in the
-    order of the file; a survey weight last."""
+    """Those named first, in that order; then numbers, in the order of the file; then categories, those with few values
+    before those with many; a survey weight last."""
     first = list(stated or ())
 
     def place(v: str) -> tuple[bool, bool, int]:
         column = asked.records[v]
         number = column.kind == "numeric"
-        return v == asked.weight, number, 0 if number else len(column.levels)
+        return v == asked.weight, not number, 0 if number else len(column.levels)
 
     return [*first, *sorted((v for v in asked.drawn if v not in first), key=place)]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from confide.attack.learning.attributes.likelihood_medians import read_likelihoods
-from confide.attack.learning.attributes.likelihoods_shown import Table
+from confide.attack.learning.attributes.likelihood_table import Table
 from confide.attack.learning.attributes.people import Believed
 from confide.attack.learning.attributes.row_sums import medians
 from confide.attack.learning.attributes.support import Nodes

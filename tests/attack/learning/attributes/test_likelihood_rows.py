@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from confide.attack.learning.attributes.likelihood_rows import beside_beliefs, without_records
+from confide.attack.learning.attributes.likelihood_table import Table
+from confide.attack.learning.attributes.novel import FAR
 from confide.attack.learning.attributes.row_sums import added_up
+from confide.attack.learning.attributes.support import Nodes
 
 
 def test_weights_beside_beliefs() -> None:
@@ -50,3 +53,27 @@ def test_columns_added_up() -> None:
     )
     twin = (w[:, kind] * count) @ (of[:, None] == np.arange(5))
     np.testing.assert_allclose(added_up(w, kind, count, of, 5), twin, atol=1e-12)
+
+
+def test_a_table_of_likelihoods_is_that_of_plain_sums() -> None:
+    rng = np.random.default_rng(3)
+    logs = np.where(rng.random((9, 6)) < 0.7, rng.normal(0, 4, (9, 6)), -np.inf)
+    logs[:, 5] = -np.inf  # a record that nobody could have become
+    logs[:, 4] = [-9.0, -9, -9, 2, -9, -9, -9, -np.inf, 1]  # one person is in reach of this one
+    bins, share, count = np.array([0, 0, 1, 1, 1, 2, 2, 2]), rng.random(8), rng.integers(1, 3, 8).astype(float)
+    values, count[3] = np.sort(rng.normal(0, 50, 8)), 1.0
+    nodes = Nodes(values, bins, share, np.zeros(0, dtype=np.int64), np.zeros(0), count)
+    table = Table.of(logs.copy(), nodes)
+    top = logs.max(axis=0)
+    like = np.exp(logs - np.where(np.isfinite(top), top, 0.0))
+    np.testing.assert_allclose(table.turned, like, rtol=1e-12)
+    for k in range(3):
+        mine = bins == k
+        np.testing.assert_allclose(table.bins[k], share[mine] @ like[:-1][mine], rtol=1e-12)
+        np.testing.assert_allclose(table.sums[4 + k], (share * values)[mine] @ like[:-1][mine], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(table.bins[3], like[-1])
+    near = np.isfinite(logs[:-1]) & (logs[:-1] >= logs[:-1].max(axis=0) - FAR)
+    few = np.flatnonzero(count @ near == 1)
+    assert 0 < len(few) < 6
+    np.testing.assert_array_equal(table.few, few)
+    np.testing.assert_array_equal(table.near, near[:, few].T)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from confide.attack.learning.attributes.coarse import coarse_rows, coarse_without
-from confide.attack.learning.attributes.likelihoods_shown import Table
+from confide.attack.learning.attributes.likelihood_table import Table
 from confide.attack.learning.attributes.people import on_nodes
 from confide.attack.learning.attributes.row_sums import medians, medians_less, sums_upto
 from confide.attack.learning.attributes.support import Nodes

@@ -91,3 +91,21 @@ def test_nobody_and_nothing() -> None:
     assert len(flow.x) == len(flow.away) == 0
     flow, _ = dense(np.full((2, 1), np.inf), np.array([1, 2]), np.array([1]), np.zeros(0))
     assert flow.away.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("room", [0, 4])
+def test_pools_at_the_same_time_have_the_same_answer(seed: int, room: int) -> None:
+    rng = np.random.default_rng(seed)
+    blocks, wide = 12, 5
+    pool_of = np.repeat(np.arange(blocks), rng.integers(1, wide, blocks))
+    cost = rng.normal(size=(len(pool_of), blocks * wide)).round(1)
+    there = pool_of[:, None] == np.arange(blocks * wide) // wide  # no record is a candidate in two
+    start = np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(np.int64)
+    n, m = rng.integers(1, 3, len(pool_of)), rng.integers(1, 3, blocks * wide)
+    pools = np.arange(blocks + 1) * room, np.tile(-np.log(np.arange(room, 0, -1.0)), blocks)
+    given = start, np.nonzero(there)[1], cost[there], n, m, pool_of, pools, rng.permutation(len(pool_of))
+    one, several = solve(*given), solve(*given, threads=3)
+    for name in ("x", "away", "u", "price", "pool"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(several, name))
+    assert one.x.sum() + one.away.sum() == n.sum()

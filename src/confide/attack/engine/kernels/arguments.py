@@ -87,11 +87,12 @@ class Mixed(NamedTuple):
 
 
 class Synthetic(NamedTuple):
-    """Known synthetic numbers, V of them. `bins`: (targets, V), the last one for a missing value; `log_p`, `u`: (V, K,
-    bins, records) log probabilities and normal scores; `pattern`: (targets,) which values are there, by which `excess`,
-    (patterns, V, V), and `half_logdet` of their correlation go."""
+    """Known synthetic numbers, V of them. `at`: (entries, V), for every target and class that it may have, as `Mixed`
+    lists them, where the block's records begin in `log_p` and `u`, flat: log probabilities of the target's bin in that
+    class, and normal scores; -1 where there is nothing to say. `pattern`: (targets,) which values are there, by which
+    `excess`, (patterns, V, V), and `half_logdet` of their correlation go."""
 
-    bins: I64
+    at: I64
     log_p: F64
     u: F64
     pattern: I64

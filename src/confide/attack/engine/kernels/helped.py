@@ -19,18 +19,20 @@ FEW, NODES = 64, 9
 
 
 @compiled(inner=True)
-def add_synthetic(lo, hi, k, bins, log_p, u, excess, half_logdet, out):  # type: ignore[no-untyped-def]
-    """log Pr(known synthetic values given record and class k), added to `out`."""
-    for v in range(len(bins)):
-        own = log_p[v, k, bins[v]]
-        for j in range(lo, hi):
-            out[j - lo] += own[j]
-        for w in range(len(bins)):
+def add_synthetic(n, at, log_p, u, excess, half_logdet, out):  # type: ignore[no-untyped-def]
+    """log Pr(known synthetic values given record and class), added to `out` of a block's n records."""
+    for v in range(len(at)):
+        if at[v] < 0:
+            continue
+        own = log_p[at[v] : at[v] + n]
+        for j in range(n):
+            out[j] += own[j]
+        for w in range(len(at)):
             if excess[v, w] != 0.0:
-                one, other, half = u[v, k, bins[v]], u[w, k, bins[w]], 0.5 * excess[v, w]
-                for j in range(lo, hi):
-                    out[j - lo] -= half * one[j] * other[j]
-    for j in range(hi - lo):
+                one, other, half = u[at[v] : at[v] + n], u[at[w] : at[w] + n], 0.5 * excess[v, w]
+                for j in range(n):
+                    out[j] -= half * one[j] * other[j]
+    for j in range(n):
         out[j] -= half_logdet
 
 
@@ -116,7 +118,7 @@ def attack_helped(  # type: ignore[no-untyped-def]
     block_of, _, offsets, counts, _ = pairs
     log_w, k_start, k_list, k_weight = mixed
     t_row, column, log_t, starts, widths = tables
-    bins, log_p, u, pattern, excess, half_logdet = synthetic
+    slot, log_p, u, pattern, excess, half_logdet = synthetic
     spike, edges, log_spike, mu, tau = believed
     y, t_log, noisy, low, high, sd, even, _ = noisy_ones
     true_start, true_at = own
@@ -134,7 +136,7 @@ def attack_helped(  # type: ignore[no-untyped-def]
                 each[i, j - lo] = log_w[k, j] + k_weight[k_start[t] + i]
             add_tables(lo, hi, t_row.shape[1], t_row[t], column, log_t, starts, widths, each[i])
             at = pattern[t]
-            add_synthetic(lo, hi, k, bins[t], log_p, u, excess[at], half_logdet[at], each[i])
+            add_synthetic(n, slot[k_start[t] + i], log_p, u, excess[at], half_logdet[at], each[i])
             if n > 0:
                 for v in range(y.shape[1]):
                     if noisy[b, v]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,14 +12,15 @@ from confide.attack.learning.attributes.absence import Shares
 from confide.attack.learning.attributes.law import Law
 from confide.attack.learning.attributes.likelihood_medians import read_likelihoods
 from confide.attack.learning.attributes.likelihood_rows import beside_beliefs, without_records
-from confide.attack.learning.attributes.mixing import own_worth, places_among, relative, thin
-from confide.attack.learning.attributes.novel import points_of_records, with_points, within_reach
+from confide.attack.learning.attributes.likelihood_table import Table
+from confide.attack.learning.attributes.mixing import own_worth, places_among, thin
+from confide.attack.learning.attributes.novel import points_of_records, with_points
 from confide.attack.learning.attributes.people import Believed
 from confide.attack.learning.attributes.set_medians import Read
 from confide.attack.learning.attributes.support import Nodes
 from confide.attack.learning.attributes.way import Way
 from confide.attack.learning.attributes.weights import Piece
-from confide.frames.columns import F64, I64, Bools, Records
+from confide.frames.columns import F64, I64, Records
 from confide.frames.distinct import Distinct
 
 MUCH_LEFT = 1e-3
@@ -28,44 +28,6 @@ MUCH_LEFT = 1e-3
 PAIRS = 1_000_000
 """Laws times records that are worked on together."""
 NONE = np.zeros(0, dtype=np.int64)
-
-
-@dataclass(frozen=True, eq=False)
-class Table:
-    """`turned`: likelihoods of nodes, missing last, and records (columns), relative to each record's largest; `few`:
-    records in whose reach one person is, `near` (few, nodes): and what is in it."""
-
-    turned: F64
-    few: I64
-    near: Bools
-    nodes: Nodes
-
-    @cached_property
-    def bins(self) -> F64:
-        """Averages over bins, missing last, shape (bins + 1, records)."""
-        return self._in_bins(np.append(self.nodes.share, 1.0))
-
-    @cached_property
-    def sums(self) -> F64:
-        """These, and under them those of likelihoods times values."""
-        return np.concatenate([self.bins, self._in_bins(np.append(self.nodes.share * self.nodes.values, 0.0))[:-1]])
-
-    def _in_bins(self, share: F64) -> F64:
-        """A belief in bins times these is the same belief on nodes times likelihoods."""
-        bins, start = np.unique(np.append(self.nodes.bin, self.nodes.bin.max(initial=-1) + 1), return_index=True)
-        out = np.zeros((int(bins[-1]) + 1, self.turned.shape[1]))
-        out[bins] = np.add.reduceat(self.turned * share[:, None], start, axis=0)
-        return out
-
-    @cached_property
-    def some(self) -> F64:
-        """Likelihoods of records (rows) and nodes that are possible, and missing."""
-        return np.ascontiguousarray(self.turned[self.possible].T)
-
-    @cached_property
-    def possible(self) -> Bools:
-        """Nodes that some record allows, and missing."""
-        return np.append(self.turned[:-1].any(axis=1), True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,9 +121,7 @@ class Likelihoods(Way):
 
     def _table(self, known: Records | None) -> Table:
         r = self.reading
-        logs = r.said.log(r.nodes.values, self.rows, known)
-        like = np.exp(relative(logs)).T
-        return Table(np.ascontiguousarray(like), *within_reach(logs, r.nodes.count), r.nodes)
+        return Table.of(r.said.log(r.nodes.values, self.rows, known), r.nodes)
 
 
 def _alone(table: Table, own: I64, point: F64) -> tuple[I64, I64]:

@@ -6,9 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from confide.attack.learning.attributes.coarse import LEAST
 from confide.attack.learning.attributes.law import Law
+from confide.attack.learning.attributes.match_medians import Others, Shown, read_matches
 from confide.attack.learning.attributes.mixing import own_worth, spread, without_own
 from confide.attack.learning.attributes.novel import FAR
+from confide.attack.learning.attributes.people import Believed
+from confide.attack.learning.attributes.set_medians import Read
 from confide.attack.learning.attributes.way import Way
 from confide.attack.learning.attributes.weights import Piece
 from confide.frames.columns import F64, I64
@@ -46,3 +50,16 @@ class Matches(Way):
         p = p / total[:, None]
         rest, worth = without_own(cut, s.left, total, e), own_worth(np.zeros(len(units)), s.left, total, after)
         return Law(units, r.nodes.values, p, np.arange(len(units)), place, inside, rest, worth=worth)
+
+    def medians(self, piece: Piece, units: I64, of: I64, weight: F64, group: I64) -> tuple[I64, Read] | None:
+        """Of all who are believed to have a value."""
+        r, s = self.reading, self.shares(piece, units, of, group)
+        if not len(r.nodes.values) or not len(self.rows):
+            return None
+        b = r.people.believed(units, r.nodes)
+        some = np.flatnonzero((piece.total[of] > 0) & (b.bins[:, -1] == 0) & ~r.people.missing[units])
+        mine = Others(s.own[some], s.mine[some], s.absent[some], s.after[some], (s.left > LEAST * s.total)[some])
+        place = r.people.places(units[some], r.nodes)[0]
+        believed = Believed(b.bins[some], b.at[some], b.mass[some])
+        shown = Shown.of(self.at, self.same, self.diff)
+        return some, read_matches(believed, r.nodes, shown, weight, of[some], mine, place)

@@ -27,12 +27,6 @@ def thin(found: F64) -> Any:
     return sp.csr_matrix(found) if np.count_nonzero(found) < SPARSE * found.size else found
 
 
-def relative(logs: F64) -> F64:
-    """Rows relative to their largest entry."""
-    top = logs.max(axis=1, keepdims=True)
-    return logs - np.where(np.isfinite(top), top, 0.0)
-
-
 def by_group(weight: F64, of: I64, many: int) -> F64:
     """Columns added up by group."""
     return spread(weight, of, many)

@@ -82,13 +82,6 @@ def points_of_records(said: Said, support: Support, rows: I64) -> F64:
     return np.where(shown.missing | (False if support.numeric else point < 0), np.nan, point)
 
 
-def within_reach(logs: F64, count: F64) -> tuple[I64, Bools]:
-    """Records in whose reach is one person, and whether each node is in it; `logs` (records, nodes + 1)."""
-    near = np.isfinite(logs[:, :-1]) & (logs[:, :-1] >= logs[:, :-1].max(axis=1, initial=-np.inf)[:, None] - FAR)
-    few = np.flatnonzero(near.astype(float) @ count == 1)
-    return few, near[few]
-
-
 def with_points(law: Law, y: F64, point: F64, told: F64, own: tuple[I64, F64], total: F64, left: F64) -> Law:
     """The law with points beside it: `told` (rows, C), the part of each; `own`: whose own record says one of them (-1:
     none), of which weight; `total`, `left`: all weights, and those without the own record."""

@@ -10,7 +10,7 @@ among those who could be the target, the weight of absence grows (`Without`).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -35,13 +35,15 @@ NONE = np.zeros(0, dtype=np.int64)
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """One variable read from pieces of a posterior: what the release says, values, beliefs, and the people."""
+    """One variable read from pieces of a posterior: what the release says, values, beliefs, and the people; `last`: how
+    the last piece was read, which may be asked for again."""
 
     said: Said
     support: Support
     people: People
     nodes: Nodes
     gone: Without
+    last: list[tuple[Piece, Way]] = field(default_factory=list)
 
     def laws(self, piece: Piece, only: I64 | None = None) -> Iterator[Law]:
         """The laws of everybody whose target is in a piece, several at a time; or of some units `only`."""
@@ -87,7 +89,11 @@ class Reading:
         return Law(units, self.nodes.values, p, np.arange(len(units)), place, inside)
 
     def _way(self, piece: Piece, first: I64) -> Way:
-        rows = piece.rows[first]
+        if not self.last or self.last[0][0] is not piece or self.last[0][1].reading is not self:
+            self.last[:] = [(piece, self._new_way(piece.rows[first]))]
+        return self.last[0][1]
+
+    def _new_way(self, rows: I64) -> Way:
         if self.said.atoms:
             return Values(self, rows)
         if self.said.how == "coarsened":

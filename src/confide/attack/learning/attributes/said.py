@@ -39,8 +39,6 @@ WORDS: dict[str, str] = {
     "says nothing": "altered in a way that says nothing of the true value: what is learnt are relations",
     "not released": "not released: the release holds no value of it, and only relations speak",
 }
-CHUNK = 4_000_000
-"""Pairs of released and true values whose likelihood is computed together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,35 +118,44 @@ class Said:
         return [label.of(met) for v, label in labels.items() if v == self.variable]
 
     def log(self, values: F64, rows: I64, known: Records | None = None) -> F64:
-        """log L(z_j | y) of rows of the release and true values, shape (rows, V + 1), missing last.
+        """log L(z_j | y) of true values and rows of the release, shape (V + 1, rows), missing last; of an altered one.
 
         `known`: the one row of what is known of variables altered together with it.
         """
+        assert self.like is not None
+        column = self.case.original[self.variable]
+        met, t = self._true(values, known)
+        z = take(self.like.record, rows)
+        if type(self.like) is Normal:
+            out = np.zeros((len(values) + 1, len(rows)))
+            add_normal(self.like, t, z, out)
+        else:
+            out = self.like.log_every(t, z)
+        for v, label in ({} if self.evidence is None else self.evidence.labels).items():
+            if v == self.variable:
+                np.copyto(out, -np.inf, where=label.of(met)[:, None] != label.released[rows])
+        if column.kind == "numeric" and not self.like.makes_missing:
+            self._missing(out, rows)
+        return out
+
+    def _true(self, values: F64, known: Records | None) -> tuple[Records, Columns]:
+        """True values, missing last, as they met the step, and their side of the likelihood; those asked about last
+        are kept where nothing else was altered together with them."""
+        last = self.kept.get("true")
+        if last is not None and known is None and last[0] is values:
+            return last[1], last[2]
+        assert self.like is not None
         column = self.case.original[self.variable]
         gone = np.nan if column.kind == "numeric" else -1
         every = column.with_values(np.append(values, gone).astype(column.values.dtype))
-        out = np.zeros((len(rows), len(every)))
-        if self.how == "coarsened":
-            own, codes = self.sets(values, rows)
-            return np.where(own[:, None] == codes[None, :], 0.0, -np.inf)
-        if self.like is None:
-            return out
         columns = [every]
         if known is not None:
             columns += [c.take(np.zeros(len(every), dtype=np.int64)) for c in known.values()]
         met = self.view.met(Records(columns))
-        t, z = self.like.target(met), self.like.record
-        if type(self.like) is Normal:
-            turned = np.zeros((len(every), len(rows)))
-            add_normal(self.like, t, take(z, rows), turned)
-            out = turned.T
-        else:
-            out = _all_pairs(self.like, t, z, rows, len(every))
-        for v, label in ({} if self.evidence is None else self.evidence.labels).items():
-            if v == self.variable:
-                out = np.where(label.of(met)[None, :] == label.released[rows][:, None], out, -np.inf)
-        stays = column.kind == "numeric" and not self.like.makes_missing
-        return self._missing(out, rows) if stays else out
+        found = met, self.like.target(met)
+        if known is None:
+            self.kept["true"] = values, *found
+        return found
 
     @cached_property
     def shown(self) -> I64:
@@ -179,12 +186,12 @@ class Said:
         place[known] = np.arange(len(known))
         return found.astype(np.int64), place[np.append(codes, gone)]
 
-    def _missing(self, out: F64, rows: I64) -> F64:
+    def _missing(self, out: F64, rows: I64) -> None:
         """Missing numbers stay missing, and are known for it."""
         assert self.z is not None
         gone = self.z.missing[rows]
-        out[gone, :-1], out[gone, -1], out[~gone, -1] = -np.inf, 0.0, -np.inf
-        return out
+        out[-1] = np.where(gone, 0.0, -np.inf)
+        out[:-1, np.flatnonzero(gone)] = -np.inf
 
     def matches(self, values: F64, rows: I64) -> tuple[I64, F64, F64] | None:
         """Where a value is the true one or another's: the place among values that each record shows (-1: none), and
@@ -201,17 +208,6 @@ class Said:
         place[code] = np.arange(len(values))
         place[-1] = -1
         return place[like.code[rows]], np.exp(like.log_same[rows]), np.exp(like.log_diff[rows])
-
-
-def _all_pairs(like: Likelihood, t: Columns, z: Columns, rows: I64, many: int) -> F64:
-    """log L(z_j | y) of every pair, several records at a time."""
-    out = np.empty((len(rows), many))
-    step = max(CHUNK // many, 1)
-    for a in range(0, len(rows), step):
-        mine = rows[a : a + step]
-        found = like.log(take(t, np.tile(np.arange(many), len(mine))), take(z, np.repeat(mine, many)))
-        out[a : a + step] = found.reshape(len(mine), many)
-    return out
 
 
 def _altered(case: Case, variable: str, view: View, others: tuple[Case, ...]) -> Said:

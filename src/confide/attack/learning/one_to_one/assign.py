@@ -14,6 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from confide.attack.learning.one_to_one.candidates import Edges, Graph, joined, likeliest, lowest, sources_of, spread
 from confide.attack.learning.one_to_one.flows import Flow, solve
@@ -53,10 +55,10 @@ def assign(types: Types, graph: Graph, threads: int, seed: int = 0) -> Assignmen
     order, pools = draws.permutation(len(types.supply)), absence_costs(types)
     given: Given | None = None
     for rounds in range(1, ROUNDS + 1):
-        flow = _solved(types, graph, pools, order, given, draws)
+        flow = _solved(types, graph, pools, order, given, draws, threads)
         gap, more = _left_out(types, graph, flow, threads)
         if not len(more[0]) and given is not None and flow.away.any():  # prices of what is left over must be 0
-            flow = _solved(types, graph, pools, order, None, draws)
+            flow = _solved(types, graph, pools, order, None, draws, threads)
             gap, more = _left_out(types, graph, flow, threads)
         if not len(more[0]) or rounds == ROUNDS:
             break
@@ -66,8 +68,9 @@ def assign(types: Types, graph: Graph, threads: int, seed: int = 0) -> Assignmen
 
 
 def _solved(
-    types: Types, graph: Graph, pools: tuple[I64, F64], order: I64, given: Given | None, draws: np.random.Generator
-) -> Flow:
+    types: Types, graph: Graph, pools: tuple[I64, F64], order: I64, given: Given | None, draws: np.random.Generator,
+    threads: int,
+) -> Flow:  # fmt: skip
     """The solution with edges and records in an order drawn by lot: among assignments that are equally probable, which
     one is found must not depend on how values are sorted, since the truth may be sorted in the same way."""
     lot = draws.permutation(len(types.capacity))
@@ -78,20 +81,25 @@ def _solved(
         prices = np.empty_like(given.price)
         prices[lot] = given.price
         given = Given(given.x[edges], prices)
+    block = types.block
+    if types.people is None:  # nobody may be left over, so that what hangs together is a pool by itself
+        block = _apart(graph, len(types.capacity))
+        pools = np.zeros(int(block.max(initial=0)) + 2, dtype=np.int64), pools[1]
     flow = solve(
-        graph.start,
-        lot[graph.col[edges]],
-        -graph.log_r[edges],
-        types.supply,
-        capacity,
-        types.block,
-        pools,
-        order,
-        given,
-    )
+        graph.start, lot[graph.col[edges]], -graph.log_r[edges], types.supply, capacity, block, pools, order, given,
+        threads,
+    )  # fmt: skip
     x = np.empty_like(flow.x)
     x[edges] = flow.x
     return replace(flow, x=x, price=flow.price[lot])
+
+
+def _apart(graph: Graph, records: int) -> I64:
+    """Numbers of parts that share no record, of each type of targets."""
+    n = len(graph.top)
+    both = sp.csr_matrix((np.ones(len(graph.col), dtype=bool), graph.col, graph.start), shape=(n, records))
+    every = sp.bmat([[None, both], [both.T, None]]) if n and records else sp.csr_matrix((n, n))
+    return np.unique(connected_components(every, directed=False)[1][:n], return_inverse=True)[1].astype(np.int64)
 
 
 def _kept(before: Graph, graph: Graph, flow: Flow) -> Given:

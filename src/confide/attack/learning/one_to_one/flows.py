@@ -35,14 +35,15 @@ class Flow:
 
 def solve(
     start: I64, col: I64, cost: F64, supply: I64, capacity: I64, pool_of: I64, pools: tuple[I64, F64], order: I64,
-    given: Given | None = None,
+    given: Given | None = None, threads: int = 1,
 ) -> Flow:  # fmt: skip
     """The best flow. `pools`: where the costs of each begin, and these; those beyond are `NEVER`. `order`: who first.
+    `threads`: pools are worked on at the same time, with the same answer; no record may be a candidate in two.
 
     `given`: a solution of another problem to begin with, of which is kept what is still best. That is right only where
     in the end every record is taken: else one left over would keep its price, and the duals would prove nothing.
     """
-    problem = Problem(start, col, cost, capacity, pool_of, *pools, order)
+    problem = Problem(start, col, cost, capacity, pool_of, *pools, order, threads)
     tree, placed = problem.begin(given)
     left = supply - placed
     if len(pools[1]):

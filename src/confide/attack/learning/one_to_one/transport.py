@@ -8,12 +8,15 @@ from functools import cached_property
 import numpy as np
 
 from confide.attack.learning.one_to_one.paths import augment
+from confide.core.run.threads import run_pieces
 from confide.frames.columns import F64, I64
 
 NEVER = 1e7
 """What it costs not to place somebody who must be placed, in nats: more than any chain of worse matches."""
 
 
+PARTS = 8
+"""Parts of a problem that are worked on at the same time, at most."""
 TIGHT = 1e-11
 """Nats by which a pair may seem worse than a target's best one, from rounding."""
 
@@ -44,7 +47,7 @@ class Tree:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Edges, records and pools, as `solve` takes them."""
+    """Edges, records and pools, as `solve` takes them; no record is a candidate in two pools."""
 
     start: I64
     col: I64
@@ -54,6 +57,7 @@ class Problem:
     ends: I64
     h: F64
     order: I64
+    threads: int = 1
 
     @cached_property
     def rows(self) -> I64:
@@ -94,9 +98,26 @@ class Problem:
         ends, h, beyond = self.ends, self.h, np.full(len(self.first), NEVER)
         if level is not None:
             ends, h, beyond = np.zeros_like(ends), np.zeros(0), level
-        nodes, a = len(tree.price), len(todo)
-        augment(
-            self.start, self.col, self.cost, self.rows, self.capacity, self.pool_of, ends, h, beyond,
-            self.order, todo, tree.u, tree.price, tree.x, tree.links, tree.used, tree.head, np.zeros(nodes),
-            np.zeros(a), np.zeros((4, nodes), dtype=np.int64), np.zeros((3, a), dtype=np.int64),
-        )  # fmt: skip
+        nodes, a, parts = len(tree.price), len(todo), self.parts
+
+        def work(first: int, last: int) -> None:
+            augment(
+                self.start, self.col, self.cost, self.rows, self.capacity, self.pool_of, ends, h, beyond,
+                np.concatenate(parts[first:last]), todo, tree.u, tree.price, tree.x, tree.links, tree.used, tree.head,
+                np.zeros(nodes), np.zeros(a), np.zeros((4, nodes), dtype=np.int64), np.zeros((3, a), dtype=np.int64),
+            )  # fmt: skip
+
+        run_pieces(work, [(k, k + 1) for k in range(len(parts))], self.threads, lambda _: None)
+
+    @cached_property
+    def parts(self) -> list[I64]:
+        """Types in their order, in parts of whole pools, the largest first: what is done in one concerns no other."""
+        if self.threads == 1 or not len(self.order):
+            return [self.order]
+        edges = np.bincount(self.pool_of, weights=np.diff(self.start) + 1, minlength=len(self.first))
+        of, held = np.zeros(len(edges), dtype=np.int64), np.zeros(PARTS)
+        for pool in np.argsort(-edges, kind="stable").tolist():
+            of[pool] = int(held.argmin())
+            held[of[pool]] += edges[pool]
+        mine = of[self.pool_of[self.order]]
+        return [self.order[mine == k] for k in np.argsort(-held, kind="stable") if held[k]]

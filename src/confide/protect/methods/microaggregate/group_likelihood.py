@@ -90,6 +90,16 @@ class Grouped(Likelihood):
         y, m = (np.column_stack([columns[f"{name}{v}"] for v in range(q)]) for name, columns in (("y", t), ("z", z)))
         return self._log_weights(y, m, t["near"], t["around"], z["spacing"], z["whole"], z["many"]) - t["log_absent"]
 
+    def log_every(self, t: Columns, z: Columns) -> F64:
+        q, h = self.means.values.shape[1], self.heights
+        y, m = (np.column_stack([columns[f"{name}{v}"] for v in range(q)]) for name, columns in (("y", t), ("z", z)))
+        out = np.empty((len(y), len(m)))
+        log_heights_of_every(
+            y, m, t["near"], t["around"], z["spacing"], z["whole"], z["many"], h.near, h.here, h.there, h.flags, out
+        )
+        out -= t["log_absent"][:, None]
+        return out
+
     def altered(self, t: Columns) -> Bools:
         return np.ones(len(t["near"]), dtype=bool)
 
@@ -129,22 +139,42 @@ def _height(table, lowest, a):  # type: ignore[no-untyped-def]
     return table[at] + (place - at) * (table[at + 1] - table[at])
 
 
+@compiled(inner=True)
+def _log_height(y, z, near, around, spacing, whole, many, h_near, h_here, h_there, flags):  # type: ignore[no-untyped-def]
+    """The model's h for one pair; distances relative to others are given as logarithms (base 2)."""
+    q = len(y)
+    square, total = 0.0, 0.0
+    for v in range(q):
+        gap = abs(y[v] - z[v])
+        square += gap * gap
+        if (whole >> v) & 1:
+            total += flags[3 + v] if gap <= SAME else flags[3 + q + v]
+    if square > SAME * SAME:
+        d = 0.5 * np.log2(square)
+        total += h_near[-1] if near == -np.inf else _height(h_near, 0.0, d - near)
+        total += _height(h_here, -8.0, d - around) + _height(h_there, -8.0, d - spacing)
+        total += flags[2] * many
+    else:
+        total += flags[0] + flags[1] * many
+    return total
+
+
 @compiled
 def log_heights(y, z, near, around, spacing, whole, many, h_near, h_here, h_there, flags, out):  # type: ignore[no-untyped-def]
-    """The model's h for aligned pairs; distances relative to others are given as logarithms (base 2)."""
-    q = y.shape[1]
+    """The model's h for aligned pairs."""
     for i in range(len(out)):
-        square, total = 0.0, 0.0
-        for v in range(q):
-            gap = abs(y[i, v] - z[i, v])
-            square += gap * gap
-            if (whole[i] >> v) & 1:
-                total += flags[3 + v] if gap <= SAME else flags[3 + q + v]
-        if square > SAME * SAME:
-            d = 0.5 * np.log2(square)
-            total += h_near[-1] if near[i] == -np.inf else _height(h_near, 0.0, d - near[i])
-            total += _height(h_here, -8.0, d - around[i]) + _height(h_there, -8.0, d - spacing[i])
-            total += flags[2] * many[i]
-        else:
-            total += flags[0] + flags[1] * many[i]
-        out[i] = total
+        out[i] = _log_height(
+            y[i], z[i], near[i], around[i], spacing[i], whole[i], many[i], h_near, h_here, h_there, flags
+        )
+
+
+@compiled
+def log_heights_of_every(  # type: ignore[no-untyped-def]
+    y, z, near, around, spacing, whole, many, h_near, h_here, h_there, flags, out
+):
+    """The same for every pair."""
+    for i in range(len(y)):
+        for j in range(len(z)):
+            out[i, j] = _log_height(
+                y[i], z[j], near[i], around[i], spacing[j], whole[j], many[j], h_near, h_here, h_there, flags
+            )

@@ -16,7 +16,7 @@ from confide.frames.columns import F64, I64, Column, Records
 from confide.protect.methods.synthesis.from_others import FromOthers, says_nothing
 from confide.protect.methods.synthesis.in_turn import COUNTS, drawn, sets
 from confide.protect.seam.coarsening import Chain
-from confide.protect.seam.dials import Change, Dial, Offers, Outlook, Untried
+from confide.protect.seam.dials import Change, Dial, Offers, Outlook, Untried, dear_together
 from confide.protect.seam.evidence import Evidence
 from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.mechanism import Name, registered
@@ -93,6 +93,7 @@ class CartSynthesis(FromOthers):
             return Dial(
                 cls.method, names, leaves, lambda x: Change(drawn(outlook, names, make, COUNTS[0], x)),
                 lambda x: f"synthetic {listed(names)}, from trees with leaves of {x} records", between=True, whole=True,
+                dear=dear_together(outlook, names),
             )  # fmt: skip
 
         leaves = tuple(x for x in LEAVES if 4 * x <= outlook.rows)
