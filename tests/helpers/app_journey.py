@@ -24,7 +24,8 @@ class Hand:
         self.visit.page.fill(what, text)
 
     def choose(self, what: str, label: str) -> None:
-        """Choose from a list."""
+        """Choose from a list, once the page is live."""
+        self.visit.live()
         self.visit.page.select_option(what, label=label)
 
 
@@ -52,6 +53,7 @@ class Keys(Hand):
         self.visit.page.keyboard.type(text)
 
     def choose(self, what: str, label: str) -> None:
+        self.visit.live()
         self._reach(what)
         self.visit.page.keyboard.type(label)
         self.visit.page.keyboard.press("Tab")

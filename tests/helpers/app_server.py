@@ -85,6 +85,10 @@ class Visit:
         """Wait for something to be there."""
         return self.page.wait_for_selector(what, timeout=SECONDS)
 
+    def live(self) -> None:
+        """Wait until the page's own script has run."""
+        self.page.wait_for_selector("html.js", state="attached", timeout=SECONDS)
+
     def until(self, holds: Any) -> None:
         """Wait until something holds; asked from outside, since the page evaluates no text."""
         for _ in range(SECONDS // 50):
