@@ -76,11 +76,15 @@ def _the_same_outside(project: Path, server: Server, script: str, verdict: str) 
     kept = [json.loads(p.read_text()) for p in (project / "results").glob("compare-*.json")]
     assert len(kept) == 1
     assert told["choice"]["plan"] in verdict
-    shown = {c["name"]: c for c in kept[0]["candidates"]}
     found = pl.DataFrame(told["summary"]).filter(pl.col("measure") == "found")
-    for name, candidate in shown.items():
-        worst = found.filter(pl.col("plan") == name)["mean"].max()
-        assert candidate["found"] == worst
+    by = {(r["plan"], r["intruder"]): (r["mean"], r["low"], r["high"]) for r in found.iter_rows(named=True)}
+    shown = {
+        (plan, who): (number["found"]["mean"], number["found"]["low"], number["found"]["high"])
+        for plan, numbers in kept[0]["plans"].items()
+        for who, number in numbers["who"].items()
+    }
+    assert len(shown) == 9  # three plans, three intruders
+    assert {place: by[place] for place in shown} == shown
     names: dict[str, Any] = {}
     exec(compile(script.partition("\nrelease = ")[0], "script.py", "exec"), names)
     summary = names["result"].summary()

@@ -142,5 +142,5 @@ class Journey:
         self.hand.write("#reason", reason)
         self.hand.write("#f-by", "Board of review")
         self.hand.press("#write")
-        self.visit.wait("text=written")
+        self.visit.wait("h1:has-text('Released')")
         self.measured()

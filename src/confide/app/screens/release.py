@@ -85,8 +85,8 @@ def _fields(page: Page) -> dict[str, Any]:
     suffix = Path(page.state.source).suffix.lstrip(".").lower()
     now = datetime.now(UTC)
     usual = {
-        "reason": "", "by": "", "date": f"{now.day} {now:%B %Y}", "public": str(root / f"{names}-public"),
-        "private": str(root / f"{names}-private"), "format": suffix if suffix in FORMATS else "csv", "tell": True,
+        "reason": "", "by": "", "date": f"{now.day} {now:%B %Y}", "public": str(_free(root, f"{names}-public")),
+        "private": str(_free(root, f"{names}-private")), "format": suffix if suffix in FORMATS else "csv", "tell": True,
     }  # fmt: skip
     held = usual | {k: v for k, v in decided.items() if k in usual}
     if given.has("public"):
@@ -170,6 +170,11 @@ def _write(page: Page, form: Form) -> Made:
 
 def _place(text: str) -> Path:
     return Path(text).expanduser().resolve()
+
+
+def _free(root: Path, name: str) -> Path:
+    """A folder that is not there yet."""
+    return next(p for k in range(1, 10_000) if not (p := root / (name if k == 1 else f"{name}-{k}")).exists())
 
 
 def folder_problems(page: Page, public: str, private: str) -> dict[str, str]:
