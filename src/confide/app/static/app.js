@@ -1,6 +1,8 @@
 // What makes screens live. Everything works without it: forms and links do the same with a reload.
 "use strict";
 
+document.documentElement.classList.add("js");
+
 const REST = 250;
 
 // Parts that are on their way ask again until they are there.
@@ -134,4 +136,4 @@ function upload(drop) {
 
 ready(document);
 watch(document);
-document.documentElement.classList.add("js");
+
