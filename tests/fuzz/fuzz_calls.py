@@ -194,6 +194,7 @@ def _others() -> dict[str, Call]:
         "Data.rename": Call(cf.Data(people()).rename, {"mapping": {"age": "years"}}),
         "Data.sort": Call(cf.Data(people()).sort, {"by": "age"}),
         "Data.join": Call(cf.Data(people()).join, {"other": people(), "on": "id", "how": "left"}),
+        "to_toml": Call(cf.to_toml, {"table": {"seed": 1, "plan": [{"name": "a"}]}}),
         "attach": Call(cf.attach, {"frame": people(), "schema": cf.Schema()}),
         "Schema": Call(cf.Schema, {}, _labelled),
         "VariableSchema": Call(cf.VariableSchema, {"name": "age"}, lambda v, r: _labelled(cf.Schema({"age": v}), r)),

@@ -27,7 +27,7 @@ def checked_progress(progress: Progress) -> Progress:
     confide.InputError: progress is True, False, None (a bar on a terminal), or a function that is called as \
 progress(done, total, what).
     """
-    if progress is None or isinstance(progress, bool) or callable(progress):
+    if progress is None or isinstance(progress, bool) or (callable(progress) and not isinstance(progress, type)):
         return progress
     raise InputError(
         "progress is True, False, None (a bar on a terminal), or a function that is called as "
