@@ -13,7 +13,8 @@ MAY = {room: set(WAY[:i]) for i, room in enumerate(WAY)}
 MAY |= {"tables": {"core", "frames"}, "theory": {"core"}, "demo": {"core", "frames"}}
 MAY["study"] |= {"demo"}
 MAY["show"] |= {"demo", "tables", "theory"}
-MAY["cli"] |= {"demo", "tables", "theory"}
+MAY["cli"] |= {"demo", "tables", "theory", "app"}
+MAY["app"] = set()  # it uses public names alone
 
 UPWARD = "confide.core.upward"
 """The one place that may look upward, for methods such as `attack.chart()`."""

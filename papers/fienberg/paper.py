@@ -16,7 +16,7 @@ import polars as pl
 
 from confide.attack.intruder import Intruder
 from confide.core.errors import InputError, did_you_mean
-from confide.core.run.threads import progress_bar
+from confide.core.run.progress import Progress, progress_bar
 from confide.measure.risk.exposure import exposure
 from confide.measure.risk.ranks import top_sums
 from confide.protect.methods.measurement_error.measurement_error import MeasurementError
@@ -95,7 +95,7 @@ def known_error(file: pl.DataFrame, noise: float = 0.05, bias_sd: float = 0.03) 
 
 def experiment(
     data: str = "elites", seed: int = SEED, repeats: int = REPEATS, as_printed: bool = True,
-    scenarios: Sequence[str] = tuple(SCENARIOS), progress: bool | None = None,
+    scenarios: Sequence[str] = tuple(SCENARIOS), progress: Progress = None,
 ) -> Experiment:  # fmt: skip
     """Draw targets by each scenario, several times, and attack the file with the priors of Table 4.2.
 
@@ -138,9 +138,7 @@ class DemoResult:
     seconds: float
 
 
-def run_demo(
-    out: Path | str, progress: bool | None = None, overwrite: bool = False, repeats: int = REPEATS
-) -> DemoResult:
+def run_demo(out: Path | str, progress: Progress = None, overwrite: bool = False, repeats: int = REPEATS) -> DemoResult:
     """All scenarios on both files, and on the surrogate with the other reading of the prior; results go to `out`.
 
     The folder is made if it is not there. Files that exist are refused, before anything is computed, unless

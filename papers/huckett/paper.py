@@ -18,7 +18,7 @@ import polars as pl
 from confide.attack.intruder import Intruder
 from confide.attack.results.grid import Grid
 from confide.core.errors import InputError
-from confide.core.run.threads import progress_bar
+from confide.core.run.progress import Progress, progress_bar
 from confide.demo import demo
 from confide.frames import write
 from confide.measure.risk.calibration import Calibration, calibrate
@@ -128,7 +128,7 @@ class Experiment:
         return calibrate(self.units[intruder])
 
 
-def experiment(rows: int | None = None, seed: int = SEED, progress: bool | None = None) -> Experiment:
+def experiment(rows: int | None = None, seed: int = SEED, progress: Progress = None) -> Experiment:
     """Make the release, with tenure and without, and attack it at every level.
 
     `rows`: only the first so many people of the file.
@@ -156,7 +156,7 @@ def experiment(rows: int | None = None, seed: int = SEED, progress: bool | None 
     return Experiment(original, releases[0], releases[2], units["super_naive"]["candidates"], units)
 
 
-def variants(done: Experiment, targets: int = SOME_TARGETS, progress: bool | None = None) -> pl.DataFrame:
+def variants(done: Experiment, targets: int = SOME_TARGETS, progress: Progress = None) -> pl.DataFrame:
     """What the sdl intruder claims and gets right with other guesses, for the first people of the file."""
     some = done.original.head(targets)
     units = {}
@@ -168,7 +168,7 @@ def variants(done: Experiment, targets: int = SOME_TARGETS, progress: bool | Non
     return claims(units, done.cell.head(targets))
 
 
-def grid(rows: int = GRID_ROWS, seed: int = SEED, progress: bool | None = None) -> Grid:
+def grid(rows: int = GRID_ROWS, seed: int = SEED, progress: Progress = None) -> Grid:
     """Every combination of levels for C, B and A, on a release of the first people of the file."""
     release = synthesis().protect(demo("heads").head(rows), seed=seed)
     return Intruder.at("sdl", knows=KNOWN).attack(release, progress=False).grid(progress=progress)
@@ -185,7 +185,7 @@ class DemoResult:
 
 
 def run_demo(
-    out: Path | str, progress: bool | None = None, overwrite: bool = False, rows: int | None = None
+    out: Path | str, progress: Progress = None, overwrite: bool = False, rows: int | None = None
 ) -> DemoResult:
     """The whole study; results go to `out`, a folder that is made if it is not there.
 

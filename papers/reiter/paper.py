@@ -14,6 +14,7 @@ from typing import Any
 
 import polars as pl
 
+from confide.core.run.progress import Progress
 from confide.measure.risk.calibration import calibrate
 from papers.output import prepared, told, write_text
 from papers.reiter.setup import (
@@ -67,7 +68,7 @@ class DemoResult:
 
 
 def run_demo(
-    out: Path | str, progress: bool | None = None, overwrite: bool = False, heads: pl.DataFrame | None = None
+    out: Path | str, progress: Progress = None, overwrite: bool = False, heads: pl.DataFrame | None = None
 ) -> DemoResult:
     """Six releases, each attacked with and without knowledge of the home's value; results go to `out`.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from confide.attack.intruder import Intruder
-from confide.core.run.threads import progress_bar
+from confide.core.run.progress import Progress, progress_bar
 from confide.demo import demo
 from confide.protect.methods.noise.noise import Noise
 from confide.protect.methods.recode import Recode
@@ -130,7 +130,7 @@ class Experiment:
     targets: Mapping[tuple[str, bool], pl.DataFrame]
 
 
-def experiment(heads: pl.DataFrame | None = None, seed: int = SEED, progress: bool | None = None) -> Experiment:
+def experiment(heads: pl.DataFrame | None = None, seed: int = SEED, progress: Progress = None) -> Experiment:
     """Release the file by each strategy, and attack each release with and without knowledge of P.
 
     >>> small = experiment(demo("heads").head(500))

@@ -54,7 +54,7 @@ def fetch(folder: Path, python: str) -> None:
     pip("wheel", "--no-deps", "--wheel-dir", str(folder), ".")
     own = next(folder.glob("confide-*.whl"))
     chosen = ["--only-binary", ":all:", "--python-version", python, "--dest", str(folder)]
-    pip("download", *chosen, str(own))
+    pip("download", *chosen, f"{own}[app]")
 
 
 def make(out: Path, python: str) -> None:

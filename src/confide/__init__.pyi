@@ -26,6 +26,8 @@ from confide.attack.results.attack import Attack as Attack
 from confide.attack.results.clearing import Clearing as Clearing
 from confide.attack.results.contributions import Contributions as Contributions
 from confide.attack.results.copies import Averaged as Averaged
+from confide.attack.results.cost import AttackCost as AttackCost
+from confide.core.documents.toml import to_toml as to_toml
 from confide.core.errors import InputError as InputError
 from confide.core.random.vault import Vault as Vault
 from confide.core.version import __version__ as __version__
@@ -38,6 +40,8 @@ from confide.frames import attach as attach
 from confide.frames import read as read
 from confide.frames import schema as schema
 from confide.frames import write as write
+from confide.frames.counts import Counts as Counts
+from confide.frames.counts import counts as counts
 from confide.frames.hierarchies.hierarchy import Hierarchy as Hierarchy
 from confide.frames.roles.result import Roles as Roles
 from confide.frames.roles.result import roles as roles
@@ -96,6 +100,8 @@ from confide.protect.release import Release as Release
 from confide.protect.replay import replay as replay
 from confide.protect.simulate_targets import simulate_targets as simulate_targets
 from confide.study.advise.advise import advise as advise
+from confide.study.advise.offers import Offers as Offers
+from confide.study.advise.offers import offers as offers
 from confide.study.advise.result import Advice as Advice
 from confide.study.improve.improve import improve as improve
 from confide.study.improve.result import Improvements as Improvements

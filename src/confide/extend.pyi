@@ -66,6 +66,7 @@ from confide.protect.seam.mechanism import Name as Name
 from confide.protect.seam.mechanism import Names as Names
 from confide.protect.seam.mechanism import registered as registered
 from confide.protect.seam.words import amount as amount
+from confide.protect.seam.words import exactly as exactly
 from confide.protect.seam.words import listed as listed
 from confide.protect.seam.words import percent as percent
 from confide.protect.shared.category_codes import group_codes as group_codes

@@ -14,7 +14,7 @@ import polars as pl
 
 import confide as cf
 from confide.core.run.compile import FOLDER
-from confide.core.run.threads import progress_bar
+from confide.core.run.progress import progress_bar
 from confide.protect.seam.mechanism import Mechanism
 
 ROWS = 300

@@ -16,9 +16,9 @@ from tests.helpers.places import ROOT
 
 GOOD = {"a result", "a sentence", "Python's own"}
 RESULTS = {
-    "Advice", "Attack", "AttackRates", "Averaged", "ByGroup", "Calibration", "Certificate", "Choice", "Clearing", "Combined",
-    "Contributions", "CustomaryRisks", "Exposure", "Few", "Generalised", "Guess", "Guesses", "Improvements", "InputError", "Look",
-    "Matches", "Measure", "NaiveGuess", "OneToOne", "Optimum", "Published", "PublishedTables", "Release", "Roles",
+    "Advice", "Attack", "AttackCost", "AttackRates", "Averaged", "ByGroup", "Calibration", "Certificate", "Choice", "Clearing", "Combined",
+    "Contributions", "Counts", "CustomaryRisks", "Exposure", "Few", "Generalised", "Guess", "Guesses", "Improvements", "InputError", "Look",
+    "Matches", "Measure", "NaiveGuess", "Offers", "OneToOne", "Optimum", "Published", "PublishedTables", "Release", "Roles",
     "SchemeComparison", "StudyResult", "Synthesis",
     "TableAttack", "UtilityByGroup", "__version__", "beliefs", "charts", "extend", "measures", "schemes", "theory",
 }  # fmt: skip

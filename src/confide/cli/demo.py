@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from confide.cli.common import Told, command
+from confide.core.run.progress import Progress
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,7 +50,7 @@ def run(options: argparse.Namespace) -> Told:
 
 
 def run_demo(
-    out: Path | str, progress: bool | None = None, overwrite: bool = False, heads: pl.DataFrame | None = None
+    out: Path | str, progress: Progress = None, overwrite: bool = False, heads: pl.DataFrame | None = None
 ) -> Told:
     """Run the shipped study; tables, charts, reports and the study file go to `out`. `heads` replaces the data."""
     from dataclasses import replace

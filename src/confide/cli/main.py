@@ -26,7 +26,7 @@ from confide.core.errors import InputError
 from confide.core.version import __version__
 from confide.core.visible import visible
 
-COMMANDS = ("demo", "look", "advise", "synthesise", "protect", "attack", "study", "generalise", "sap", "schema")
+COMMANDS = ("demo", "look", "advise", "synthesise", "protect", "attack", "study", "generalise", "sap", "app", "schema")
 NEW_LINE = "\n"
 BAD_INPUT, INTERNAL, INTERRUPTED = 2, 1, 130
 

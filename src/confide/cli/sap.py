@@ -148,29 +148,15 @@ def _write(
     published: cf.Published | cf.PublishedTables,
 ) -> None:
     from confide.show.charts.drawing import save_chart
-    from confide.tables.drafts import marked
 
     if options.published is not None:  # for the public: what can be stated of it is not in it
-        seen = published.frame.drop("entry", "lower", "upper")
-        seen = _with_levels_shown(seen) if options.records else seen
         with atomic_write(options.published, overwrite=options.force) as temporary:
-            cf.write(marked(seen, published.origin), temporary, overwrite=True)
+            cf.write(published.public(empty_levels=not options.records), temporary, overwrite=True)
     if options.chart is not None:
         save_chart(attack.chart(), options.chart, overwrite=options.force, private=True)
     if options.out is not None:
         with atomic_write(options.out, overwrite=options.force, private=True) as temporary:
             cf.write(attack.frame, temporary, overwrite=True)
-
-
-def _with_levels_shown(seen: pl.DataFrame) -> pl.DataFrame:
-    """Without levels of which nothing but zeros is published: records name them, so that somebody has them."""
-    import polars as pl
-
-    for name in (n for n in seen.columns if n not in ("margin", "published", "mark")):
-        shown = seen.filter(pl.col(name).is_not_null()).group_by(name).agg(pl.col("published").fill_null(0).sum())
-        empty = shown.filter(pl.col("published") == 0)[name]
-        seen = seen.filter(pl.col(name).is_null() | ~pl.col(name).is_in(empty.implode()))
-    return seen
 
 
 def _vault(options: argparse.Namespace, scheme: Scheme) -> Path | None:

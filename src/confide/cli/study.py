@@ -15,6 +15,7 @@ from confide.core.errors import InputError
 from confide.core.files.atomic import atomic_write
 from confide.core.files.leftovers import remove_leftovers
 from confide.core.files.private import private_folder
+from confide.core.run.progress import Progress
 
 if TYPE_CHECKING:
     from confide.cli.common import Commands
@@ -47,7 +48,7 @@ def run(options: argparse.Namespace) -> Told:
 
 
 def carried_out(
-    study: cf.Study, out: Path, overwrite: bool, threads: int | None = None, progress: bool | None = None,
+    study: cf.Study, out: Path, overwrite: bool, threads: int | None = None, progress: Progress = None,
     beside: Mapping[str, str] | None = None,
 ) -> tuple[cf.StudyResult, cf.Choice | None, str, list[Path]]:  # fmt: skip
     """Run a study in a folder and write everything it leaves, and `beside` it texts by the names of their files.

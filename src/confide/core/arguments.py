@@ -95,8 +95,9 @@ def _guard_result(result: Any) -> Any:
 def tell_misfits(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], error: Exception
 ) -> None:
-    """Raise the sentence about arguments that do not fit; nothing where all do, or where the error is a sentence."""
-    if isinstance(error, (ConfideError, MemoryError, OSError)):
+    """Raise the sentence about arguments that do not fit; nothing where all do, or where the error is a sentence
+    or was raised by a function of the user's own that was told of progress."""
+    if isinstance(error, (ConfideError, MemoryError, OSError)) or hasattr(error, "by_progress"):
         return
     renamed = getattr(function, "__renamed__", {})
     try:

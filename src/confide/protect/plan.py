@@ -23,6 +23,7 @@ from confide.protect.copies import Copies, checked_copies
 from confide.protect.make import make, origin_of
 from confide.protect.release import Release
 from confide.protect.seam.mechanism import Mechanism, lacking
+from confide.protect.seam.words import listed
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,16 @@ class Plan(Statement):
     def parts(self) -> tuple[Mechanism, ...]:
         """The steps, those that stand for several independent ones taken apart."""
         return tuple(p for s in self.steps for p in s.parts())
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The plan in words: one text per step, in their order, and one for the variables that are dropped.
+
+        >>> import confide as cf
+        >>> cf.Plan([cf.Recode("age", width=10), cf.Swap("race", rate=0.1)], drop=["state"]).words
+        ('age in classes of 10', 'swap race, 10% of records', 'drop state')
+        """
+        return (*(s.words for s in self.steps), *([f"drop {listed(self.drop)}"] if self.drop else []))
 
     @property
     def named_kinds(self) -> dict[str, Kind]:

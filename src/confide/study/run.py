@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from confide.core.errors import InputError, raise_all
 from confide.core.random.seeds import checked_seed, fresh_seed
-from confide.core.run.threads import beside, calm, progress_bar, thread_count
+from confide.core.run.progress import Progress, progress_bar
+from confide.core.run.threads import beside, calm, thread_count
 from confide.core.version import __version__
 from confide.study.collect import collected
 from confide.study.evaluate import Evaluated, evaluate
@@ -35,7 +36,7 @@ LARGE = 300_000
 
 
 def run_study(
-    study: Study, folder: str | os.PathLike[str] | None, *, progress: bool | None, threads: int | None, overwrite: bool
+    study: Study, folder: str | os.PathLike[str] | None, *, progress: Progress, threads: int | None, overwrite: bool
 ) -> StudyResult:
     """Compute what is missing, and put all of it together."""
     with nullcontext() if folder is None else Store.opened(folder) as store:
@@ -43,7 +44,7 @@ def run_study(
 
 
 def run_in(
-    study: Study, store: Store | None, *, progress: bool | None, threads: int | None, overwrite: bool
+    study: Study, store: Store | None, *, progress: Progress, threads: int | None, overwrite: bool
 ) -> StudyResult:
     """The same in a folder that is open already."""
     began, cores = time.perf_counter(), thread_count(threads)

@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from confide.core.errors import InputError, did_you_mean, raise_all
+from confide.core.run.progress import Progress
 from confide.tables.axes import Axes, Hierarchies, Margins, axes_of
 from confide.tables.checks import check_no_totals, checked_counts, checked_keys, checked_structural, text_of
 from confide.tables.counting import checked_by, checked_levels, coded_column, count_column, crossed, records
@@ -203,7 +204,7 @@ class Tables:
         totals: str = "separate",
         seed: int | None = None,
         vault: Any = None,
-        progress: bool | None = None,
+        progress: Progress = None,
     ) -> PublishedTables:
         """Publish every area's table by the same scheme; options as in `Table.publish`.
 

@@ -9,7 +9,7 @@ import numpy as np
 from confide.core.errors import ConfideError
 from confide.core.random.origin import Origin
 from confide.core.random.seeds import stated_seed
-from confide.core.run.threads import progress_bar
+from confide.core.run.progress import Progress, checked_progress, progress_bar
 from confide.tables.areas import Tables
 from confide.tables.axes import Margins
 from confide.tables.layout import Ints, Layout
@@ -21,9 +21,10 @@ from confide.tables.schemes.scheme import Floats, Scheme, TableScheme
 
 def publish_areas(
     tables: Tables, scheme: Scheme | None, margins: Margins, cells: bool, totals: str, seed: int | None, vault: Any,
-    progress: bool | None,
+    progress: Progress,
 ) -> PublishedTables:  # fmt: skip
     """See `Tables.publish`."""
+    checked_progress(progress)
     scheme = checked_scheme(scheme)
     layout = tables.axes.layout(margins, cells)
     check_totals(totals, scheme, cells)
@@ -47,7 +48,7 @@ def simulated(
 
 def _published(
     tables: Tables, scheme: Scheme, layout: Layout, totals: str, numbers: Numbers | None, keys: Floats | None = None,
-    origin: Origin | None = None, progress: bool | None = None,
+    origin: Origin | None = None, progress: Progress = None,
 ) -> PublishedTables:  # fmt: skip
     flat, free = _flat(tables), ~tables.structural.ravel()
     if not isinstance(scheme, TableScheme):

@@ -14,8 +14,9 @@ import polars as pl
 from confide.core.errors import InputError, raise_all
 from confide.core.random.origin import Origin
 from confide.core.result import Public
+from confide.core.run.progress import Progress
 from confide.tables.axes import Axes
-from confide.tables.drafts import TidyFrame, draft_text, marked, refusal_of, stated_by_margin
+from confide.tables.drafts import TidyFrame, draft_text, marked, refusal_of, seen_outside, stated_by_margin
 from confide.tables.layout import UNBOUNDED, Bools, Ints, Layout, Part
 from confide.tables.table import Table, cell_frame
 
@@ -131,7 +132,7 @@ class Published(Public):
             origin=self.origin if self.refusal else other.origin,
         )
 
-    def bounds(self, sharp: bool = True, progress: bool | None = None) -> pl.DataFrame:
+    def bounds(self, sharp: bool = True, progress: Progress = None) -> pl.DataFrame:
         """The tightest whole numbers that can be stated of each cell: cell, its levels, lower, upper, proven.
 
         All that is published is used together: by tree or by flow where sets nest in one or two families, else by
@@ -178,6 +179,18 @@ class Published(Public):
             {"margin": names, "entry": entries, **levels}, schema_overrides=dict.fromkeys(levels, pl.String)
         )
         return marked(frame.with_columns(*stated(self.values, self.shown, self.lower, self.upper)), self.origin)
+
+    def public(self, empty_levels: bool = True) -> TidyFrame:
+        """The table as it goes out: without what can be stated of each count. `empty_levels=False` leaves out levels of
+        which nothing but zeros is published: where records were counted, a level that is named tells that somebody has
+        it.
+
+        >>> import confide as cf
+        >>> published = cf.Table([0, 1, 9], ["sex"], [["f", "m", "x"]]).publish(cf.RoundCells(5))
+        >>> published.public().columns, published.public(empty_levels=False)["sex"].to_list()
+        (['margin', 'sex', 'published'], ['x'])
+        """
+        return seen_outside(self.frame, self.origin, empty_levels)
 
     def summary(self) -> pl.DataFrame:
         """One row per margin: counts, hidden (not shown), exact (what can be stated is one number).

@@ -10,8 +10,8 @@ import polars as pl
 
 from confide.core.random.origin import Origin
 from confide.core.result import Public
-from confide.core.run.threads import progress_bar
-from confide.tables.drafts import TidyFrame, draft_text, marked, refusal_of, stated_by_margin
+from confide.core.run.progress import Progress, progress_bar
+from confide.tables.drafts import TidyFrame, draft_text, marked, refusal_of, seen_outside, stated_by_margin
 from confide.tables.layout import Bools, Ints, Layout
 from confide.tables.published import Published, parts_text, stated
 
@@ -81,7 +81,7 @@ class PublishedTables(Public):
         )
         return marked(frame, self.origin)
 
-    def bounds(self, sharp: bool = True, progress: bool | None = None) -> pl.DataFrame:
+    def bounds(self, sharp: bool = True, progress: Progress = None) -> pl.DataFrame:
         """The tightest whole numbers for each cell of each area: area, and the columns of `Published.bounds`.
 
         >>> import confide as cf
@@ -103,6 +103,15 @@ class PublishedTables(Public):
 
         check_options(options, OPTIONS)
         return attack_tables(self, known, **options)
+
+    def public(self, empty_levels: bool = True) -> TidyFrame:
+        """All areas' tables as they go out; as `Published.public`.
+
+        >>> import confide as cf
+        >>> cf.Tables([[2, 1], [0, 3]], areas=["a", "b"]).publish(cf.RoundCells(3)).public().rows()[3]
+        ('b', 'v1', '1', 3)
+        """
+        return seen_outside(self.frame, self.origin, empty_levels)
 
     def summary(self) -> pl.DataFrame:
         """One row per margin, over all areas; as `Published.summary`."""

@@ -64,8 +64,8 @@ def test_the_rarest_categories_are_put_together() -> None:
     kinds = ["flat"] * 200 + ["house"] * 80 + ["farm"] * 12 + ["boat"] * 5 + ["tent"] * 3
     frame = PEOPLE.with_columns(pl.Series("home", kinds, dtype=pl.Enum(["boat", "flat", "house", "farm", "tent"])))
     neighbours, rarest = cf.Recode.dials(outlook_of(frame, known=["home"], **STATED))
-    assert neighbours.says(1) == "recode home: in sets of 2"
-    assert rarest.says(1) == "recode home: the 2 smallest together"
+    assert neighbours.says(1) == "home in sets of 2"
+    assert rarest.says(1) == "home: the 2 smallest together"
     released = cf.Plan(rarest.at(1).steps).protect(frame.select("home"), seed=1).data["home"].to_list()
     assert sorted(released) == ["farm"] * 12 + ["flat"] * 200 + ["house"] * 80 + ["other"] * 8
 

@@ -134,7 +134,7 @@ def test_a_limit_that_is_kept_offers_utility_back() -> None:
     assert found.met is True
     back = found.frame.filter(kind=BACK)
     assert found.frame["kind"][0] == BACK
-    assert any(c.startswith("take away noise hh_income") for c in back["change"])  # which nobody knows
+    assert any(c.startswith("take away normal noise on hh_income") for c in back["change"])  # which nobody knows
     assert WITHIN in found.frame["kind"]  # such as age in finer groups
     given = found.frame.filter(pl.col("kind") != LOWERS)
     assert given["within"].all()

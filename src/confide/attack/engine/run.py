@@ -20,7 +20,8 @@ from confide.attack.engine.unit_sums import carry_out_units
 from confide.attack.intruder import Intruder
 from confide.attack.results.attack import Attack
 from confide.attack.results.units import make_units, spread_out
-from confide.core.run.threads import progress_bar, thread_count
+from confide.core.run.progress import Progress, progress_bar
+from confide.core.run.threads import thread_count
 from confide.frames.columns import F64, I64
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ SUMMARIES = ("log_sum", "log_max", "n_max", "log_true", "above", "likely")
 
 
 def run_attack(
-    intruder: Intruder, release: Release, targets: Any, truth: Any, *, threads: int | None, progress: bool | None,
+    intruder: Intruder, release: Release, targets: Any, truth: Any, *, threads: int | None, progress: Progress,
     also: Sequence[Release] = (), behind: bool | None = None, stated: Stated | None = None,
 ) -> Attack:  # fmt: skip
     """The posterior of every target, summarised; `also`: further copies, row by row of the same people; `behind`: see

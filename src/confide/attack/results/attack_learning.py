@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from confide.attack.learning.attributes.result import Guess, Guesses
     from confide.attack.learning.one_to_one.result import OneToOne
     from confide.attack.results.attack import Attack
+    from confide.core.run.progress import Progress
 
 
 class Learning:
@@ -49,7 +50,7 @@ class Learning:
         return guess(cast("Attack", self), variables, loss, grid, smoothing, without)
 
     def one_to_one(
-        self, *, sweeps: int | None = None, seed: int = 0, threads: int | None = None, progress: bool | None = None
+        self, *, sweeps: int | None = None, seed: int = 0, threads: int | None = None, progress: Progress = None
     ) -> OneToOne:
         """Everybody matched at once: the best assignment, and probabilities of pairs if no two targets own one record.
 

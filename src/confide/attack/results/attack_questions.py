@@ -10,6 +10,7 @@ import polars as pl
 
 from confide.core.checks import fraction
 from confide.core.errors import InputError
+from confide.core.run.progress import Progress
 from confide.core.upward import upward
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Questions:
         return explain(cast("Attack", self), target, top, fraction(limit, "limit"))
 
     def contributions(
-        self, by: str | Sequence[str] = (), *, most: int | None = 4_000, orders: int = 100, progress: bool | None = None
+        self, by: str | Sequence[str] = (), *, most: int | None = 4_000, orders: int = 100, progress: Progress = None
     ) -> Contributions:
         """Which variables make people stand out: mean contributions in nats to the probability of their own record.
 
@@ -62,7 +63,7 @@ class Questions:
 
         return contributions(cast("Attack", self), by, most, orders, progress)
 
-    def clearing(self, limit: float = 0.2, *, progress: bool | None = None) -> Clearing:
+    def clearing(self, limit: float = 0.2, *, progress: Progress = None) -> Clearing:
         """How many of the targets above a limit one coarsening would clear, for ever coarser forms of each variable.
 
         Each is an attack on the very release with that variable coarser: nothing is estimated. For one person see
@@ -125,7 +126,7 @@ class Questions:
 
         return try_levels(cast("Attack", self))
 
-    def grid(self, *, threads: int | None = None, progress: bool | None = None) -> Grid:
+    def grid(self, *, threads: int | None = None, progress: Progress = None) -> Grid:
         """Every combination of levels for C, B and A that this intruder can use, with a heat map (`plot`).
 
         4^3 combinations for an intruder who knows the plan, 3^3 for an average one, 2^3 for a naive one (Huckett and

@@ -13,7 +13,7 @@ from confide.attack.results.coalitions import known_variables
 from confide.attack.results.question import ANEW, drawn, knowing
 from confide.core.errors import InputError
 from confide.core.result import Result
-from confide.core.run.threads import progress_bar
+from confide.core.run.progress import Progress, progress_bar
 from confide.core.shares import percent
 from confide.core.visible import visible
 from confide.frames.columns import F64, Bools
@@ -85,7 +85,7 @@ class Clearing(Result):
         return super()._repr_html_() + (f"<p>{ANEW}</p>" if self.drawn and self.best.height else "")
 
 
-def clearing(attack: Attack, limit: float, progress: bool | None) -> Clearing:
+def clearing(attack: Attack, limit: float, progress: Progress) -> Clearing:
     """All coarser forms of all known variables, one after the other."""
     over = _over(attack.units, limit)
     refused = {v: why for v in known_variables(attack) if (why := why_fixed(attack.release, v))}

@@ -14,7 +14,7 @@ from confide.attack.results.grouped import TargetGroups, target_groups
 from confide.attack.results.nats import ORDERS, REST, check_orders, times_said
 from confide.core.errors import InputError
 from confide.core.result import Result
-from confide.core.run.threads import progress_bar
+from confide.core.run.progress import Progress, progress_bar
 from confide.core.visible import visible
 from confide.frames.columns import F64, I64, Bools
 
@@ -88,7 +88,7 @@ def _lines(part: pl.DataFrame, indent: str) -> list[str]:
 
 
 def contributions(
-    attack: Attack, by: str | Sequence[str], most: int | None, orders: int, progress: bool | None
+    attack: Attack, by: str | Sequence[str], most: int | None, orders: int, progress: Progress
 ) -> Contributions:
     """Mean contributions over the targets of an attack, or over a sample of them, stratified by the first variable."""
     if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 10):

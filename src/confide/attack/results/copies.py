@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from confide.core.result import Result
+from confide.core.run.progress import Progress
 from confide.core.shares import percent
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class Averaged(Result):
 
 
 def attack_copies(
-    intruder: Intruder, copies: Copies, targets: Any, truth: Any, *, threads: int | None, progress: bool | None
+    intruder: Intruder, copies: Copies, targets: Any, truth: Any, *, threads: int | None, progress: Progress
 ) -> Attack | Averaged:
     """One attack on all copies where rows are linked, or can be by kept values; else an attack on each."""
     from confide.attack.engine.run import run_attack

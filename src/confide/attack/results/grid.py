@@ -11,7 +11,8 @@ import polars as pl
 from confide.attack.intruder import LEVEL_WORDS
 from confide.core.errors import InputError
 from confide.core.result import Result
-from confide.core.run.threads import progress_bar, thread_count
+from confide.core.run.progress import Progress, progress_bar
+from confide.core.run.threads import thread_count
 from confide.core.shares import percent
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def _cell(value: float | None, targets: int) -> str:
     return f"{'unknown':>18}" if value is None else f"{value:>10,.1f} {f'({percent(value, targets)})':>7}"
 
 
-def make_grid(attack: Attack, threads: int | None, progress: bool | None) -> Grid:
+def make_grid(attack: Attack, threads: int | None, progress: Progress) -> Grid:
     """Attack again with every combination; those that come to the same are computed once."""
     thread_count(threads)  # a mistake here is no refusal of every combination
     intruder = attack.intruder

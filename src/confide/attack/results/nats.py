@@ -21,7 +21,7 @@ from confide.attack.results.remedies import agreement_of
 from confide.attack.results.shapley import exact_shares
 from confide.core.errors import InputError
 from confide.core.result import Result
-from confide.core.run.threads import progress_bar
+from confide.core.run.progress import Progress, progress_bar
 from confide.core.visible import visible
 from confide.frames.columns import F64, I64
 
@@ -97,7 +97,7 @@ def check_orders(orders: int) -> None:
         raise InputError("orders is a whole number from 4 upwards: how many orders of variables are drawn.")
 
 
-def nats_of(attack: Attack, target: int, orders: int = ORDERS, progress: bool | None = None) -> Nats:
+def nats_of(attack: Attack, target: int, orders: int = ORDERS, progress: Progress = None) -> Nats:
     """Contributions to the probability of one person's record."""
     check_orders(orders)
     names = known_variables(attack)

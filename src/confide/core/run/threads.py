@@ -107,26 +107,6 @@ class _Shared:
             done(self.finished.popleft())
 
 
-@contextmanager
-def progress_bar(what: str, total: int, show: bool | None) -> Iterator[Callable[[int], None]]:
-    """A bar on a terminal (standard error); silence in a pipe. Yields a function that advances it."""
-    if show is False or (show is None and not sys.stderr.isatty()) or total < 1:
-        yield lambda _: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns: tuple[Any, ...] = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda n: bar.advance(task, n)
-
-
 _BUSY = threading.Lock()
 _CALM: list[ExitStack] = []
 _DEPTH = [0]

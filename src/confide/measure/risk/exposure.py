@@ -14,7 +14,7 @@ from confide.core.checks import fraction, names_of
 from confide.core.errors import InputError
 from confide.core.random.seeds import checked_seed, fresh_seed, stream
 from confide.core.result import Result
-from confide.core.run.threads import progress_bar
+from confide.core.run.progress import Progress, progress_bar
 from confide.frames import attach
 from confide.frames.encoded import Encoded
 from confide.measure.risk.identification import summarise
@@ -50,7 +50,7 @@ class Exposure(Result):
 
 def exposure(
     file: Any, plan: Plan, knows: Sequence[str], shares: Sequence[float] = (1.0, 0.5, 0.2, 0.1),
-    seed: int | None = None, repeats: int = 1, progress: bool | None = None,
+    seed: int | None = None, repeats: int = 1, progress: Progress = None,
 ) -> Exposure:  # fmt: skip
     """Attack samples of a file by intruders who know more and more: one, two, ... of the variables in `knows`.
 

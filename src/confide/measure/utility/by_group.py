@@ -12,7 +12,7 @@ import polars as pl
 from confide.core.checks import names_of
 from confide.core.errors import InputError
 from confide.core.result import Result
-from confide.core.run.threads import progress_bar
+from confide.core.run.progress import Progress, progress_bar
 from confide.core.visible import visible
 from confide.frames.columns import Bools
 from confide.measure.utility.grouped_pairs import GroupedPairs, restricted
@@ -80,7 +80,7 @@ def utility_by_group(
     release: Release | Copies, by: str | Sequence[str],
     measures: Measure | str | Mapping[str, object] | Iterable[Measure | str | Mapping[str, object]] = DEFAULT, *,
     weight: str | None = None, weighted: bool = True, items: Wanted | None = None, replicates: int = 0,
-    progress: bool | None = None,
+    progress: Progress = None,
 ) -> UtilityByGroup:  # fmt: skip
     """What analysts lose in each group of people: every measure of the group's rows alone.
 

@@ -31,6 +31,7 @@ from confide.extend import (
     Subject,
     Untried,
     View,
+    listed,
     log_cell,
     logs,
     one_each,
@@ -98,6 +99,10 @@ class LognormalNoise(Mechanism):
         problems.when(not known, f"{where}: unbiased is true (factors have mean 1) or false (median 1).")
         problems.tell()
 
+    @property
+    def words(self) -> str:
+        return f"multiply {listed(self.variables)} by random factors, give or take {percent(self.sd)}"
+
     @classmethod
     def dials(cls, outlook: Outlook) -> Offers:
         """Numbers whose sizes differ manifold, most of them on one side of zero."""
@@ -109,7 +114,7 @@ class LognormalNoise(Mechanism):
             return cls(s.name, sd=sd)
 
         def says(s: Subject, sd: float) -> str:
-            return f"multiply {s.name} by random factors, give or take {percent(sd)}"
+            return cls(s.name, sd=sd).words
 
         found = one_each(cls.method, suited, lambda _: SPREADS, step, says, between=True)
         why = "its values do not differ manifold, so that noise that is added suits it better"

@@ -18,7 +18,7 @@ from confide.protect.seam.dials import Offers, Outlook, Subject, dear_numbers, o
 from confide.protect.seam.evidence import Evidence, Labels
 from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.mechanism import Check, Mechanism, Names, registered
-from confide.protect.seam.words import amount, listed, percent
+from confide.protect.seam.words import exactly, listed, percent
 from confide.protect.shared.moved_ranks import guessed_window, ranks_released, swapped_ranks, wrong_window
 from confide.protect.shared.rank_shares import RankScale, copy_share, exchange_share
 from confide.protect.shared.standing_apart import Apart
@@ -72,6 +72,11 @@ class RankSwap(Mechanism):
             problems.when(not isinstance(getattr(self, name), bool), f"{where}: {name} is true or false.")
         problems.tell()
 
+    @property
+    def words(self) -> str:
+        said = f"rank swap {listed(self.variables)}, at most {exactly(self.window)} ranks away"
+        return said + ", in pairs" * self.exchange + ", zeros too" * (not self.keep_zeros)
+
     @classmethod
     def dials(cls, outlook: Outlook) -> Offers:
         """Numbers, one by one and all at once, by a window that is a share of the records."""
@@ -81,7 +86,7 @@ class RankSwap(Mechanism):
             return cls(s.name, window=_ranks_of(s, share), keep_zeros=s.zeros)
 
         def says(s: Subject, share: float) -> str:
-            return f"rank swap {s.name}, at most {amount(_ranks_of(s, share))} ranks away"
+            return f"rank swap {s.name}, at most {exactly(_ranks_of(s, share))} ranks away"
 
         found = one_each(cls.method, numbers, lambda _: SHARES, step, says, between=True)
 

@@ -20,7 +20,7 @@ from confide.frames.types.exact import blurred
 from confide.protect.seam.coarsening import Chain, Coarsening
 from confide.protect.seam.dials import Change, Dial, Offers, Outlook, Subject, Untried
 from confide.protect.seam.mechanism import CoarseningMethod, Name, registered
-from confide.protect.seam.words import amount
+from confide.protect.seam.words import counted, exactly, listed
 from confide.protect.shared.stated_values import not_there
 
 CATEGORIES = 500
@@ -110,6 +110,21 @@ class Recode(CoarseningMethod):
                 f'{where}: the last level leaves the variable out; that is Plan(..., drop=["{self.variable}"]).'
             )
 
+    @property
+    def words(self) -> str:
+        name = self.variable
+        if self.mapping is not None:
+            groups = len(set(map(str, self.mapping.values())))
+            return f"{name} grouped: {counted(len(self.mapping), 'value')} named, {counted(groups, 'group')}"
+        if self.breaks is not None:
+            cuts = listed([exactly(b) for b in self.breaks])
+            return f"{name} in {len(self.breaks) + 1} classes, cut at {cuts}"
+        if self.width is not None:
+            return f"{name} in classes of {exactly(self.width)}{f' from {exactly(self.start)}' if self.start else ''}"
+        assert self.hierarchy is not None
+        assert self.level is not None
+        return f"{name}{_named(self.hierarchy, self.hierarchy.level(self.level))}"
+
     @classmethod
     def dials(cls, outlook: Outlook) -> Offers:
         """Every variable that has a hierarchy, by its levels between the first and the last; and its rarest categories
@@ -136,7 +151,7 @@ class Recode(CoarseningMethod):
         def at(level: int) -> Change:
             return Change((cls(s.name, hierarchy=h, level=level),))
 
-        found = Dial(cls.method, (s.name,), levels, at, lambda level: f"recode {s.name}: {_named(h, level)}")
+        found = Dial(cls.method, (s.name,), levels, at, lambda level: at(level).steps[0].words)
         return [found] if levels else []
 
     def kinds(self) -> Mapping[str, Kind]:
@@ -164,11 +179,12 @@ class Recode(CoarseningMethod):
         return rule
 
 
-def _named(h: Hierarchy | None, level: int) -> str:
-    """A level by its name, widths without powers of ten."""
-    if h is None:
-        return ""
-    return f"in steps of {amount(h.widths[level - 1])}" if h.widths and h.names is None else h.levels[level]
+def _named(h: Hierarchy, level: int) -> str:
+    """A level as it follows the name of a variable."""
+    if h.widths and h.names is None:
+        return f" in classes of {exactly(h.widths[level - 1])}"
+    name = h.levels[level]
+    return f" {name}" if name.startswith("in ") else f": {name}"
 
 
 def _levels(s: Subject, h: Hierarchy | None) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from confide.frames.columns import F64
 from confide.frames.types.exact import near_whole, nearest
 from confide.protect.seam.dials import Offers, Outlook, Subject, one_each
 from confide.protect.seam.mechanism import Mechanism, Name, registered
-from confide.protect.seam.words import amount
+from confide.protect.seam.words import exactly
 from confide.protect.shared.coarser_numbers import CoarserNumbers
 
 SPREADS = (0.1, 0.2, 0.5, 1.0, 2.0)
@@ -52,6 +52,10 @@ class Round(CoarserNumbers):
         last = np.maximum(last, first)  # a released value is a multiple of the base
         return (first - 0.5) * self.base, (last + 0.5) * self.base
 
+    @property
+    def words(self) -> str:
+        return f"round {self.variable} to multiples of {exactly(self.base)}"
+
     @classmethod
     def dials(cls, outlook: Outlook) -> Offers:
         """Numbers to bases from a tenth of the spread to one and a half times as much."""
@@ -60,7 +64,7 @@ class Round(CoarserNumbers):
             return cls(s.name, base=base)
 
         def says(s: Subject, base: float) -> str:
-            return f"round {s.name} to multiples of {amount(base)}"
+            return cls(s.name, base=base).words
 
         none = "no round base is wider than its precision and leaves it several values; dates are recoded instead"
         return one_each(cls.method, outlook.worth("numeric"), _bases, step, says, none)

@@ -58,6 +58,10 @@ class Sample(Mechanism, Fitted):
             checked_per(self.per, "Sample")
         problems.tell()
 
+    @property
+    def words(self) -> str:
+        return f"a sample of {percent(self.fraction)} of {self.per}s"
+
     @classmethod
     def dials(cls, outlook: Outlook) -> Offers:
         """Ever fewer records, or units; it protects from intruders who cannot tell who is in the sample."""
@@ -70,7 +74,7 @@ class Sample(Mechanism, Fitted):
         def at(fraction: float) -> Change:
             return Change((cls(fraction=fraction, per=per),))
 
-        return [Dial(cls.method, (), fractions, at, lambda f: f"a sample of {percent(f)} of {per}s", between=True)]
+        return [Dial(cls.method, (), fractions, at, lambda f: cls(f, per).words, between=True)]
 
     @property
     def per_unit(self) -> bool:

@@ -12,7 +12,7 @@ from confide.core.checks import finite
 from confide.frames.columns import F64
 from confide.protect.seam.dials import Offers, Outlook, Subject, one_each, rounded
 from confide.protect.seam.mechanism import Mechanism, Name, registered
-from confide.protect.seam.words import amount
+from confide.protect.seam.words import exactly
 from confide.protect.shared.coarser_numbers import CoarserNumbers
 
 
@@ -27,6 +27,10 @@ class _Limit(CoarserNumbers):
 
     def __post_init__(self) -> None:
         finite(self.at, f"{self.where}: at")
+
+    @property
+    def words(self) -> str:
+        return f"{self.method} {self.variable} at {exactly(self.at)}"
 
     def tails(self) -> tuple[float, ...]:
         return (self.at,)
@@ -91,7 +95,7 @@ def _limits(cls: type[_Limit], outlook: Outlook, shares: Sequence[float]) -> Off
         return [] if s.dated else [c for c in cuts if low < c < high and s.holds(c)]
 
     def says(s: Subject, at: float) -> str:
-        return f"{cls.method} {s.name} at {amount(at)}"
+        return cls(s.name, at=at).words
 
     def step(s: Subject, at: float) -> Mechanism:
         return cls(s.name, at=at)

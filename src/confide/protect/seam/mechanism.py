@@ -25,6 +25,7 @@ from confide.protect.seam.coarsening import Chain, Coarsening
 from confide.protect.seam.dials import Offers, Outlook, Untried
 from confide.protect.seam.fitted import ALTERED, Fitted
 from confide.protect.seam.matrices import Parts
+from confide.protect.seam.words import stated
 
 Check = Callable[[Any], str | None]
 """What is wrong with a guess about a method's internals, in words; None for nothing."""
@@ -105,6 +106,17 @@ class Mechanism(ABC):
         """The step, as errors name it."""
         name = next(c.__name__ for c in type(self).__mro__ if not c.__name__.startswith("_"))
         return f'{name}("{", ".join(self.variables)}")'
+
+    @property
+    def words(self) -> str:
+        """The step in words, as a heading may have them: what is done to which variables, and how strongly; nothing of
+        the data, and nobody who was chosen. By default its method and what was stated.
+
+        >>> import confide as cf
+        >>> cf.Swap("race", rate=0.1, within="sex").words
+        'swap race within sex, 10% of records'
+        """
+        return stated(self)
 
     @property
     def needs(self) -> tuple[str, ...]:

@@ -38,13 +38,12 @@ def association(a: I64, b: I64) -> float:
     >>> association(np.array([0, 0, 1, 1] * 50), np.array([0, 0, 1, 1] * 50)) > 0.99
     True
     """
-    n = len(a)
-    _, a = np.unique(a, return_inverse=True)
-    _, b = np.unique(b, return_inverse=True)
-    r, c = int(a.max(initial=0)) + 1, int(b.max(initial=0)) + 1
+    n, r, c = len(a), int(a.max(initial=0)) + 1, int(b.max(initial=0)) + 1
+    seen = np.bincount(a * c + b, minlength=r * c).reshape(r, c)
+    seen = seen[seen.any(axis=1)][:, seen.any(axis=0)]  # bins that somebody is in
+    r, c = seen.shape
     if n < 2 or r < 2 or c < 2:
         return 0.0
-    seen = np.bincount(a * c + b, minlength=r * c).reshape(r, c)
     expected = seen.sum(axis=1, keepdims=True) * seen.sum(axis=0) / n
     phi2 = max(0.0, float(((seen - expected) ** 2 / expected).sum()) / n - (r - 1) * (c - 1) / (n - 1))
     rows, columns = r - (r - 1) ** 2 / (n - 1), c - (c - 1) ** 2 / (n - 1)

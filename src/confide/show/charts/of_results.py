@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from confide.attack.results.copies import Averaged
     from confide.attack.results.explain import Explanation
     from confide.attack.results.tried import Tried
+    from confide.frames.counts import Counts
     from confide.frames.roles.result import Roles
     from confide.measure.combining import Combined
     from confide.measure.risk.customary import CustomaryRisks
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from confide.measure.risk.file_risks.result import FileRiskResult
     from confide.measure.risk.identification import Summary
     from confide.protect.release import Release
+    from confide.study.advise.offers import Offers
     from confide.study.drawn import Drawn
     from confide.study.look.result import Look
     from confide.study.search.few import Few
@@ -285,6 +287,17 @@ def _roles(result: Roles) -> Any:
     return _rows(rows, "Variables", "What each variable was taken for")
 
 
+def _counts(result: Counts) -> Any:
+    rows = [_plain(value, people, ",.0f") for value, people in result.frame.select("value", "people").rows()]
+    return _rows(rows, "People", result.variable)
+
+
+def _offers(result: Offers) -> Any:
+    found = result.summary().group_by("family", maintain_order=True).agg(pl.col("offers").sum())
+    rows = [_plain(family, many, ",.0f") for family, many in found.rows()]
+    return _rows(rows, "Offers", "What can be done to the file, by method")
+
+
 def _synthesis(result: Synthesis) -> Any:
     """How far the distribution of each variable is from the original's."""
     rows = [_plain(r["variable"], r["hellinger"], ".3f") for r in result.compare.iter_rows(named=True)]
@@ -303,6 +316,7 @@ PICTURES: dict[str, Callable[[Any], Any]] = {
     "Clearing": clearing_chart,
     "Combined": _combined,
     "Contributions": contributions_chart,
+    "Counts": _counts,
     "Coverage": _coverage,
     "Copies": lambda copies: _release(list(copies)),
     "CustomaryRisks": _customary,
@@ -322,6 +336,7 @@ PICTURES: dict[str, Callable[[Any], Any]] = {
     "Nats": nats_chart,
     "Matches": _attack,
     "NaiveGuess": _guessed,
+    "Offers": _offers,
     "OneToOne": _one_to_one,
     "OneToOneSummary": _one_to_one,
     "Optimum": lambda result: result.map(),

@@ -15,7 +15,8 @@ from typing import Any
 from confide.attack.intruder import Intruder
 from confide.core.errors import InputError
 from confide.core.random.seeds import checked_seed, fresh_seed, stream
-from confide.core.run.threads import progress_bar, thread_count
+from confide.core.run.progress import Progress, progress_bar
+from confide.core.run.threads import thread_count
 from confide.frames.hierarchies.hierarchy import Hierarchy
 from confide.measure.risk.file_risks.statement import FileRisk
 from confide.measure.utility.measure import Measure
@@ -54,7 +55,7 @@ def advise(
     keep: str | Sequence[str] = (), plans: Mapping[str, Plan] | None = None,
     budget: int | str | timedelta | None = None, quick: bool = False, memory: str | int | None = None,
     repeats: int = 5, seed: int | None = None, threshold: float = 0.2, folder: str | os.PathLike[str] | None = None,
-    overwrite: bool = False, progress: bool | None = None, threads: int | None = None,
+    overwrite: bool = False, progress: Progress = None, threads: int | None = None,
     file_risks: Sequence[FileRisk | Mapping[str, object]] = (),
 ) -> Advice:  # fmt: skip
     """Which methods, at which strength: many plans are tried, each is attacked, and the best within limits confirmed.
@@ -162,7 +163,7 @@ def _useful(asked: Asked, limits: Mapping[str, float], quick: bool) -> tuple[lis
     return [d for d in dials if d not in idle], [*untried, *left]
 
 
-def _run(final: Study, store: Store | None, progress: bool | None, threads: int | None) -> Any:
+def _run(final: Study, store: Store | None, progress: Progress, threads: int | None) -> Any:
     """The study at the end; in a folder of its own inside that of the search."""
     if store is None:
         return run_in(final, None, progress=progress, threads=threads, overwrite=False)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from confide.core.errors import InputError
+from confide.core.run.progress import Progress
 from confide.protect.plan import Plan
 from confide.study.advise.numbers import holds, loss_of, risks_of, worst
 from confide.study.advise.result import CONFIRMED, RunnerUp
@@ -106,7 +107,7 @@ class Ending:
 
 def ended(
     study: Study, result: StudyResult, limits: Mapping[str, float], by: str, seed: int, threads: int | None,
-    progress: bool | None,
+    progress: Progress,
 ) -> Ending:  # fmt: skip
     """Choose by the study, and confirm with fresh draws. The plan that comes next is drawn beside it, so that the
     difference between both comes from draws that chose neither."""
@@ -152,7 +153,7 @@ def _question(study: Study, frame: pl.DataFrame, limits: Mapping[str, float], by
     return Question.of(Repeats.of(frame, random), limits, measure, floors=floors)
 
 
-def _drawn(study: Study, names: Sequence[str], seed: int, threads: int | None, progress: bool | None) -> pl.DataFrame:
+def _drawn(study: Study, names: Sequence[str], seed: int, threads: int | None, progress: Progress) -> pl.DataFrame:
     every = {c.name: c for c in (study.everything, *study.candidates)}
     chosen: list[Candidate] = [every[n] for n in names]
     return tried(study, chosen, seed, threads, "confirming with fresh draws", progress, fresh=True)

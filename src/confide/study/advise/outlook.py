@@ -35,7 +35,7 @@ def outlook_of(
     """
     file = Encoded.of(data)
     stated, levels = dict(kinds or {}), dict(hierarchies or {})
-    _there(file, known=known, sensitive=sensitive, identifiers=identifiers, keep=keep, hierarchies=[*levels])
+    check_there(file, known=known, sensitive=sensitive, identifiers=identifiers, keep=keep, hierarchies=[*levels])
     for name, h in levels.items():
         if h.kind is not None:
             stated.setdefault(name, h.kind)
@@ -63,7 +63,7 @@ def base_plan(outlook: Outlook, identifiers: Sequence[str] = (), **more: Any) ->
     )  # fmt: skip
 
 
-def _there(file: Encoded, **named: Sequence[str]) -> None:
+def check_there(file: Encoded, **named: Sequence[str]) -> None:
     """Refuse names of variables that the file does not have."""
     for what, names in named.items():
         for v in names:

@@ -4,7 +4,7 @@ that is dropped, or released again; protection for the risky few."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from confide.core.errors import InputError
@@ -45,7 +45,7 @@ def _made(plan: Plan, dial: Dial, strength: Any) -> tuple[str, Plan] | None:
         made = changed(plan, change)
         if made == plan:
             return None
-        now = _parameters(before)
+        now = _named(before)
         return (f"{says} (now {now})" if now else says), made
     except InputError:
         return _instead(plan, dial, strength, says)
@@ -73,7 +73,7 @@ def taken_away(plan: Plan, kept: Collection[str] = ()) -> Iterator[Altered]:
             made = replace(plan, steps=[s for j, s in enumerate(plan.steps) if j != k])
         except InputError:
             continue
-        yield Altered(f"take away {step_words(step)}", made, f"away {k}")
+        yield Altered(f"take away {step.words}", made, f"away {k}")
 
 
 def released_again(plan: Plan, known: Collection[str]) -> Iterator[Altered]:
@@ -119,34 +119,5 @@ def _there(plan: Plan, change: Change) -> bool:
     return any((s.method, s.variables) == (n.method, n.variables) for s in plan.steps for n in change.steps)
 
 
-def step_words(step: Mechanism) -> str:
-    """A step as it is written: its method, its variables and what was stated of it; nothing of forced records.
-
-    >>> import confide as cf
-    >>> step_words(cf.Swap("race", rate=0.3))
-    'swap race (rate=0.3)'
-    """
-    stated = _parameters([step])
-    parts = (step.method.replace("_", " "), ", ".join(step.variables), f"({stated})" if stated else "")
-    return " ".join(p for p in parts if p)
-
-
 def _named(steps: Sequence[Mechanism]) -> str:
-    return " and ".join(step_words(s) for s in steps)
-
-
-def _parameters(steps: Sequence[Mechanism]) -> str:
-    """What steps state beside their variables, where it is a number, a word or names: never whom they choose."""
-    return ", ".join(
-        f"{f.name}={_short(value)}"
-        for step in steps
-        for f in fields(step)  # type: ignore[arg-type]  # a method is a dataclass
-        if f.name != "variables" and (value := getattr(step, f.name)) != f.default and _short(value)
-    )
-
-
-def _short(value: Any) -> str:
-    if isinstance(value, (int, float, str)) and not isinstance(value, bool):
-        return f"{value:g}" if not isinstance(value, str) else value
-    names = isinstance(value, tuple) and value and all(isinstance(v, str) for v in value)
-    return "+".join(value) if names else ""
+    return " and ".join(s.words for s in steps)

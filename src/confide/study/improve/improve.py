@@ -13,6 +13,7 @@ from confide.attack.intruder import Intruder
 from confide.core.checks import names_of
 from confide.core.errors import InputError
 from confide.core.random.seeds import checked_seed
+from confide.core.run.progress import Progress
 from confide.frames.roles.result import roles
 from confide.measure.risk.file_risks.statement import FileRisk
 from confide.measure.utility.measure import Measure
@@ -40,7 +41,7 @@ def improve(
     utility: Sequence[Measure | str | Mapping[str, object]] | Measure | str,
     max_risk: Mapping[str, float | str] | None = None, by: str | Measure | None = None, keep: str | Sequence[str] = (),
     tries: int = TRIES, most: int = MOST, repeats: int = REPEATS, seed: int | None = None, threshold: float = 0.2,
-    targets: int = 1_000, file_risks: Sequence[FileRisk | Mapping[str, object]] = (), progress: bool | None = None,
+    targets: int = 1_000, file_risks: Sequence[FileRisk | Mapping[str, object]] = (), progress: Progress = None,
     threads: int | None = None,
 ) -> Improvements:  # fmt: skip
     """The few changes of a plan that lower risk most per utility lost, and those that give utility back at no risk.

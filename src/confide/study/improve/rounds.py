@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from confide.core.errors import InputError
+from confide.core.run.progress import Progress
 from confide.core.run.threads import thread_count
 from confide.measure.utility.measure import Measure
 from confide.protect.plan import Plan
@@ -68,7 +69,7 @@ class Rounds:
     limit: float
     seed: int
     threads: int | None
-    progress: bool | None
+    progress: Progress
     seen: list[Seen] = field(default_factory=list)
     chosen: list[Altered] = field(default_factory=list)
     left: int = 0

@@ -14,6 +14,7 @@ from confide.core.checks import fraction
 from confide.core.errors import InputError
 from confide.core.random.seeds import checked_seed
 from confide.core.result import Result
+from confide.core.run.progress import Progress
 from confide.measure.risk.identification import MARGIN
 from confide.protect.plan import Plan
 from confide.study.search.few_numbers import ALL, FEW, PLANNED, Met, Work, gain_of, reason_of, table_of
@@ -59,7 +60,7 @@ class Few(Result):
 
 def protect_few(
     data: Any, plan: Plan, *, intruders: Mapping[str, Intruder], utility: Any, limit: float = 0.2,
-    seed: int | None = None, repeats: int = 3, rounds: int = 5, progress: bool | None = None,
+    seed: int | None = None, repeats: int = 3, rounds: int = 5, progress: Progress = None,
     threads: int | None = None,
 ) -> Few:  # fmt: skip
     """Find the records that an intruder finds, and raise protection only for them.

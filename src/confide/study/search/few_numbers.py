@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from confide.core.run.progress import Progress
 from confide.frames.columns import F64
 from confide.measure.risk.identification import MARGIN, summarise
 from confide.measure.utility.measure import Measure
@@ -42,7 +43,7 @@ class Work:
     seed: int
     limit: float
     threads: int | None
-    progress: bool | None
+    progress: Progress
 
     def met(self, plan: Plan, what: str, fresh: bool = False) -> list[Met]:
         """The plan in every repeat."""

@@ -13,6 +13,7 @@ from confide.attack.intruder import Intruder
 from confide.core.errors import InputError, raise_all
 from confide.core.random.seeds import checked_seed
 from confide.core.result import Result
+from confide.core.run.progress import Progress
 from confide.core.upward import upward
 from confide.measure.risk.file_risks.statement import FileRisk
 from confide.measure.utility.measure import Measure
@@ -86,9 +87,9 @@ class Optimum(Result):
 
 
 def optimise(
-    data: Any, space: Sweep, *, intruders: Mapping[str, Intruder], utility: Any, max_risk: Mapping[str, float],
+    data: Any, space: Sweep, *, intruders: Mapping[str, Intruder], utility: Any, max_risk: Mapping[str, float | str],
     by: str | Measure | None = None, repeats: int = 3, rounds: int = 3, seed: int | None = None,
-    progress: bool | None = None, threshold: float = 0.2, threads: int | None = None,
+    progress: Progress = None, threshold: float = 0.2, threads: int | None = None,
     file_risks: Sequence[FileRisk | Mapping[str, object]] = (),
 ) -> Optimum:  # fmt: skip
     """Of all settings of a sweep's parameters the one with the best utility within `max_risk`, finer in each round.
@@ -133,7 +134,7 @@ class _Search:
 
     def __init__(
         self, study: Study, space: Sweep, limits: Mapping[str, float], measure: Measure, seed: int,
-        threads: int | None, progress: bool | None,
+        threads: int | None, progress: Progress,
     ) -> None:  # fmt: skip
         self.study, self.sweep, self.limits, self.measure = study, space, limits, measure
         self.seed, self.threads, self.progress = seed, threads, progress

@@ -11,7 +11,8 @@ from typing import TypeVar
 import polars as pl
 
 from confide.core.errors import InputError, raise_all
-from confide.core.run.threads import calm, progress_bar, thread_count
+from confide.core.run.progress import Progress, progress_bar
+from confide.core.run.threads import calm, thread_count
 from confide.study.collect import study_frame
 from confide.study.evaluate import Evaluated, evaluate, is_random, repeat_seed
 from confide.study.levels import Ways, contenders, every, only
@@ -59,7 +60,7 @@ def as_long_as(
 
 
 def side_by_side(
-    work: Callable[[T, int], R], items: Sequence[T], rows: int, threads: int | None, what: str, progress: bool | None
+    work: Callable[[T, int], R], items: Sequence[T], rows: int, threads: int | None, what: str, progress: Progress
 ) -> list[R]:
     """`work(item, threads)` for every item, in order; a large file takes all cores for one item at a time."""
     cores = thread_count(threads)
@@ -83,7 +84,7 @@ def side_by_side(
 
 
 def tried(
-    study: Study, candidates: Sequence[Candidate], seed: int, threads: int | None, what: str, progress: bool | None,
+    study: Study, candidates: Sequence[Candidate], seed: int, threads: int | None, what: str, progress: Progress,
     fresh: bool = False,
 ) -> pl.DataFrame:  # fmt: skip
     """Every candidate in every repeat, as rows of a study's table.

@@ -16,6 +16,7 @@ from confide.core.documents.plain import Document, Reader
 from confide.core.documents.schema import JsonSchema
 from confide.core.documents.statement import Statement
 from confide.core.errors import raise_all
+from confide.core.run.progress import Progress
 from confide.frames import attach, schema, to_polars
 from confide.frames.columns import Kind
 from confide.frames.encoded import Encoded
@@ -146,7 +147,7 @@ class Study(Statement):
         return build_study(reader, table, folder)
 
     def run(
-        self, folder: str | os.PathLike[str] | None = None, *, progress: bool | None = None,
+        self, folder: str | os.PathLike[str] | None = None, *, progress: Progress = None,
         threads: int | None = None, overwrite: bool = False,
     ) -> StudyResult:  # fmt: skip
         """Carry the study out.
@@ -154,7 +155,8 @@ class Study(Statement):
         With `folder`, every finished piece is kept there, so that an interrupted study goes on where it stopped; the
         folder is private (it holds the seed), and one process at a time works in it. A folder with another study is
         refused unless `overwrite` is true. `threads` defaults to the machine's cores and never changes a result;
-        `progress` shows a bar (default: on a terminal).
+        `progress` shows a bar (default: on a terminal), or is a function, called as `progress(done, total, what)`;
+        what it raises ends the run, and what was finished in a folder stays there.
         """
         from confide.study.run import run_study
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from confide.core.errors import InputError, Problems, did_you_mean
 from confide.core.random.vault import Vault
-from confide.core.run.threads import progress_bar
+from confide.core.run.progress import Progress, progress_bar
 from confide.protect.copies import Copies, checked_copies
 from confide.protect.release import Release
 from confide.protect.seam.mechanism import Mechanism
@@ -47,7 +47,7 @@ def synthesise(
     seed: int | None = None,
     vault: Vault | str | PathLike[str] | None = None,
     threads: int | None = None,
-    progress: bool | None = None,
+    progress: Progress = None,
 ) -> Synthesis:
     r"""Synthetic data of a whole file: kinds, order, predictors, models and rules are chosen, stated and measured.
 

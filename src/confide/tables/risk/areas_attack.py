@@ -10,7 +10,8 @@ import polars as pl
 
 from confide.core.errors import InputError
 from confide.core.result import Result
-from confide.core.run.threads import progress_bar, run_pieces, thread_count
+from confide.core.run.progress import Progress, progress_bar
+from confide.core.run.threads import run_pieces, thread_count
 from confide.tables.layout import Bools, Ints
 from confide.tables.published_areas import PublishedTables
 from confide.tables.risk.attack import OPTIONS as ONE_TABLE
@@ -82,7 +83,7 @@ OPTIONS = (*ONE_TABLE, "threads", "progress")
 
 
 def attack_tables(
-    published: PublishedTables, known: Any = None, *, threads: int | None = None, progress: bool | None = None,
+    published: PublishedTables, known: Any = None, *, threads: int | None = None, progress: Progress = None,
     **options: Any,
 ) -> TablesAttack:  # fmt: skip
     """Attack every area; see `confide.sap`."""
@@ -108,7 +109,7 @@ def attack_tables(
 
 
 def nested_risks(
-    published: PublishedTables, target: Bools, most: int, threads: int, progress: bool | None = False
+    published: PublishedTables, target: Bools, most: int, threads: int, progress: Progress = False
 ) -> Floats:
     """Recovery probabilities, areas x (most + 1); NaN where an area is empty."""
     from confide.tables.solve.nested_kernels import nested_risks as run
@@ -157,7 +158,7 @@ def own_bounds(published: PublishedTables) -> tuple[Ints, Ints]:
     return lower, upper
 
 
-def _one_by_one(published: PublishedTables, ns: Ints, options: dict[str, Any], progress: bool | None) -> TablesAttack:
+def _one_by_one(published: PublishedTables, ns: Ints, options: dict[str, Any], progress: Progress) -> TablesAttack:
     shape = (len(published), len(ns))
     found = {name: np.full(shape, np.nan) for name in ("sap", "standard_error", "lower", "upper")}
     status = np.full(shape, EMPTY, dtype=object)

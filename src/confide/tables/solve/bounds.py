@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from confide.core.errors import ConfideError
-from confide.core.run.threads import progress_bar, run_pieces, thread_count
+from confide.core.run.progress import Progress, progress_bar
+from confide.core.run.threads import run_pieces, thread_count
 from confide.tables.layout import UNBOUNDED, Bools, Ints, Tree
 from confide.tables.published import Published
 from confide.tables.schemes.scheme import Floats
@@ -30,7 +31,7 @@ class Bounds:
     method: str
 
 
-def bounds_of(published: Published, sharp: bool = True, progress: bool | None = False) -> Bounds:
+def bounds_of(published: Published, sharp: bool = True, progress: Progress = False) -> Bounds:
     """Bounds of every cell; see `Published.bounds`."""
     layout = published.layout
     if layout.laminar or not sharp:
@@ -96,7 +97,7 @@ def _through(tree: Tree, low: Floats, up: Floats, node_low: Floats, node_up: Flo
     return new_low, new_up
 
 
-def _by_flow(published: Published, progress: bool | None) -> Bounds:
+def _by_flow(published: Published, progress: Progress) -> Bounds:
     from confide.tables.solve.flow_kernels import largest_changes
 
     network = network_of(published)
@@ -115,7 +116,7 @@ def _by_flow(published: Published, progress: bool | None) -> Bounds:
     return Bounds(counts - down, upper, np.ones(m, dtype=bool), "flow")
 
 
-def _by_programme(published: Published, progress: bool | None) -> Bounds:
+def _by_programme(published: Published, progress: Progress) -> Bounds:
     search = _Search(published)
     with progress_bar("cells", published.layout.cells, progress) as done:
         for cell in range(published.layout.cells):

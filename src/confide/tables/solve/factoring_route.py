@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from confide.core.run.threads import progress_bar
+from confide.core.run.progress import progress_bar
 from confide.tables.layout import Ints
 from confide.tables.published import Published
 from confide.tables.schemes.scheme import Floats

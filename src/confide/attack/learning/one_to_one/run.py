@@ -18,15 +18,14 @@ from confide.attack.learning.one_to_one.table import make_table
 from confide.attack.learning.one_to_one.types import types_of
 from confide.attack.results.again import prepared
 from confide.core.errors import InputError
-from confide.core.run.threads import progress_bar, thread_count
+from confide.core.run.progress import Progress, progress_bar
+from confide.core.run.threads import thread_count
 
 if TYPE_CHECKING:
     from confide.attack.results.attack import Attack
 
 
-def run_one_to_one(
-    attack: Attack, sweeps: int | None, seed: int, threads: int | None, progress: bool | None
-) -> OneToOne:
+def run_one_to_one(attack: Attack, sweeps: int | None, seed: int, threads: int | None, progress: Progress) -> OneToOne:
     """Match everybody at once; see `Attack.one_to_one`."""
     began = time.perf_counter()
     _check_numbers(sweeps, seed)

@@ -38,6 +38,7 @@ from confide.protect.seam.dials import Offers, Outlook
 from confide.protect.seam.evidence import Evidence
 from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.mechanism import Check, Mechanism, Names, registered
+from confide.protect.seam.words import listed
 
 READINGS = ("rates", "constant", "bound")
 
@@ -140,6 +141,13 @@ class LocalSuppression(Mechanism):
             f"{', '.join(sorted(read))} cannot be hidden and read at once.": read,
         }  # fmt: skip
         return [f"{self.where}: {said}" for said, wrong in asked.items() if wrong]
+
+    @property
+    def words(self) -> str:
+        how = " where a hidden value agrees with any" if self.rule == "wildcard" else ""
+        sizes = [f"{k} people share each combination of {n}" for n, k in (self.subsets or {}).items()]
+        until = listed(sizes) if sizes else f"{self.k} people share each combination"
+        return f"hide single values of {listed(self.variables)} until {until}{how}"
 
     @classmethod
     def dials(cls, outlook: Outlook) -> Offers:

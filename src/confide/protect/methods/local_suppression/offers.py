@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from confide.protect.methods.local_suppression.wildcard_rule import MOST
 from confide.protect.seam.dials import Change, Dial, Offers, Outlook, Untried
-from confide.protect.seam.words import listed
 
 if TYPE_CHECKING:
     from confide.protect.methods.local_suppression.local_suppression import LocalSuppression
@@ -56,9 +55,8 @@ def _dial(
     cls: Callable[..., LocalSuppression], keys: tuple[str, ...], sizes: tuple[int, ...], rule: str, dear: bool
 ) -> Dial:
     """One rule. Only whole numbers of people are strengths."""
-    how = " where a hidden value agrees with any" if rule == "wildcard" else ""
     return Dial(
         METHOD, keys, sizes, lambda k: Change((cls(keys, k=k, rule=rule),)),
-        lambda k: f"hide single values of {listed(keys)} until {k} people share each combination{how}",
+        lambda k: cls(keys, k=k, rule=rule).words,
         between=True, whole=True, dear=dear,
     )  # fmt: skip

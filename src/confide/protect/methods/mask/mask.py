@@ -28,6 +28,7 @@ from confide.protect.seam.evidence import Evidence, Labels
 from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.matrices import Parts
 from confide.protect.seam.mechanism import Mechanism, Names, registered
+from confide.protect.seam.words import listed
 
 
 @registered
@@ -102,6 +103,13 @@ class MatrixMask(Mechanism):
                 f"MatrixMask: {type(self.like).__name__} is not known as a matrix mask; Swap, Sample, Noise and "
                 "Microaggregate are."
             )
+
+    @property
+    def words(self) -> str:
+        if self.like is not None:
+            return f"{self.like.words}, as matrices"
+        by = listed([name for name in "ABC" if getattr(self, name) is not None])
+        return f"masked by matrices ({by}): {listed(self.variables) or 'records'}"
 
     @classmethod
     def dials(cls, outlook: Outlook) -> Offers:  # noqa: ARG003 - it hangs on no file

@@ -22,6 +22,7 @@ from confide.protect.seam.dials import Offers, Outlook, Untried
 from confide.protect.seam.evidence import Evidence, Labels
 from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.mechanism import Mechanism, Names, registered
+from confide.protect.seam.words import listed
 from confide.protect.shared.standing_apart import Apart
 
 ABSENT = ("student", "normal", "file", "joint")
@@ -112,6 +113,10 @@ class MeasurementError(Mechanism):
         if variance is not None:
             return positive(variance, f"{where}_variance")
         return None if sd is None else positive(sd, f"{where}_sd") ** 2
+
+    @property
+    def words(self) -> str:
+        return f"measurement error of {listed(self.variables)}, as stated"
 
     @classmethod
     def dials(cls, outlook: Outlook) -> Offers:  # noqa: ARG003 - it hangs on no file

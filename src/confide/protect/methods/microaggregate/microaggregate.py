@@ -23,6 +23,7 @@ from confide.protect.seam.evidence import Evidence, Labels
 from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.matrices import Parts
 from confide.protect.seam.mechanism import Mechanism, Names, registered
+from confide.protect.seam.words import listed
 from confide.protect.shared.category_codes import group_codes, joint_codes
 from confide.protect.shared.standing_apart import Apart
 
@@ -76,6 +77,12 @@ class Microaggregate(Mechanism):
         problems.when(both, f"{where}: {', '.join(sorted(both))} cannot be averaged and held fixed at once.")
         problems.tell()
         object.__setattr__(self, "k", int(self.k))
+
+    @property
+    def words(self) -> str:
+        how = " together" if len(self.variables) > 1 else ""
+        where = f" within {listed(self.within)}" if self.within else ""
+        return f"average {listed(self.variables)}{how}{where} over groups of {self.k}"
 
     @classmethod
     def dials(cls, outlook: Outlook) -> Offers:

@@ -9,7 +9,6 @@ import numpy as np
 
 from confide.frames.distinct import Distinct
 from confide.protect.seam.dials import Change, Dial, Offers, Outlook, Subject, Untried
-from confide.protect.seam.words import listed
 
 if TYPE_CHECKING:
     from confide.protect.methods.microaggregate.microaggregate import Microaggregate
@@ -56,8 +55,7 @@ def _most(group: Sequence[Subject]) -> int:
 
 
 def _dial(cls: Callable[..., Microaggregate], names: tuple[str, ...], sizes: tuple[int, ...]) -> Dial:
-    what = f"{listed(names)}{' together' if len(names) > 1 else ''}"
     return Dial(
         METHOD, names, sizes, lambda k: Change((cls(names, k=k),)),
-        lambda k: f"average {what} over groups of {k}", between=True, whole=True,
+        lambda k: cls(names, k=k).words, between=True, whole=True,
     )  # fmt: skip

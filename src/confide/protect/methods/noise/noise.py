@@ -22,7 +22,7 @@ from confide.protect.seam.evidence import Evidence, Labels
 from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.matrices import Parts
 from confide.protect.seam.mechanism import Mechanism, Names, registered
-from confide.protect.seam.words import amount, listed, percent
+from confide.protect.seam.words import amount, exactly, listed, percent
 from confide.protect.shared.per_unit import PER, checked_per
 from confide.protect.shared.rounding_step import too_large
 
@@ -157,6 +157,17 @@ class Noise(Mechanism):
         if low >= high:
             raise InputError(f"{where} must be (lowest, highest), but {low:g} is not below {high:g}.")
         return low, high
+
+    @property
+    def words(self) -> str:
+        names = self.variables
+        size = [] if self.relative is None else [f"sd {percent(self.relative)} of that of the data"]
+        for what, given in (("sd", self.sd), ("factors of sd", self.bias_sd)):
+            if given is not None:
+                each = [given[v] for v in names] if isinstance(given, Mapping) else [given]
+                size.append(f"{what} {listed([exactly(x) for x in each])}")
+        more = ["correlated"] * (self.correlation is not None) + ["one draw per unit"] * self.per_unit
+        return f"normal noise on {listed(names)}, {', '.join((*size, *more))}"
 
     @classmethod
     def dials(cls, outlook: Outlook) -> Offers:

@@ -78,6 +78,14 @@ class Pram(Mechanism):
                 object.__setattr__(self, "levels", levels)
         problems.tell()
 
+    @property
+    def words(self) -> str:
+        many, unit = len(self.variables) > 1, ", one draw per unit" * self.per_unit
+        if self.retention is None:
+            return f"PRAM {listed(self.variables)}, by a stated matrix{unit}"
+        share = percent(1 - self.retention)
+        return f"PRAM {listed(self.variables)}, {share}{' of each' if many else ''} drawn again{unit}"
+
     @classmethod
     def dials(cls, outlook: Outlook) -> Offers:
         """Categories, one variable at a time and all that are known, by the share of values that is kept."""

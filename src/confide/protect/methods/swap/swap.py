@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -124,10 +125,16 @@ class Swap(Mechanism):
         }  # fmt: skip
         return [f"{where}: {said}" for said, wrong in asked.items() if wrong]
 
+    @property
+    def words(self) -> str:
+        how = "" if len(self.variables) == 1 else " jointly" if self.jointly else " one by one"
+        where = f" within {listed(self.within)}" if self.within else ""
+        said = f"swap {listed(self.variables)}{how}{where}, {percent(self.rate)} of "
+        return said + (f"those alone with their {listed(self.keys)}" if self.candidates else f"{self.per}s")
+
     @classmethod
     def dials(cls, outlook: Outlook) -> Offers:
-        """Categories and coarse numbers, one by one and all that are known jointly, in the whole file and inside groups
-        of the variable that they hang together with most."""
+        """Categories and coarse numbers, one by one and all known ones jointly, in the file and in related groups."""
         subjects = [s for s in outlook.worth() if s.kind == "categorical" or (s.known and s.distinct <= COARSE)]
         known = tuple(s.name for s in subjects if s.known)
         sets = [(s.name,) for s in subjects] + ([known] if len(known) > 1 else [])
@@ -135,9 +142,8 @@ class Swap(Mechanism):
         for names in sets:
             found += (d for within in ((), _groups(outlook, names)) if (d := cls._dial(outlook, names, within)))
         fine = tuple(s.name for s in outlook.worth("numeric") if s not in subjects)
-        if fine:
-            found.append(Untried(cls.method, "a number with many values, which is swapped by its ranks instead", fine))
-        return found
+        why = "a number with many values, which is swapped by its ranks instead"
+        return [*found, Untried(cls.method, why, fine)] if fine else found
 
     @classmethod
     def _dial(cls, outlook: Outlook, names: tuple[str, ...], within: tuple[str, ...] | None) -> Dial | None:
@@ -147,12 +153,8 @@ class Swap(Mechanism):
         rates = tuple(r for r in RATES if r * n >= 2)
         if within is None or not rates:
             return None
-        what = f"swap {listed(names)}{' jointly' if len(names) > 1 else ''}"
-        where = f" within {listed(within)}" if within else ""
-        return Dial(
-            cls.method, names, rates, lambda rate: Change((cls(names, rate=rate, within=within, per=per),)),
-            lambda rate: f"{what}{where}, {percent(rate)} of {per}s", between=True,
-        )  # fmt: skip
+        step = partial(cls, names, within=within, per=per)
+        return Dial(cls.method, names, rates, lambda r: Change((step(r),)), lambda r: step(r).words, between=True)
 
     @property
     def per_unit(self) -> bool:

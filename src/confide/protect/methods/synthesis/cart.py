@@ -74,6 +74,10 @@ class CartSynthesis(FromOthers):
         self._check_rules(problems)
         problems.tell()
 
+    @property
+    def words(self) -> str:
+        return f"synthetic {self.variable}{self.from_words}, from trees with leaves of {self.leaf} records"
+
     @classmethod
     def dials(cls, outlook: Outlook) -> Offers:
         """Numbers and categories: each that is worth it, several in turn, and everything, by the size of leaves."""

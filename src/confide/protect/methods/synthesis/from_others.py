@@ -11,6 +11,7 @@ from confide.protect.likelihoods.silent import Silent
 from confide.protect.seam.evidence import Evidence
 from confide.protect.seam.fitted import SYNTHETIC, View
 from confide.protect.seam.mechanism import Mechanism
+from confide.protect.seam.words import listed
 from confide.protect.shared.predictors import Predictors
 from confide.protect.shared.standing_apart import States
 
@@ -40,6 +41,11 @@ class FromOthers(Mechanism):
         given, more = getattr(self, name), ", or None to let the file decide" if optional else ""
         wrong = not isinstance(given, bool) and not (optional and given is None)
         problems.when(wrong, f"{self.where}: {name} is true or false{more}.")
+
+    @property
+    def from_words(self) -> str:
+        """What it is drawn from, as words for a step go on after the variable."""
+        return f" given {listed(self.given)}" if self.given else ""
 
     @property
     def needs(self) -> tuple[str, ...]:

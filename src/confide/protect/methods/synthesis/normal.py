@@ -77,6 +77,11 @@ class NormalSynthesis(FromOthers):
         problems.when(both, f"{where}: alpha is the standard deviation of the mean, for a model without given.")
         problems.tell()
 
+    @property
+    def words(self) -> str:
+        ranks = " of ranks" if self.scale == "ranks" else ""
+        return f"synthetic {self.variable}{self.from_words}, by a normal regression{ranks}"
+
     @classmethod
     def dials(cls, outlook: Outlook) -> Offers:
         """Numbers, one by one and several in turn, by the number of predictors."""

@@ -58,6 +58,11 @@ class Recompute(Mechanism):
         problems.when(len(set(parts)) < len(parts), f"{where}: a part is named twice.")
         problems.tell()
 
+    @property
+    def words(self) -> str:
+        minus = "".join(f" - {v}" for v in self.minus)
+        return f"{self.variable} made again as {' + '.join(self.plus)}{minus}"
+
     @classmethod
     def dials(cls, outlook: Outlook) -> Offers:  # noqa: ARG003 - it hangs on no file
         """None: it goes with steps that make the parts."""

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from confide.core.errors import InputError
+from confide.core.run.progress import Progress
 from confide.frames.columns import F64
 from confide.measure.utility.measure import Measure
 from confide.protect.plan import Plan
@@ -29,7 +30,7 @@ MOST = 20_000
 
 def attacked(
     problem: Problem, measure: Measure, threshold: float, tries: int, repeats: int, seed: int, threads: int | None,
-    progress: bool | None,
+    progress: Progress,
 ) -> Generalised:  # fmt: skip
     """The best node of those that were attacked."""
     ranking = additive(goal_of(None, list(problem.ladders)), problem.ladders, problem.weight)
@@ -73,7 +74,7 @@ class _Search:
     repeats: int
     seed: int
     threads: int | None
-    progress: bool | None
+    progress: Progress
 
     def over(self, plans: Mapping[str, Plan]) -> _Tried:
         """The best of some plans."""

@@ -8,6 +8,7 @@ from typing import Any
 from confide.attack.intruder import Intruder
 from confide.core.errors import InputError
 from confide.core.random.seeds import checked_seed
+from confide.core.run.progress import Progress, checked_progress
 from confide.frames.hierarchies.hierarchy import Hierarchy
 from confide.measure.utility.measure import Measure
 from confide.protect.plan import Plan
@@ -27,7 +28,7 @@ def generalise(
     data: Any, *, hierarchies: Mapping[str, Hierarchy] | Sequence[str], until: Until, goal: str | Measure | None = None,
     share: float = 0.0, plan: Plan | None = None, intruders: Intruder | Mapping[str, Intruder] | None = None,
     threshold: float = 0.2, tries: int = 10, repeats: int = 3, seed: int | None = None, threads: int | None = None,
-    progress: bool | None = None,
+    progress: Progress = None,
 ) -> Generalised:  # fmt: skip
     r"""Of all combinations of levels, one per variable, the one that loses least while a condition holds.
 
@@ -65,6 +66,7 @@ def generalise(
     ({'sex': 'as it is', 'age': 'in steps of 5'}, 0.1891, 10)
     """
     _check_numbers(tries, repeats)
+    checked_progress(progress)
     problem = problem_of(data, hierarchies, until, share, plan, intruders, threshold)
     measure = goal_of(goal, list(problem.ladders))
     if problem.uncertain:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from confide.core.errors import InputError
+from confide.core.run.progress import Progress
 from confide.frames.columns import F64
 from confide.frames.encoded import Encoded
 from confide.measure.utility.entropy import Entropy
@@ -65,7 +66,7 @@ class Losses:
     repeats: int
     seed: int
     threads: int | None
-    progress: bool | None
+    progress: Progress
 
     def of(self, nodes: Sequence[Node]) -> dict[Node, float | None]:
         """The value of the measure at each node; None where it cannot be computed."""

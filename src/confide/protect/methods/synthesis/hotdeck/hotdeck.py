@@ -22,7 +22,7 @@ from confide.protect.seam.dials import Change, Dial, Offers, Outlook, Untried
 from confide.protect.seam.evidence import Evidence
 from confide.protect.seam.fitted import ALTERED, KEPT, SYNTHETIC, Applied, Fitted, View
 from confide.protect.seam.mechanism import Check, Mechanism, Names, registered
-from confide.protect.seam.words import listed
+from confide.protect.seam.words import exactly, listed
 from confide.protect.shared.category_codes import joint_codes
 from confide.protect.shared.moved_ranks import guessed_window, ranks_released, swapped_ranks, wrong_window
 from confide.protect.shared.predictors import Predictors
@@ -103,6 +103,13 @@ class HotDeck(Mechanism):
                 f"{where}: {', '.join(sorted(both))} cannot be both taken from donors and used to find them."
             )
 
+    @property
+    def words(self) -> str:
+        who = f" with the same {listed(self.within)}" if self.within else ""
+        near = f", nearest in {listed(self.match)}" if self.match else ""
+        moved = f", moved by at most {exactly(self.window)} ranks" if self.window else ""
+        return f"{listed(self.variables)} of another record{who}{near}{moved}"
+
     @classmethod
     def dials(cls, outlook: Outlook) -> Offers:
         """Several numbers from one donor of the same cell, whoever it is; the fewer variables make cells, the less is
@@ -125,7 +132,7 @@ class HotDeck(Mechanism):
         strengths = tuple(range(len(cells), 0, -1))
         return Dial(
             cls.method, names, strengths, at,
-            lambda many: f"{listed(names)} of another record with the same {listed(cells[:many])}",
+            lambda many: at(many).steps[0].words,
         )  # fmt: skip
 
     @property

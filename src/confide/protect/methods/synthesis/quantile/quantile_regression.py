@@ -96,6 +96,10 @@ class QuantileRegression(FromOthers):
         problems.when(wrong, f"{self.where}: quantiles is how many to fit, from 3 to 9999; 99 for percentiles.")
         problems.tell()
 
+    @property
+    def words(self) -> str:
+        return f"synthetic {self.variable}{self.from_words}, by quantile regression"
+
     @classmethod
     def dials(cls, outlook: Outlook) -> Offers:
         """Numbers, one by one and several in turn, by the number of predictors."""

@@ -1,0 +1,1 @@
+"""The whole way in a browser, on the agency's own machine. Uses confide's public names alone."""
