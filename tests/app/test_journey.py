@@ -56,7 +56,10 @@ def test_from_a_file_to_a_release(browser: Any, server: Server) -> None:
         checked(journey)
         told = visit.text()
         project = journey.project
-        script = visit.page.request.get(f"{server.origin}/p/{project.name}/file/script.py").text()
+        visit.page.click("#script summary")
+        with visit.page.expect_download() as saved:
+            visit.page.click("text=Save script.py")
+        script = saved.value.path().read_text()
         assert (visit.outside, visit.console) == ([], [])
     _the_same_outside(project, server, script, verdict)
     assert "Traceback" not in "".join(server.errors)

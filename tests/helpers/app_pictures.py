@@ -17,34 +17,38 @@ WIDTHS = (1280, 400)
 def pictures(folder: Path) -> None:
     """The journey on the shipped householders, each screen drawn when all its numbers are there."""
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as home, serving(Path(home)) as server, launched() as browser:
-        with visiting(browser, server) as visit:
-            journey = Journey(server, visit, Hand(visit))
-            _drawn(browser, server, "/", folder, "start")
-            visit.page.click("#example")
-            visit.wait("text=Continue to variables")
-            project = f"/p/{journey.project.name}"
-            _drawn(browser, server, f"{project}/open", folder, "open")
-            visit.page.click("text=Continue to variables")
-            visit.wait("table.vars")
-            _drawn(browser, server, f"{project}/variables", folder, "variables")
-            journey.roles()
-            visit.wait("main:not(:has([data-wait])) .figures")
-            _drawn(browser, server, f"{project}/risk", folder, "risk")
-            journey.look()
-            journey.step("state", "Leave it out")
-            journey.step("age", "Broader classes")
-            journey.keep("No area, ages in tens")
-            journey.step("race", "Swap between people")
-            journey.keep("No area, ages in tens, race swapped")
-            _drawn(browser, server, f"{project}/protect", folder, "protect")
-            journey.compare("5 %")
-            _drawn(browser, server, f"{project}/compare", folder, "compare")
-            visit.page.click("#take")
-            visit.wait("#write")
-            _drawn(browser, server, f"{project}/release", folder, "release")
-            _drawn(browser, server, f"{project}/history", folder, "history")
-            _tables(browser, server, visit, folder)
+    with (
+        tempfile.TemporaryDirectory() as home,
+        serving(Path(home)) as server,
+        launched() as browser,
+        visiting(browser, server) as visit,
+    ):
+        journey = Journey(server, visit, Hand(visit))
+        _drawn(browser, server, "/", folder, "start")
+        visit.page.click("#example")
+        visit.wait("text=Continue to variables")
+        project = f"/p/{journey.project.name}"
+        _drawn(browser, server, f"{project}/open", folder, "open")
+        visit.page.click("text=Continue to variables")
+        visit.wait("table.vars")
+        _drawn(browser, server, f"{project}/variables", folder, "variables")
+        journey.roles()
+        visit.wait("main:not(:has([data-wait])) .figures")
+        _drawn(browser, server, f"{project}/risk", folder, "risk")
+        journey.look()
+        journey.step("state", "Leave it out")
+        journey.step("age", "Broader classes")
+        journey.keep("No area, ages in tens")
+        journey.step("race", "Swap between people")
+        journey.keep("No area, ages in tens, race swapped")
+        _drawn(browser, server, f"{project}/protect", folder, "protect")
+        journey.compare("5 %")
+        _drawn(browser, server, f"{project}/compare", folder, "compare")
+        visit.page.click("#take")
+        visit.wait("#write")
+        _drawn(browser, server, f"{project}/release", folder, "release")
+        _drawn(browser, server, f"{project}/history", folder, "history")
+        _tables(browser, server, visit, folder)
 
 
 def _tables(browser: Any, server: Server, visit: Any, folder: Path) -> None:

@@ -121,6 +121,7 @@ def visiting(browser: Any, server: Server, width: int = 1280, enter: bool = True
         context.route("**/*", passed)
         if enter:
             page.goto(server.first)
+            page.wait_for_url(lambda url: "/enter" not in url)
             server.session = context.storage_state()
         yield seen
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -55,7 +56,8 @@ def asked(
 
         await app(scope, receive, send)
 
-    asyncio.run(run())
+    with ThreadPoolExecutor(1) as aside:  # a browser may have a loop of its own in this thread
+        aside.submit(asyncio.run, run()).result()
     start = next(m for m in sent if m["type"] == "http.response.start")
     text = b"".join(m.get("body", b"") for m in sent if m["type"] == "http.response.body")
     return Answered(

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import confide as cf
 from confide.app.jobs import DONE, Job, Jobs
 from confide.app.project import Project, private
 
-FACTS = "facts"
+FACTS, UPLOADS = "facts", ".uploads"
 
 
 @dataclass(frozen=True)
@@ -97,13 +98,36 @@ class Desk:
 
     def allowed(self, path: Path) -> bool:
         """Whether a path, all links followed, lies below a folder that was named."""
-        real = path.expanduser().resolve()
+        try:
+            real = path.resolve()
+        except (OSError, ValueError, RuntimeError):
+            return False
         return any(real == root or root in real.parents for root in (r.resolve() for r in self.settings.roots))
 
     def _finished(self, job: Job) -> None:
         """Keep what a job found, so that it is there after a restart."""
         if job.state == DONE:
             Project(job.folder).keep(FACTS if job.task == FACTS else job.key, job.result)
+
+
+def held(folder: Path) -> IO[str]:
+    """The projects for this server alone, until what it gives is closed: two would write the same changes. Half of a
+    file that a killed server left is removed."""
+    mark = open(os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o600), "w", encoding="utf-8")  # noqa: SIM115
+    try:
+        import fcntl
+
+        fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except ImportError:  # a system without such locks
+        return mark
+    except OSError as error:
+        mark.close()
+        raise cf.InputError(
+            f"Another confide app has the projects in {folder} open. End it, or give another folder with --projects."
+        ) from error
+    for left in (folder / UPLOADS).glob("*"):
+        left.unlink(missing_ok=True)
+    return mark
 
 
 def key_of(project: Project, task: str, given: Mapping[str, Any]) -> str:

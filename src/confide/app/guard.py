@@ -37,7 +37,7 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-REFUSED = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>confide</title>
+REFUSED = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>confide</title>{head}
 <link rel="stylesheet" href="/static/style.css"></head>
 <body><main class="plain"><h1>{title}</h1><p class="lead">{said}</p>
 {more}</main></body></html>"""
@@ -103,7 +103,10 @@ class Guard:
         return None
 
     async def _enter(self, scope: Scope, headers: Headers, receive: Receive) -> Response:
-        """A session for whoever has the token, and the password where one is asked for. The token serves once."""
+        """A session for whoever has the token, and the password where one is asked for. The token serves once.
+
+        The way on is a page of ours and no redirect: a strict cookie is not sent where another page led here.
+        """
         if self._known(headers):
             return RedirectResponse(self.first, 303)
         fields = parse_qs(scope["query_string"].decode("latin-1"))
@@ -123,7 +126,10 @@ class Guard:
         self.token = ""
         session = secrets.token_hex(16)
         self.sessions[session] = time.monotonic()
-        answer = RedirectResponse(self.first, 303)
+        more = f'<p><a class="btn main" href="{self.first}">Enter</a></p>'
+        answer = _page(
+            200, "confide", "The session is open.", more, f'<meta http-equiv="refresh" content="0;url={self.first}">'
+        )
         answer.set_cookie(self.cookie, session, httponly=True, samesite="strict", path="/")
         return answer
 
@@ -146,8 +152,8 @@ NO_SESSION = (
 )
 
 
-def _page(status: int, title: str, said: str, more: str = "") -> Response:
-    return HTMLResponse(REFUSED.format(title=title, said=said, more=more), status)
+def _page(status: int, title: str, said: str, more: str = "", head: str = "") -> Response:
+    return HTMLResponse(REFUSED.format(title=title, said=said, more=more, head=head), status)
 
 
 def _cookies(text: str) -> dict[str, str]:

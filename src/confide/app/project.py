@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import confide as cf
 from confide.app.state import State
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
@@ -80,8 +81,8 @@ class Project:
             if based_on != at:
                 raise Moved
             change = Change(self.last + 1, at, _now(), what, line, state)
-            plain = {**{k: getattr(change, k) for k in ("number", "parent", "at", "what", "line")}}
-            write(self._file(change.number), json.dumps({**plain, "state": state.to_dict()}, indent=1))
+            plain = {k: getattr(change, k) for k in ("number", "parent", "at", "what", "line")}
+            write(self._file(change.number), json.dumps({**plain, "state": state.to_dict()}, indent=1), new=True)
             self._point(change.number, [])
             return change
 
@@ -89,33 +90,34 @@ class Project:
         """A change by its number; None where there is none."""
         try:
             plain = json.loads(self._file(number).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            return Change(
+                int(plain["number"]), int(plain["parent"]), str(plain["at"]), str(plain["what"]),
+                str(plain.get("line", "")), State.of(plain["state"]),
+            )  # fmt: skip
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return None
-        return Change(
-            plain["number"], plain["parent"], plain["at"], plain["what"], plain.get("line", ""),
-            State.of(plain["state"]),
-        )  # fmt: skip
 
     @property
     def current(self) -> Change:
         """The change that the project is at."""
-        found = self.change(self.head[0])
-        assert found is not None
-        return found
+        found = self.change(self.head[0]) or next(self.history(), None)
+        return found if found is not None else Change(0, 0, "", "Damaged", "", State(name=f"{self.name} (damaged)"))
 
     @property
     def head(self) -> tuple[int, list[int]]:
         """The number of the current change, and those that redo would go to, the next one last."""
         try:
             plain = json.loads((self.folder / HEAD).read_text(encoding="utf-8"))
-            return int(plain["at"]), [int(n) for n in plain["redo"]]
-        except (OSError, ValueError, KeyError):
-            return self.last, []
+            at, redo = int(plain["at"]), [int(n) for n in plain["redo"]]
+        except (OSError, ValueError, KeyError, TypeError):
+            at, redo = self.last, []
+        return (at, redo) if self._file(at).is_file() else (self.last, [])
 
     @property
     def last(self) -> int:
         """The highest number of a change."""
-        return max((int(p.stem) for p in (self.folder / CHANGES).glob("[0-9]*.json")), default=0)
+        names = (p.stem for p in (self.folder / CHANGES).glob("[0-9]*.json"))
+        return max((int(n) for n in names if re.fullmatch("[0-9]{4,9}", n)), default=0)
 
     def undo(self) -> None:
         """Go to the change that the current one was made from."""
@@ -170,22 +172,32 @@ def _read(path: Path, changed: int) -> Any:  # noqa: ARG001 - another time is an
 
 
 def private(folder: Path) -> Path:
-    """A folder that only its owner can enter, made if it is not there."""
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with contextlib.suppress(OSError):
+    """A folder that only its owner can enter, made if it is not there. One with files that others can enter is refused:
+    to close it might shut somebody out who works there."""
+    if not folder.exists():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700)
+    elif not folder.is_dir():
+        raise cf.InputError(f"{folder} is a file; give the name of a folder.")
+    elif os.name != "nt" and folder.stat().st_mode & 0o077:
+        if any(folder.iterdir()):
+            raise cf.InputError(f"{folder} can be entered by others and is not empty; give a new folder for projects.")
         folder.chmod(0o700)
     return folder
 
 
-def write(path: Path, text: str) -> None:
-    """Write a private file whole or not at all."""
+def write(path: Path, text: str, new: bool = False) -> None:
+    """Write a private file whole or not at all. `new`: one that is there already is never replaced."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as out:
             out.write(text)
             out.flush()
             os.fsync(out.fileno())
-        temporary.replace(path)
+        if new:
+            os.link(temporary, path)
+        else:
+            temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -50,7 +50,7 @@ def _context(page: Page, screen: ModuleType) -> dict[str, Any]:
         "page": page, "state": page.state, "screen": screen.NAME, "title": screen.TITLE, "steps": way, "step": at,
         "head": head, "redo": redo, "undo": bool(shown and shown.parent), "last": page.project.last, "waiting": (),
         "errors": page.errors, "given": page.given, "query": page.query, "facts": page.facts,
-        "script": script.script_of(page.state, screen.NAME), "line": page.change.line,
+        "script": script.shown_script(page.state), "line": page.change.line,
         **screen.view(page),
     }  # fmt: skip
 

@@ -38,6 +38,18 @@ class Script:
     toml: str
 
 
+def shown_script(state: State) -> Script:
+    """The script as pages show it: which values a grouping names is left out, since few people may have one of them."""
+    whole = script_of(state.but(steps=_brief(state.steps), candidates=[
+        {**c, "steps": _brief(c["steps"])} for c in state.candidates
+    ]), "")  # fmt: skip
+    return Script(whole.python, whole.toml and "yes")
+
+
+def _brief(steps: Sequence[Table]) -> list[Table]:
+    return [{k: {f"{len(v)} values": "..."} if isinstance(v, Mapping) else v for k, v in s.items()} for s in steps]
+
+
 def script_of(state: State, screen: str) -> Script:  # noqa: ARG001 - every screen shows the whole
     """Both forms of a state."""
     if state.way == "tables":
@@ -49,9 +61,9 @@ def last_line(now: State, before: State) -> str:
     """The first line of the script that a change brought; empty where it took lines away."""
     if now.way == "tables":
         return headline(tables_script(now), tables_script(before))
-    old = set(script_of(before, "").python.splitlines())
+    old = set(shown_script(before).python.splitlines())
     return next(
-        (line.strip() for line in script_of(now, "").python.splitlines() if line.strip() and line not in old), ""
+        (line.strip() for line in shown_script(now).python.splitlines() if line.strip() and line not in old), ""
     )
 
 

@@ -25,6 +25,9 @@ from confide.app.web import Form, Made, Page, Wrong
 from confide.app.worker import note_failure
 
 HERE = Path(__file__).parent
+UNBROKEN = ("write",)
+"""Tasks that nobody cancels: files appear all or none."""
+
 BODY = 4_000_000
 """Bytes of a form at most; files come another way."""
 
@@ -216,7 +219,7 @@ async def _cancel(request: Request) -> Response:
     form, (project, page) = await _form(request), found
     desk, key = _desk(request), request.path_params["key"]
     job = desk.jobs.get(key)
-    if job is not None and job.folder == project.folder:
+    if job is not None and job.folder == project.folder and job.task not in UNBROKEN:
         await run_in_threadpool(desk.jobs.cancel, key)
     screen = form.text("screen")
     return RedirectResponse(page.url(screen if screen in SCREENS else _first(page)), 303)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -56,7 +57,7 @@ class Form:
     def whole(self, name: str, default: int = 0) -> int:
         """A whole number; the default for anything else."""
         given = self.text(name)
-        return int(given) if given.lstrip("-").isdigit() and len(given) < 12 else default
+        return int(given) if re.fullmatch(r"-?[0-9]{1,18}", given) else default
 
 
 @dataclass(frozen=True)

@@ -171,7 +171,9 @@ class Operations:
         there = other if isinstance(other, Operations) else type(self)(other)  # type: ignore[call-arg]
         for what, names in (("on", on), ("left_on", left_on), ("right_on", right_on)):
             if names is not None and not isinstance(names, (str, list, tuple)):
-                raise InputError(f"join: {what} is the name of a column or a list of names, not {type(names).__name__}.")
+                raise InputError(
+                    f"join: {what} is the name of a column or a list of names, not {type(names).__name__}."
+                )
         keys = list(zip(flat([left_on or on]), flat([right_on or on]), strict=False))
         for file, whose, at in ((self, "this", 0), (there, "the other", 1)):
             for name in (pair[at] for pair in keys):

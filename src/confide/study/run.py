@@ -44,9 +44,9 @@ def run_study(
 
 
 def run_in(
-    study: Study, store: Store | None, *, progress: Progress, threads: int | None, overwrite: bool
+    study: Study, store: Store | None, *, progress: Progress, threads: int | None, overwrite: bool, alone: bool = False
 ) -> StudyResult:
-    """The same in a folder that is open already."""
+    """The same in a folder that is open already. `alone`: pieces one after another, each on all cores."""
     began, cores = time.perf_counter(), thread_count(threads)
     seed = _settled_seed(study, store, overwrite)
     pieces = pieces_of(study, seed)
@@ -58,7 +58,7 @@ def run_in(
         done(sum(many[key] for key in found))
         order = _Order(study, pieces, found)
         work = _worker(study, groups, store, order.ways)
-        for piece, evaluated in _worked(work, order, cores, study.data.height):
+        for piece, evaluated in _worked(work, order, cores, LARGE if alone else study.data.height):
             found[piece.key] = evaluated
             done(many[piece.key])
     result = collected(study, seed, [(p, found[p.key]) for p in pieces], time.perf_counter() - began)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from confide.app.desk import Desk, Settings, key_of
+from confide.app.folders import folder_problems
 from confide.app.formulas import checked_formula
 from confide.app.mapchart import Map
 from confide.app.project import Project
@@ -250,6 +251,7 @@ def test_folders_must_be_free_apart_and_allowed(
     (tmp_path / "out" / "full").mkdir()
     (tmp_path / "out" / "full" / "x").write_text("x")
     (tmp_path / "out" / "a").mkdir()
-    assert field in release.folder_problems(page, str(tmp_path / public), str(tmp_path / private))
-    assert not release.folder_problems(page, str(tmp_path / "out" / "new"), str(tmp_path / "out" / "other"))
-    assert "public" in release.folder_problems(page, "out/new", str(tmp_path / "out" / "other"))
+    assert field in folder_problems(page.desk, str(tmp_path / public), str(tmp_path / private))
+    assert not folder_problems(page.desk, str(tmp_path / "out" / "new"), str(tmp_path / "out" / "other"))
+    for hopeless in ("", "~nobody-of-this-name/x", "a\0b", "x" * 5_000):
+        assert "public" in folder_problems(page.desk, hopeless, str(tmp_path / "out" / "other"))

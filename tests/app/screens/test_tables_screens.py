@@ -170,8 +170,9 @@ def test_nothing_is_written_before_the_decision_is_complete(desk: Counting) -> N
     whole = "reason=r&by=b&date=d&format=csv&accept=yes"
     assert set(desk.refused("publish", "write", f"{whole}&public=out&private=out")) == {"private"}
     (desk.root / "there").mkdir()
-    assert "overwritten" in desk.refused("publish", "write", f"{whole}&public=there&private=p")["public"]
-    assert "inside" in desk.refused("publish", "write", f"{whole}&public=there/in&private=there/in")["private"]
+    (desk.root / "there" / "x").write_text("x")
+    assert "replaced" in desk.refused("publish", "write", f"{whole}&public=there&private=p")["public"]
+    assert "each other" in desk.refused("publish", "write", f"{whole}&public=there/in&private=there/in")["private"]
     (desk.root / "link").symlink_to("/tmp")
     for odd in ("link/out", "../out", "..", "a%00b", "~root/x"):
         assert "public" in desk.refused("publish", "write", f"{whole}&public={odd}&private=p")

@@ -9,6 +9,7 @@ from typing import Any
 
 from confide.app import counted, way_names, ways, words
 from confide.app.desk import Answer
+from confide.app.folders import folder_problems, path_of
 from confide.app.state import State
 from confide.app.tables_script import VAULT, file_name, tables_script
 from confide.app.web import Form, Made, Page, Wrong
@@ -178,33 +179,11 @@ def _faults(decision: Mapping[str, Any], failing: bool) -> dict[str, str]:
 
 def _folders(page: Page, decision: dict[str, Any]) -> dict[str, str]:
     """Both folders as they are, put into the decision; and what is wrong with them."""
-    wrong: dict[str, str] = {}
+    wrong = folder_problems(page.desk, str(decision["public"]), str(decision["private"]))
     for k in ("public", "private"):
-        decision[k], fault = _folder(page, decision[k])
-        wrong |= {k: fault} if fault else {}
-    one, two = Path(decision["public"]), Path(decision["private"])
-    if not wrong and (one == two or one in two.parents or two in one.parents):
-        wrong["private"] = "Public and private files go to different folders, neither inside the other."
+        if k not in wrong:
+            decision[k] = str((path_of(str(decision[k]), page.desk) or Path()).resolve())
     return wrong
-
-
-def _folder(page: Page, text: str) -> tuple[str, str]:
-    """A new folder below those that may be written to, and what is wrong with it."""
-    if not text:
-        return "", "Name a folder that is not there yet."
-    try:
-        path = Path(text).expanduser()
-        path = path if path.is_absolute() else page.desk.settings.roots[0] / path
-        path = path.parent.resolve() / path.name
-        if not page.desk.allowed(path) or path.name in ("", ".", ".."):
-            return text, f"Files are written below {words.names([str(r) for r in page.desk.settings.roots])}."
-        if path.exists() or path.is_symlink():
-            return text, "It is there already, and nothing is overwritten: name another one."
-        if not path.parent.is_dir():
-            return text, "The folder above it is not there."
-    except (OSError, ValueError):
-        return text, "No folder can have this name."
-    return str(path), ""
 
 
 def _again(page: Page, form: Form) -> str:  # noqa: ARG001

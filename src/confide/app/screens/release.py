@@ -13,6 +13,7 @@ from confide.app.checks import checks_of, figures_of
 from confide.app.compared import picked_of, rows_of
 from confide.app.desk import Answer
 from confide.app.documents import ANALYSES, DETAIL, PAIRS, choice_table, plan_table
+from confide.app.folders import folder_problems, path_of
 from confide.app.project import Moved
 from confide.app.screens.compare import comparison, given_of, ready, verdict_of
 from confide.app.state import AS_IT_IS, State
@@ -152,52 +153,25 @@ def _write(page: Page, form: Form) -> Made:
     wrong |= {k: said for k, said in (("by", "Say who decided."), ("date", "Say when.")) if not form.text(k)}
     if form.text("format") not in FORMATS:
         wrong["format"] = "Choose one of these."
-    wrong |= folder_problems(page, form.text("public"), form.text("private"))
+    wrong |= folder_problems(page.desk, form.text("public"), form.text("private"))
     if wrong:
         raise Wrong(**wrong)
     if page.behind:
         raise Moved
     kept = {k: form.text(k) for k in ("reason", "by", "date", "format")}
-    places = {k: str(_place(form.text(k))) for k in ("public", "private")}
+    places = {k: str((path_of(form.text(k), page.desk) or Path()).resolve()) for k in ("public", "private")}
     at = datetime.now(UTC).isoformat(timespec="seconds")
     state = page.state.but(
         choice=drawn["name"], decision={**kept, **places, "tell": form.has("tell"), "write": at}
     )  # fmt: skip
     after = Page(page.desk, page.project, replace(page.change, state=state), page.query)
     page.desk.again(page.project, "write", write_given(after, drawn, picked), lane="quick")
-    return Made(state, f"Released “{drawn['name']}”", NAME)
-
-
-def _place(text: str) -> Path:
-    return Path(text).expanduser().resolve()
+    return Made(state, f"Decided to release “{drawn['name']}”", NAME)
 
 
 def _free(root: Path, name: str) -> Path:
     """A folder that is not there yet."""
     return next(p for k in range(1, 10_000) if not (p := root / (name if k == 1 else f"{name}-{k}")).exists())
-
-
-def folder_problems(page: Page, public: str, private: str) -> dict[str, str]:
-    """What is wrong with the two folders, by field."""
-    wrong: dict[str, str] = {}
-    projects = page.desk.settings.projects.resolve()
-    for field, text in (("public", public), ("private", private)):
-        place = Path(text).expanduser() if text else Path()
-        if not text or not place.is_absolute() or "\0" in text:
-            wrong[field] = "Write the whole path of a folder, from / on."
-        elif not page.desk.allowed(place):
-            wrong[field] = f"Only below {words.names([str(r) for r in page.desk.settings.roots])}."
-        elif place.resolve() == projects or projects in place.resolve().parents:
-            wrong[field] = "This lies among the projects, which are confide's own. Name another folder."
-        elif not place.resolve().parent.is_dir():
-            wrong[field] = f"{place.parent} does not exist."
-        elif place.is_symlink() or (place.exists() and (not place.is_dir() or any(place.iterdir()))):
-            wrong[field] = "This is there already and not empty. Nothing is replaced: name another folder."
-    if not wrong:
-        a, b = _place(public), _place(private)
-        if a == b or a in b.parents or b in a.parents:
-            wrong["private"] = "The public and the private folder may not lie in each other."
-    return wrong
 
 
 def _again(page: Page, form: Form) -> str:  # noqa: ARG001

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import shutil
@@ -14,7 +15,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from confide.app import words
-from confide.app.desk import FACTS, Desk
+from confide.app.desk import FACTS, UPLOADS, Desk
+from confide.app.folders import path_of
 from confide.app.project import Project, private
 from confide.app.render import start_html
 from confide.app.state import State
@@ -51,14 +53,13 @@ def _told(desk: Desk, project: Project) -> dict[str, Any]:
 def browse(desk: Desk, query: Form) -> str:
     """Names of folders and of files that can be read, below the folders that were named. Nothing is opened."""
     roots = [r.resolve() for r in desk.settings.roots]
-    here = Path(query.text("under") or str(roots[0])).expanduser()
-    if not desk.allowed(here) or not here.is_dir():
-        here = roots[0]
-    here = here.resolve()
+    here = path_of(query.text("under") or str(roots[0]), desk) or roots[0]
+    here = here.resolve() if desk.allowed(here) and here.is_dir() else roots[0]
     folders, files = [], []
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, ValueError):
         for entry in sorted(os.scandir(here), key=lambda e: e.name.lower()):
-            if entry.name.startswith(".") or not desk.allowed(Path(entry.path)):
+            named = entry.name.isprintable() and not entry.name.startswith(".")
+            if not named or not desk.allowed(Path(entry.path)):
                 continue
             if entry.is_dir():
                 folders.append({"name": entry.name, "path": entry.path})
@@ -86,9 +87,10 @@ def checked(desk: Desk, source: str) -> Path:
     """A file that may be opened and can be read; else a sentence at its field."""
     if not source:
         raise Wrong(source="Give the path of a file, or take the example.")
+    path = path_of(source, desk)
+    if path is None:
+        raise Wrong(source="No file can have this name.")
     try:
-        path = Path(source).expanduser()
-        path = path if path.is_absolute() else desk.settings.roots[0] / path
         if not desk.allowed(path):
             folders = words.names([str(r) for r in desk.settings.roots])
             raise Wrong(
@@ -121,16 +123,19 @@ async def upload(request: Request) -> Response:
     suffix = next((s for s in SUFFIXES if label.lower().endswith(s)), "")
     if not suffix:
         return _refused(f"This format is not read. What is: {', '.join(SUFFIXES)}.")
-    folder = private(desk.settings.projects / ".uploads")
+    folder = private(desk.settings.projects / UPLOADS)
     expected = Form.of(f"n={request.headers.get('content-length', '0')}").whole("n")
-    if shutil.disk_usage(folder).free < expected + SPARE:
+    room = shutil.disk_usage(folder).free - SPARE
+    if room < expected:
         return _refused("There is not enough free disk for this file.")
     place = folder / f"{secrets.token_hex(8)}{suffix}"
     try:
         with open(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
             async for chunk in request.stream():
                 await run_in_threadpool(out.write, chunk)
-    except (OSError, Exception) as error:
+                if (room := room - len(chunk)) < 0:
+                    raise OSError(errno.ENOSPC, "the disk is full")
+    except BaseException as error:
         place.unlink(missing_ok=True)
         if isinstance(error, OSError):
             return _refused("The file could not be kept: the disk is full or cannot be written.")

@@ -17,5 +17,6 @@ def run(work: Work) -> dict[str, Any]:
     private(place / "outside")
     result.report(place / "report.html", choice=choice, overwrite=True)
     result.report(place / "outside" / "report.html", choice=choice, outside=True, overwrite=True)
+    (place / "outside" / "report.html").chmod(0o600)
     result.save(place / "map.svg", overwrite=True)
     return {"folder": f"{work.given['folder']}/{work.given['name']}"}

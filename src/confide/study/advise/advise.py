@@ -164,11 +164,11 @@ def _useful(asked: Asked, limits: Mapping[str, float], quick: bool) -> tuple[lis
 
 
 def _run(final: Study, store: Store | None, progress: Progress, threads: int | None) -> Any:
-    """The study at the end; in a folder of its own inside that of the search."""
+    """The study at the end, piece by piece, since its memory is limited; in a folder inside that of the search."""
     if store is None:
-        return run_in(final, None, progress=progress, threads=threads, overwrite=False)
+        return run_in(final, None, progress=progress, threads=threads, overwrite=False, alone=True)
     with Store.opened(Path(store.folder) / "study") as inner:
-        return run_in(final, inner, progress=progress, threads=threads, overwrite=True)
+        return run_in(final, inner, progress=progress, threads=threads, overwrite=True, alone=True)
 
 
 def _told(
