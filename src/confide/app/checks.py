@@ -12,6 +12,9 @@ from confide.app.documents import ANALYSES, kept
 from confide.app.state import State
 
 Drawn = Mapping[str, Any]
+TOGETHER = 0.02
+"""A share of people in households that stand alone, below which nothing is made of it."""
+
 NAMED = 3
 """Groups that are named; of more it is said how many."""
 
@@ -27,7 +30,10 @@ def checks_of(
 ) -> list[dict[str, Any]]:
     """All checks. `picked`: the candidate that the rule takes; `protect`: where people are protected more; `limits`:
     what the means over draws do not keep."""
-    out = [_within(state, drawn, limits), _claims(drawn), _private(drawn), _groups(drawn, protect)]
+    out = [
+        _within(state, drawn, limits), _claims(drawn), *_households(state, drawn), _private(drawn),
+        _learnt(state, drawn), _groups(drawn, protect),
+    ]  # fmt: skip
     return out if picked == drawn["name"] else [_rule(state, picked), *out]
 
 
@@ -90,6 +96,41 @@ def _private(drawn: Drawn) -> dict[str, Any]:
     }  # fmt: skip
     parts = [said for key, said in wrong.items() if not found[key]]
     return _check(False, "Something private is in the public file", f"{words.names(parts).capitalize()}.")
+
+
+def _households(state: State, drawn: Drawn) -> list[dict[str, Any]]:
+    """What the numbers leave out where rows can be put together: somebody who knows all members of a household."""
+    found = drawn.get("households")
+    if found is None:
+        return []
+    unit = next(iter(state.variables("unit")), "")
+    said = (
+        f"{words.percent(found['share'])} % of people are in a group of rows with one “{unit}” like no other, by "
+        f"what the {found['by']} knows of all its members. The people found above are those of somebody who knows one "
+        f"member. Leaving “{unit}” out would end it."
+    )
+    if found["share"] < TOGETHER:
+        return [_check(True, "Households put together tell little more", said)]
+    return [_check(False, "Whole households can be recognised", said)]
+
+
+def _learnt(state: State, drawn: Drawn) -> dict[str, Any]:
+    """What goes out as it is: whoever is found is known with it."""
+    held = state.candidate(str(drawn["name"])) or {"steps": ()}
+    touched = {v for s in held["steps"] for v in _names(s)}
+    plain = [v for v in state.variables("sensitive", "weight") if v not in touched]
+    if not plain:
+        return _check(True, "Every private variable is altered", "What is still learnt of it is not measured here.")
+    said = (
+        f"{words.names(plain)} {'go' if len(plain) > 1 else 'goes'} out as in the file: of whoever is found, all of it "
+        "is learnt, and a rare value may itself tell who somebody is. This is not measured here, but by attack.guess."
+    )
+    return _check(True, "What is learnt of those who are found", said)
+
+
+def _names(step: Mapping[str, Any]) -> list[str]:
+    named = step.get("variables", step.get("variable", ()))
+    return [named] if isinstance(named, str) else list(named)
 
 
 def _groups(drawn: Drawn, protect: str) -> dict[str, Any]:

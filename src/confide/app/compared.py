@@ -199,6 +199,8 @@ def _nobody(state: State, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     key = ("top" if cautious else "found") if not isinstance(limit, str) else "top_share" if cautious else "share"
     near = min(known, key=lambda r: r[key] if r[key] is not None else float("inf"))
     said = f"“{near['name']}” comes nearest with {words.count(near['found'])}"
+    if cautious and near["top"] is not None and near["top"] - near["found"] >= 0.5:
+        said += f" (up to {words.count(near['top'])}, the upper end, which counts)"
     if isinstance(limit, str):
         said += f", {words.percent(near['share'])} %"
     if cautious and rules.within(limit, near["found"], near["share"]):

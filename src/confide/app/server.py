@@ -56,6 +56,8 @@ def application(desk: Desk, stop: Any = None) -> Starlette:
         Route(f"{p}/part/{{screen}}/{{part}}", _part),
         Route(f"{p}/change/{{screen}}/{{what}}", _change, methods=["POST"]),
         Route(f"{p}/do/{{screen}}/{{what}}", _do, methods=["POST"]),
+        Route(f"{p}/change/{{screen}}/{{what}}", _led_back),
+        Route(f"{p}/do/{{screen}}/{{what}}", _led_back),
         Route(f"{p}/file/{{name}}", _file),
         Route(f"{p}/{{screen}}", _screen),
         Route(p, _project),
@@ -113,6 +115,12 @@ def _posted(make: Any) -> Any:
 async def _project(request: Request) -> Response:
     found = _found(request)
     return _missing(request) if found is None else RedirectResponse(found[1].url(_first(found[1])), 303)
+
+
+async def _led_back(request: Request) -> Response:
+    """The address of a form, asked for as a page: its screen."""
+    found, name = _found(request), request.path_params["screen"]
+    return _missing(request) if found is None or name not in SCREENS else RedirectResponse(found[1].url(name), 303)
 
 
 def _first(page: Page) -> str:

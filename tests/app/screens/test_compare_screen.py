@@ -131,7 +131,7 @@ def test_a_rule_that_is_changed_after_numbers_were_seen_is_said(desk: Desk) -> N
     made = compare.CHANGES["rule"](page, Form.of("max_found=25&by=entropy&cautious=yes"))
     assert made.state.rule["seen"] is True
     page.change = page.project.add(made.state, "x", "", page.change.number)
-    assert "after numbers had been computed" in page_html(page, compare)
+    assert "after a comparison had been computed" in page_html(page, compare)
 
 
 def test_the_page_says_which_candidate_the_rule_takes(desk: Desk) -> None:
@@ -142,7 +142,7 @@ def test_the_page_says_which_candidate_the_rule_takes(desk: Desk) -> None:
     assert "The rule takes “&lt;script&gt;alert(&#34;1&#34;)&lt;/script&gt;”." in html
     assert "80.0 % of detail and is the only candidate within both limits" in html
     assert "analyses below 0.80" in html
-    assert "Stated before anything was computed, on 9 November 2026" in html
+    assert "Stated before the comparison, on 9 November 2026" in html
     assert html.count('role="img"') == 2
     assert not re.search(r'\sstyle="', html)
     assert (page.project.folder / "study.toml").is_file()

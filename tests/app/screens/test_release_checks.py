@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import polars as pl
+import pytest
+
+import confide as cf
 from confide.app.checks import checks_of, figures_of, worst_of
 from confide.app.state import State
+from confide.app.work.draw import together
 
 RULE = {"max_found": 20, "by": "entropy", "cautious": True}
 
@@ -30,7 +35,7 @@ def drawn(**other: Any) -> dict[str, Any]:
 
 def test_all_in_order() -> None:
     checks = checks_of(State(rule=RULE), drawn(), "a", "/protect")
-    assert [c["ok"] for c in checks] == [True] * 4
+    assert [c["ok"] for c in checks] == [True] * 5
     assert checks[0]["said"] == "18 found here; 17 ± 2 on average over 5 other draws."
     assert checks[1]["said"].startswith("It claims 20 right matches and 18 are true.")
     assert worst_of(drawn()) == "far"
@@ -55,3 +60,23 @@ def test_every_warning_is_told() -> None:
         warned = [c["head"] for c in checks_of(state, found, "a", "/protect", limits) if not c["ok"]]
         assert warned == [head]
     assert [c["ok"] for c in checks_of(State(), drawn(), None, "")][:2] == [False, False]
+
+
+def test_whole_households_are_checked_where_rows_can_be_put_together() -> None:
+    state = State(rule=RULE, roles={"hh": "unit", "income": "sensitive", "w": "weight"})
+    told = {c["head"]: c for c in checks_of(state, drawn(households={"share": 0.7, "by": "near"}), "a", "/protect")}
+    assert not told["Whole households can be recognised"]["ok"]
+    assert "70.0 %" in told["Whole households can be recognised"]["said"]
+    assert "income and w go out as in the file" in told["What is learnt of those who are found"]["said"]
+    few = checks_of(state, drawn(households={"share": 0.001, "by": "near"}), "a", "/protect")
+    assert all(c["ok"] for c in few)
+
+
+def test_households_alike_are_counted_by_all_their_members() -> None:
+    people = pl.DataFrame({
+        "hh": [1, 1, 2, 2, 3, 3, 4], "sex": ["m", "f", "f", "m", "m", "m", "f"], "age": [30, 31, 31, 30, 30, 30, 31],
+    })  # fmt: skip
+    plan = cf.Plan([], unit="hh")
+    found = together(plan.protect(people, seed=1), {"unit": "hh"}, {"near": cf.Intruder(knows=["sex", "age"])})
+    assert found == {"share": pytest.approx(3 / 7), "by": "near"}  # 3 and 4 stand alone, 1 and 2 are alike
+    assert together(plan.protect(people, seed=1), {}, {}) is None

@@ -97,7 +97,8 @@ def view(page: Page) -> dict[str, Any]:
         "report": report, "proposal": proposal, "proposed": _proposed(state, proposal.result), "waiting": waiting,
         "query_plain": _asked(page, "height", "view", "sort", "page", "edit"),
         "query_sort": _asked(page, "height", "view"),
-        "edit": page.query.text("edit") == "yes", **map_view(page, rows), "as_it_is": AS_IT_IS,
+        "edit": page.query.text("edit") == "yes" or any(k.startswith("rename-") for k in page.errors),
+        **map_view(page, rows), "as_it_is": AS_IT_IS,
     }  # fmt: skip
 
 
@@ -128,8 +129,8 @@ def _stated(state: State) -> str:
         return "State it before you look at numbers: a limit that follows the results protects nobody."
     day = words.day(str(state.rule.get("stated", "")))
     if state.rule.get("seen"):
-        return f"Stated on {day}, after numbers had been computed. The record of the decision will say so."
-    return f"Stated before anything was computed, on {day}. A change is kept in the record of the decision."
+        return f"Stated on {day}, after a comparison had been computed. The record of the decision will say so."
+    return f"Stated before the comparison, on {day}. A change is kept in the record of the decision."
 
 
 def _cautions(found: Any, rows: list[dict[str, Any]]) -> dict[str, Any]:

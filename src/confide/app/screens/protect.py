@@ -189,6 +189,12 @@ def _keep(page: Page, form: Form) -> Made:
         raise Wrong(name="Add a step first: the file as it is takes part in every comparison.")
     if name in [c["name"] for c in state.candidates]:
         raise Wrong(name="Another candidate has this name.")
+    measured = page.ask("effect", effect_given(state, state.steps), start=False)
+    wrong = [p for each in ((measured.result or {}).get("problems") or {}).values() for p in each]
+    if measured.job is not None and measured.job.state in ("refused", "died"):
+        wrong += measured.job.said
+    if wrong:
+        raise Wrong(name=f"A step cannot be carried out, so this is no candidate: {wrong[0]}")
     made = {"name": name, "steps": [dict(s) for s in state.steps]}
     return Made(state.but(candidates=[*state.candidates, made]), f"Kept the candidate {name}", NAME, "#keep")
 

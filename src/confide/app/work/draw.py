@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ def run(work: Work) -> dict[str, Any]:
         "targets": dict(targets.select("intruder", "mean").iter_rows()),
         "cautions": cautions_of(result, name),
         "groups": exposed_groups(result, name), "private": _private(release, work.given["plan"]),
-        "random": result.random[name],
+        "random": result.random[name], "households": together(release, work.given["plan"], result.intruders),
     }  # fmt: skip
     work.progress(3, 3, "looking at groups")
     return found
@@ -70,6 +71,26 @@ def _private(release: cf.Release, plan: dict[str, Any]) -> dict[str, bool]:
         "identifiers": not any(v in release.frame.columns for v in gone), "shuffled": not same,
         "seed": "private" not in release.record() and not release.refusal,
     }  # fmt: skip
+
+
+def together(
+    release: cf.Release, plan: Mapping[str, Any], intruders: Mapping[str, cf.Intruder]
+) -> dict[str, Any] | None:
+    """Where rows are of units that can be put together: the intruder who knows most of whole units, and the share of
+    people in units that no other has alike, released values taken as true. None where rows stand alone."""
+    unit, frame = plan.get("unit"), release.frame
+    if unit is None or unit not in frame.columns:
+        return None
+    best: dict[str, Any] | None = None
+    for name, who in intruders.items():
+        known = [v for v in who.knows if v in frame.columns and v != unit]
+        if known:
+            member = frame.select(pl.col(unit), member=pl.struct(pl.col(known).cast(pl.String)).hash(seed=1))
+            each = member.group_by(unit).agg(pl.col("member").sort(), people=pl.len())
+            alone = each.filter(pl.len().over("member") == 1)["people"].sum() / max(frame.height, 1)
+            if best is None or alone > best["share"]:
+                best = {"share": float(alone), "by": name}
+    return best
 
 
 def exposed_groups(result: cf.StudyResult, plan: str) -> list[dict[str, Any]]:
