@@ -98,6 +98,7 @@ def test_the_shipped_lock_file_holds_what_the_project_needs() -> None:
     locked = dict(pairs)
     assert text.count("--hash=sha256:") >= len(locked) > 20
     assert "://" not in text
-    for line in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    for line in (*project["dependencies"], *project["optional-dependencies"]["app"]):
         wanted = Requirement(line)
         assert wanted.specifier.contains(locked[normal(wanted.name)]), wanted
