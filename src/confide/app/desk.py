@@ -21,12 +21,11 @@ FACTS, UPLOADS = "facts", ".uploads"
 @dataclass(frozen=True)
 class Settings:
     """How the server was started. `roots`: folders below which files may be opened and written; `memory`: bytes that a
-    worker may take at most (0: no limit); `show_records`: whether one person's explanation may be asked for."""
+    worker may take at most (0: no limit)."""
 
     projects: Path
     roots: tuple[Path, ...]
     memory: int = 0
-    show_records: bool = False
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,6 @@ class Options:
     address: str = "127.0.0.1"
     password: str | None = None
     memory: int = 0
-    show_records: bool = False
     browser: bool = True
 
 
@@ -46,7 +45,7 @@ def serve(options: Options, say: Callable[[str], None] = lambda text: print(text
 
     _checked(options)
     roots = tuple(r.expanduser().resolve() for r in (options.roots or (Path.cwd(),)))
-    desk = Desk(Settings(options.projects.expanduser().absolute(), roots, options.memory, options.show_records))
+    desk = Desk(Settings(options.projects.expanduser().absolute(), roots, options.memory))
     mark = held(desk.settings.projects)
     first = "/"
     if options.file:

@@ -46,11 +46,6 @@ def add(commands: Commands) -> None:
         metavar="SIZE",
         help="what a worker may take, as 8GB; default: three quarters of the machine's",
     )
-    p.add_argument(
-        "--show-records",
-        action="store_true",
-        help="allow one person's explanation to be asked for, with a reason that is kept",
-    )
     p.add_argument("--no-browser", action="store_true", help="print the address only")
     p.add_argument(
         "--address",
@@ -74,7 +69,7 @@ def run(options: argparse.Namespace) -> Told:
     roots = tuple(options.root) or (Path.cwd(), *beside)
     serve(Options(
         options.file, options.port, options.projects, roots, options.address, _password(options.password_file),
-        _memory(options.memory), options.show_records, not options.no_browser,
+        _memory(options.memory), not options.no_browser,
     ))  # fmt: skip
     return "confide has ended. Projects are kept; confide app goes on with them.", {"ended": True}
 
