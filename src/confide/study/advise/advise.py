@@ -26,7 +26,7 @@ from confide.study.advise.aside import found_aside
 from confide.study.advise.asked import Asked, asked_about
 from confide.study.advise.budget import Budget, stated_budget
 from confide.study.advise.cost import at_the_end, cut
-from confide.study.advise.finish import FEW, FINALISTS, ended, finalists, names_of, with_anchor
+from confide.study.advise.finish import FEW, FINALISTS, ended, finalists_of, names_of, with_anchor
 from confide.study.advise.result import Advice
 from confide.study.advise.room import USUAL, stated_memory, tight
 from confide.study.advise.search import Search
@@ -56,7 +56,7 @@ def advise(
     budget: int | str | timedelta | None = None, quick: bool = False, memory: str | int | None = None,
     repeats: int = 5, seed: int | None = None, threshold: float = 0.2, folder: str | os.PathLike[str] | None = None,
     overwrite: bool = False, progress: Progress = None, threads: int | None = None,
-    file_risks: Sequence[FileRisk | Mapping[str, object]] = (),
+    file_risks: Sequence[FileRisk | Mapping[str, object]] = (), finalists: int | None = None,
 ) -> Advice:  # fmt: skip
     """Which methods, at which strength: many plans are tried, each is attacked, and the best within limits confirmed.
 
@@ -84,8 +84,10 @@ def advise(
 
     `budget`: evaluations of the search, as 200, or time for all of it, as "10 min" (the default; about a minute with
     `quick`, which also has fewer finalists). With a number of evaluations and a `seed` the answer is the same again; a
-    time decides only how many evaluations begin, and `Advice.evaluations` is that number. `repeats`: releases of each
-    finalist. `folder`: finished evaluations are kept there, and a search that was stopped goes on; it is private.
+    time decides how many evaluations begin, and `Advice.evaluations` is that number. `repeats`: releases of each
+    finalist; `finalists`: how many plans the study at the end has at most. Where time is too short, both are cut, and
+    `Advice.script` states all three. `folder`: finished evaluations are kept there, and a search that was stopped goes
+    on; it is private.
     `memory`: as "2 GB" (the default), what the process should take: near it, evaluations run one after another and what
     is remembered is dropped; one that takes more by itself is not cut off. `threads` never changes a result.
 
@@ -97,6 +99,8 @@ def advise(
     """
     began = time.perf_counter()
     limit = stated_budget(budget, quick)
+    if finalists is not None and (isinstance(finalists, bool) or not isinstance(finalists, int) or finalists < 1):
+        raise InputError("finalists is how many plans the study at the end has at most, a whole number from 1 upwards.")
     given: dict[str, Any] = {
         "population": population, "intruders": intruders, "utility": utility, "hierarchies": hierarchies,
         "plans": plans, "file_risks": file_risks, "min_utility": min_utility, "quick": quick, "repeats": repeats,
@@ -127,10 +131,10 @@ def advise(
             counted = Budget(limit, done)
             search = Search(
                 Space(asked.base, dials), own, work, limits, asked.by, counted, threads, asked.outlook.kept, room,
-                ends=lambda s: at_the_end(finalists(s, most), repeats, cores),
+                ends=lambda s: at_the_end(finalists_of(s, most), repeats, cores),
             )  # fmt: skip
             search.run()
-        ends = cut(finalists(search, most), repeats, cores, counted.left, before)
+        ends = cut(finalists_of(search, most)[:finalists], repeats, cores, counted.left, before)
         chosen, common["repeats"] = names_of(ends.plans), ends.repeats
         if not chosen:
             raise InputError(_nothing(search))
@@ -143,7 +147,8 @@ def advise(
         if store is not None:
             kept = {"evaluations": counted.begun, "end": [len(ends.plans), ends.repeats]}
             store.note(NOTE, {**(store.noted(NOTE) or {}), **kept})
-    script = _script(asked, {**given, "seed": seed, "repeats": ends.repeats}, counted.begun)
+    last = len(ends.plans) if ends.said else finalists
+    script = _script(asked, {**given, "seed": seed, "repeats": ends.repeats, "finalists": last}, counted.begun)
     return _told(asked, search, ending, chosen, untried, final, seed, time.perf_counter() - began, script, ends.said)
 
 
@@ -252,9 +257,9 @@ def _script(asked: Asked, given: Mapping[str, Any], evaluations: int) -> str:
     plain = {
         "max_risk": dict(asked.limits), "by": asked.by.name, "min_utility": dict(given["min_utility"] or {}),
         "keep": list(asked.outlook.kept), "quick": given["quick"], "budget": evaluations, "repeats": given["repeats"],
-        "threshold": given["threshold"], "seed": given["seed"],
+        "threshold": given["threshold"], "seed": given["seed"], "finalists": given["finalists"],
     }  # fmt: skip
-    left_out: dict[str, Any] = {"min_utility": {}, "keep": [], "quick": False, "threshold": 0.2}
+    left_out: dict[str, Any] = {"min_utility": {}, "keep": [], "quick": False, "threshold": 0.2, "finalists": None}
     numbers = {k: v for k, v in plain.items() if k not in left_out or v != left_out[k]}
     said = [f"{k}={_literal(v)}" for k, v in roles.items()] + [f"{k}={k}" for k in stated]
     return f"advice = cf.advise(data, {', '.join([*said, *(f'{k}={_literal(v)}' for k, v in numbers.items())])})"

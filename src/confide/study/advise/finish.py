@@ -34,7 +34,7 @@ ABOVE = 2.0
 AS_IT_IS = "as it is"
 
 
-def finalists(search: Search, most: int) -> list[Tried]:
+def finalists_of(search: Search, most: int) -> list[Tried]:
     """Plans from low risk to high that differ: the best within the limits, the best with room to them, the best of each
     family, and one beyond."""
     known = [(c, worst(risks_of(c, search.limits)), loss_of(c, search.measure)) for c in search.candidates
