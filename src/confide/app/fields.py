@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-import confide as cf
+from confide.app import reading
 from confide.app.state import Table
 from confide.app.web import Form, Wrong
 
@@ -70,9 +70,8 @@ class Field:
 @lru_cache(maxsize=1)
 def methods() -> dict[str, Mapping[str, Any]]:
     """Schemas of all methods by name."""
-    found = cf.Plan.json_schema()["$defs"]
-    assert isinstance(found, Mapping)
-    return {k.removeprefix("method-"): v for k, v in found.items() if k.startswith("method-")}
+    found: dict[str, Mapping[str, Any]] = reading.read("schemas")
+    return found
 
 
 def fields_of(step: Table, columns: Sequence[str], units: bool = True) -> list[Field]:
@@ -172,20 +171,17 @@ def read(step: Table, columns: Sequence[str], form: Form) -> dict[str, Any]:
 
 def check(step: Table) -> None:
     """Refuse a step that no plan may have, at the field that is wrong."""
-    try:
-        cf.Plan.from_dict({"steps": [dict(step)]})
-    except cf.InputError as error:
-        wrong: dict[str, str] = {}
-        for text in error.problems:
-            told = WHERE.sub("", text)
-            at = next(
-                (n for n in methods()[str(step["method"])]["properties"] if n in told.split() or f'"{n}"' in told),
-                "step",
-            )
-            wrong.setdefault(at if at not in OWN else "variables", told)
+    wrong: dict[str, str] = {}
+    for text in reading.read("problems", {"steps": [dict(step)]}):
+        told = WHERE.sub("", text)
+        at = next(
+            (n for n in methods()[str(step["method"])]["properties"] if n in told.split() or f'"{n}"' in told), "step"
+        )
+        wrong.setdefault(at if at not in OWN else "variables", told)
+    if wrong:
         made = Wrong()
         made.fields = wrong
-        raise made from error
+        raise made
 
 
 def _read(one: Field, form: Form) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import confide as cf
 from confide.app.documents import plan_table, release_table
+from confide.app.reading import read
 from confide.app.state import DROP, State, Table
 
 
@@ -14,10 +14,7 @@ def step_words(step: Table) -> str:
     """A step as a heading has it."""
     if step["method"] == DROP:
         return f"Leave out {step['variable']}"
-    try:
-        said = cf.Plan.from_dict({"steps": [dict(step)]}).steps[0].words
-    except cf.InputError:
-        said = f"{step['method']} {', '.join(variables_of(step))}"
+    said = next(iter(read("words", [dict(step)])), f"{step['method']} {', '.join(variables_of(step))}")
     return said[:1].upper() + said[1:]
 
 
@@ -70,10 +67,7 @@ def added(state: State, step: Table) -> State:
 
 
 def _is_plan(state: State, steps: Sequence[Table]) -> bool:
-    try:
-        return bool(cf.Plan.from_dict(plan_table(state, steps)).kinds) or True
-    except cf.InputError:
-        return False
+    return not read("problems", plan_table(state, steps))
 
 
 def adopted(state: State, plan: Table, kinds: Mapping[str, str]) -> State:

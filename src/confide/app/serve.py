@@ -39,6 +39,7 @@ def serve(options: Options, say: Callable[[str], None] = lambda text: print(text
 
     from confide.app.desk import Desk, Settings, held
     from confide.app.guard import Guard
+    from confide.app.reading import Reader, aside
     from confide.app.screens import start
     from confide.app.server import application
     from confide.app.web import Form, Wrong
@@ -46,7 +47,8 @@ def serve(options: Options, say: Callable[[str], None] = lambda text: print(text
     _checked(options)
     roots = tuple(r.expanduser().resolve() for r in (options.roots or (Path.cwd(),)))
     desk = Desk(Settings(options.projects.expanduser().absolute(), roots, options.memory))
-    mark = held(desk.settings.projects)
+    mark, reader = held(desk.settings.projects), Reader()
+    aside(reader)
     first = "/"
     if options.file:
         try:
@@ -82,6 +84,7 @@ def serve(options: Options, say: Callable[[str], None] = lambda text: print(text
     finally:
         for one in listening:
             one.close()
+        reader.close()
         mark.close()
 
 
