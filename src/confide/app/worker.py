@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import gc
 import os
 import signal
 import time
@@ -47,6 +49,7 @@ def serve_lane(pipe: Connection) -> None:
             return
         with contextlib.suppress(OSError):
             pipe.send(_done(pipe, task, Path(folder), given))
+        give_back()
 
 
 def _done(pipe: Connection, task: str, folder: Path, given: Mapping[str, Any]) -> tuple[str, Any]:
@@ -73,6 +76,13 @@ def _done(pipe: Connection, task: str, folder: Path, given: Mapping[str, Any]) -
         return "refused", [
             f"confide itself failed here ({type(error).__name__} in {task}); {LOG} in the project says where."
         ]
+
+
+def give_back() -> None:
+    """Memory that a task left free goes back to the system, where that can be asked for."""
+    gc.collect()
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def note_failure(folder: Path, task: str, error: BaseException | None = None) -> None:
