@@ -11,6 +11,8 @@ DATA = "data.parquet"
 """The project's own copy of the file, beside its study file."""
 
 REPEATS, SEED = 5, 1
+MANY = 40
+"""Variables of which every pair is measured; of more, those that can be known or are private."""
 
 DETAIL, ANALYSES, PAIRS = "entropy", "ci_overlap", "hellinger_pairs"
 """What analysts keep, by the names that a study gives its measures."""
@@ -54,11 +56,15 @@ def plan_table(state: State, steps: Sequence[Table]) -> dict[str, Any]:
 
 
 def utility_tables(state: State) -> list[dict[str, Any]]:
-    """What analysts need: detail of what can be known, relations of every two variables, and the regression stated."""
+    """What analysts need: detail of what can be known, relations of every two variables, and the regression stated.
+    Of a file with very many variables, relations of those that can be known or are private."""
     out: list[dict[str, Any]] = []
     if state.knowable:
         out.append({"measure": "entropy", "variables": state.knowable})
-    out.append({"measure": "hellinger", "pairs": True})
+    pairs: dict[str, Any] = {"measure": "hellinger", "pairs": True}
+    if len(state.roles) > MANY:  # all pairs of hundreds of variables would take hours
+        pairs["variables"] = state.variables("key", "sensitive")[:MANY]
+    out.append(pairs)
     if state.formula:
         out.append({"measure": "ci_overlap", "formula": state.formula})
     return out

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import confide as cf
+from confide.app.documents import DATA, MANY
+from confide.app.state import KINDS
 from confide.app.work.data import data_of
 from confide.app.worker import Work
 
@@ -14,11 +16,22 @@ def run(work: Work) -> dict[str, Any]:
     given = work.given
     work.progress(0, 1, "asking methods")
     plan = cf.Plan.from_dict(given["plan"])
-    found = cf.offers(data_of(work.folder), plan, knows=given["knows"], sensitive=given["sensitive"])
+    found = cf.offers(_asked(work), plan, knows=given["knows"], sensitive=given["sensitive"])
     rows = [_offer(found, plan, row) for row in found.frame.iter_rows(named=True)]
     work.progress(1, 1, "asking methods")
     untried = [{"family": f, "variables": v, "why": why} for f, v, why in found.untried.iter_rows()]
     return {"offers": [r for r in rows if r is not None], "untried": untried}
+
+
+def _asked(work: Work) -> Any:
+    """The file; of one with very many variables those that are known, private or named by the plan."""
+    data, given = data_of(work.folder), work.given
+    if len(data.columns) <= MANY:
+        return data
+    plan = given["plan"]
+    lists = (given["knows"], given["sensitive"], *(plan.get(k, ()) for k in ("identifiers", "drop", *KINDS)))
+    named = {v for each in lists for v in each} | {plan.get("weight"), plan.get("unit")}
+    return cf.read(work.folder / DATA, columns=[v for v in data.columns if v in named])
 
 
 def _offer(found: cf.Offers, plan: cf.Plan, row: dict[str, Any]) -> dict[str, Any] | None:
