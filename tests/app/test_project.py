@@ -11,7 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from confide.app.project import Moved, Project
+import confide as cf
+from confide.app.desk import UPLOADS, held
+from confide.app.project import Moved, Project, private, write
 from confide.app.state import State
 
 
@@ -134,3 +136,40 @@ def test_names_that_are_taken_get_a_number(tmp_path: Path) -> None:
 
 def test_what_another_version_wrote_beside_is_left_alone() -> None:
     assert State.of({"name": "a", "later": 1}) == State(name="a")
+
+
+@pytest.mark.parametrize("head", ["garbage", "[]", '{"at": 7, "redo": []}', '{"at": "x", "redo": []}'])
+def test_a_damaged_pointer_leads_to_the_last_change(tmp_path: Path, head: str) -> None:
+    project = made(tmp_path)
+    step(project, "b")
+    (project.folder / "head.json").write_text(head)
+    (project.folder / "changes" / "1x.json").write_text("{}")
+    assert project.current.state.name == "b"
+    (project.folder / "changes" / "0002.json").write_text("")
+    assert project.current.state.name == "heads"
+
+
+def test_a_change_that_another_server_made_is_never_replaced(tmp_path: Path) -> None:
+    project = made(tmp_path)
+    with pytest.raises(FileExistsError):
+        write(project.folder / "changes" / "0001.json", "{}", new=True)
+    assert project.current.state.name == "heads"
+
+
+def test_one_server_at_a_time_has_the_projects(tmp_path: Path) -> None:
+    pytest.importorskip("fcntl")
+    half = private(tmp_path / "projects") / UPLOADS
+    half.mkdir()
+    (half / "half.csv").write_text("a,b")
+    with held(tmp_path / "projects"), pytest.raises(cf.InputError, match="Another confide app"):
+        held(tmp_path / "projects")
+    assert not [*half.iterdir()]
+    held(tmp_path / "projects").close()
+
+
+def test_a_folder_that_others_work_in_is_not_closed(tmp_path: Path) -> None:
+    (tmp_path / "shared").mkdir(mode=0o755)
+    (tmp_path / "shared" / "notes").write_text("x")
+    with pytest.raises(cf.InputError, match="can be entered by others"):
+        private(tmp_path / "shared")
+    assert (tmp_path / "shared").stat().st_mode & 0o777 == 0o755

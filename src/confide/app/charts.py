@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from markupsafe import Markup, escape
 
@@ -134,6 +133,3 @@ def _short(name: str, left: int) -> str:
 def _nice(top: float) -> float:
     power: float = 10 ** math.floor(math.log10(top))
     return next(power * k for k in (1, 2, 4, 5, 8, 10) if power * k >= top * 0.999)
-
-
-Rows = Sequence[Mapping[str, Any]]

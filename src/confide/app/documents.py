@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from confide.app.state import AS_IT_IS, DROP, State, Table
@@ -115,8 +115,3 @@ def kept(measure: str, value: float | None) -> float | None:
     if value is None:
         return None
     return 1 - value if measure in LOSSES else value
-
-
-def shown_steps(steps: Sequence[Table]) -> list[Mapping[str, Any]]:
-    """Steps without what nobody stated."""
-    return [{k: v for k, v in s.items() if v not in (None, "", [])} for s in steps]

@@ -25,9 +25,7 @@ from confide.app.tables_script import headline, tables_script
 from confide.app.web import Page
 from confide.app.words import slug
 
-FILES = ("script.py", "study.toml", "plan.toml")
 KEPT = {"report.html": "report.html", "report-outside.html": "outside/report.html", "map.svg": "map.svg"}
-WIDTH = 110
 
 
 @dataclass(frozen=True)
@@ -183,4 +181,4 @@ def literal(value: Any) -> str:
     return repr(value)
 
 
-__all__ = ["DATA", "FILES", "Script", "file_of", "kept_file", "last_line", "literal", "script_of"]
+__all__ = ["DATA", "Script", "file_of", "kept_file", "last_line", "literal", "script_of"]

@@ -171,8 +171,6 @@ def _changed(project: Project, page: Page, screen: ModuleType, make: Any, form: 
         made: Made = make(page, form)
         if made.state == shown.state:
             return RedirectResponse(page.url(made.go) + made.hash, 303)
-        if form.text("branch") == "yes":
-            project.go(base)
         project.add(made.state, made.what, script.last_line(made.state, shown.state), base)
     except (Wrong, cf.InputError) as error:
         page.errors = error.fields if isinstance(error, Wrong) else {"": str(error)}

@@ -18,7 +18,7 @@ from typing import Any
 
 LOG = "log.txt"
 TASKS = {
-    "warm": "confide.app.work.warm", "facts": "confide.app.work.facts", "look": "confide.app.work.look",
+    "facts": "confide.app.work.facts", "look": "confide.app.work.look",
     "effect": "confide.app.work.effect", "improve": "confide.app.work.improve",
     "compare": "confide.app.work.compare", "verdict": "confide.app.work.verdict",
     "report": "confide.app.work.report", "propose": "confide.app.work.propose",
