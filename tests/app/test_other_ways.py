@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,17 +12,9 @@ import pytest
 import confide as cf
 from tests.helpers.accessible import serious
 from tests.helpers.app_journey import Hand, Journey
-from tests.helpers.app_server import Server, serving, visiting
+from tests.helpers.app_server import Server, visiting
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    home = tmp_path_factory.mktemp("ways")
-    cf.write(cf.demo("heads").head(1500), home / "heads.csv")
-    with serving(home) as running:
-        yield running
 
 
 def test_tables_of_counts_from_a_file_to_a_release(browser: Any, server: Server) -> None:
