@@ -36,7 +36,8 @@ class Believed:
     """Classes, cells and what is believed given both; `_r` are those of records, whose helpers are known.
 
     `log_pi`: (cells, K) log Pr(class given cell). `numbers_t`: the same numbers without helpers. `joint`: by positions
-    of known numbers, the belief in their combinations. `correlation`: of synthetic numbers known together.
+    of known numbers, the belief in their combinations. `correlation`: of synthetic numbers known together. `compared`:
+    whether what targets are without helpers was fitted: where nobody can be absent it is the same for all records.
     """
 
     classes: Classes = field(default_factory=Classes)
@@ -49,6 +50,7 @@ class Believed:
     joint: Mapping[tuple[int, ...], JointBelief] = field(default_factory=dict)
     correlation: F64 | None = None
     correlation_t: F64 | None = None
+    compared: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,8 +143,12 @@ def _believe(case: Case, knowledge: Knowledge, numeric: Sequence[bool], targets:
         predictors = Predictors(cells.design, cell, of, classes.size, held)
         return predictors, cells, log_pi, *fit_numbers(steps, numeric, about)
 
-    about, cells, log_pi, numbers_t, fitted, scores_t = believed(files, sizes)
-    cells_r, log_pi_r, numbers, scores = cells, log_pi, numbers_t, scores_t
+    compared = not knowledge.helpers or _compared(case)
+    if compared:
+        about, cells, log_pi, numbers_t, fitted, scores_t = believed(files, sizes)
+        cells_r, log_pi_r, numbers, scores = cells, log_pi, numbers_t, scores_t
+    else:
+        cells, log_pi, numbers_t, scores_t = Cells.fit(files, sizes, lengths, weight)[0], np.zeros((1, 1)), (), ()
     if knowledge.helpers:
         ref, rec, size = zip(*(helper(case, v, reference) for v in knowledge.helpers), strict=True)
         more = [[*files[0], *ref], [*files[1], *(z[rows] for z in rec)]]
@@ -152,7 +158,13 @@ def _believe(case: Case, knowledge: Knowledge, numeric: Sequence[bool], targets:
         )
     joint = {} if case.intruder.as_printed else _joint(case, steps, numbers, fitted, rows, about)
     r, r_t = correlation(scores), correlation(scores_t)
-    return Believed(classes, cells, cells_r, log_pi, log_pi_r, numbers, numbers_t, joint, r, r_t)
+    return Believed(classes, cells, cells_r, log_pi, log_pi_r, numbers, numbers_t, joint, r, r_t, compared)
+
+
+def _compared(case: Case) -> bool:
+    """Whether weights of records are compared with anything but each other: absence, what a target's own mistakes say,
+    or other rows of its unit."""
+    return case.intruder.membership != "certain" or bool(case.intruder.errors) or case.grouped
 
 
 def _believed_of(knowledge: Knowledge, reference: Records) -> list[str]:

@@ -132,7 +132,7 @@ def prepare(
     """
     intruder = as_shown(intruder, release)
     groups = grouping(intruder, release)
-    case = make_case(intruder, release, seen)
+    case = replace(make_case(intruder, release, seen), grouped=groups is not None)
     if groups is not None and groups.several:
         case = replace(case, unit=groups.released if intruder.beliefs == "released" else groups.original)
     files = merged(case, merge and not also and groups is None)

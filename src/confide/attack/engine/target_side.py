@@ -36,7 +36,7 @@ def log_belief(scene: Scene, t: I64, agree: F64 | None = None) -> F64:
 def log_normaliser(scene: Scene, t: I64, agree: F64 | None = None) -> F64:
     """log Pr(known uncertain values of t given its labels), needed with helpers beside absence, shape (len(t),);
     `agree` as in `log_belief`."""
-    if not scene.fit.helped or scene.fit.whole_absence:
+    if not scene.fit.helped or scene.fit.whole_absence or not scene.fit.believed.compared:
         return np.zeros(len(t))
     cell = scene.cell_t[t]
     agree = log_agree(scene, t) if agree is None else agree

@@ -27,8 +27,8 @@ class Case:
 
     `count`, `original_count`: how many rows each row stands for, None for one. `tables`: what was counted in the whole
     release. `blind`: the plan is not known, so every value may have been altered. `unit`: of every row of the file that
-    beliefs are fitted on, None where each row is one. `seen`: unknown variables that count in any case, at whatever
-    level others do: what is guessed next.
+    beliefs are fitted on, None where each row is one; `grouped`: whether units are asked about. `seen`: unknown
+    variables that count in any case, at whatever level others do: what is guessed next.
     """
 
     intruder: Intruder
@@ -41,6 +41,7 @@ class Case:
     original_count: F64 | None = None
     tables: dict[tuple[str, ...], Tally] = field(default_factory=dict)
     unit: I64 | None = None
+    grouped: bool = False
     seen: tuple[str, ...] = ()
 
     def __repr__(self) -> str:

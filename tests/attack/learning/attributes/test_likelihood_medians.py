@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -16,7 +18,7 @@ N, RECORDS, BINS = 40, 7, 5
 
 
 def _nodes(rng: np.random.Generator) -> Nodes:
-    bins = np.sort(np.append(np.arange(BINS), rng.integers(0, BINS, 12)))
+    bins = np.sort(np.append(np.arange(BINS), rng.integers(0, BINS, 120)))
     share = rng.random(len(bins))
     share /= np.bincount(bins, weights=share)[bins]
     return Nodes(np.sort(rng.normal(0, 50, len(bins)).round(1)), bins, share, np.zeros(0, dtype=np.int64), np.zeros(0))
@@ -39,7 +41,7 @@ def test_medians_are_those_of_laws_written_out(seed: int) -> None:
     m = rng.random((6, RECORDS))
     row, own, place = rng.integers(0, 6, N), rng.integers(-1, RECORDS, N), rng.integers(-1, many + 1, N)
     scale = np.where(own >= 0, m[row, own] * rng.random(N), 0.0)
-    found = read_likelihoods(b, nodes, m, (table.turned, table.bins, table.sums), row, own, scale, place)
+    found = read_likelihoods(b, m, table, row, own, scale, place)
     p = b.on(nodes)[row] * (m @ turned.T)[row]
     rest = p - b.on(nodes)[row] * np.where(own >= 0, scale * turned[:, own], 0.0).T
     np.testing.assert_allclose([found.guess, found.expected], _law(p, nodes.values), rtol=1e-9)
@@ -62,7 +64,19 @@ def test_nothing_but_missing_has_no_median() -> None:
     table = Table(turned, np.zeros(0, dtype=np.int64), np.zeros((0, len(nodes.values)), dtype=bool), nodes)
     b = Believed(np.full((1, BINS + 1), 1 / (BINS + 1)), np.array([-1]), np.zeros(1))
     zero = np.zeros(1, dtype=np.int64)
-    found = read_likelihoods(b, nodes, np.ones((1, 2)), (turned, table.bins, table.sums), zero, zero, np.ones(1), zero)
+    found = read_likelihoods(b, np.ones((1, 2)), table, zero, zero, np.ones(1), zero)
     assert np.isnan([found.guess[0], found.expected[0], found.other[0]]).all()
     assert found.missing[0] == 1
     assert found.p[0] == 0
+
+
+def test_tables_of_some_records_are_cut_from_that_of_all() -> None:
+    rng = np.random.default_rng(3)
+    nodes = replace(_nodes(rng), count=np.ones(125))
+    logs = rng.normal(0, 6, (126, RECORDS))
+    some = np.array([5, 0, 2])
+    cut, made = Table.of(logs.copy(), nodes).only(some), Table.of(logs[:, some].copy(), nodes)
+    for name in ("turned", "sums", "upto", "near", "few"):
+        order = np.argsort(cut.few) if name in ("near", "few") else slice(None)
+        np.testing.assert_allclose(getattr(cut, name)[order], getattr(made, name), rtol=1e-12, err_msg=name)
+    assert 0 < len(made.few) < len(some)

@@ -99,7 +99,7 @@ def compute(asked: Asked, loss: Loss, smoothing: float | None) -> Learnt:
 
 def _compute(asked: Asked, loss: Loss, smoothing: float | None) -> Learnt:
     reading, ready = read(asked, smoothing)
-    reading = replace(reading, people=reading.people.with_beliefs())
+    reading = replace(reading, people=reading.people.with_beliefs(), everybody=True)
     n = len(reading.people)
     out = {name: np.full(n, np.nan) for name in COLUMNS}
     out["met"][:] = 0.0

@@ -12,6 +12,9 @@ from confide.attack.learning.attributes.support import Nodes
 from confide.core.run.compile import compiled
 from confide.frames.columns import F64, I64, Bools
 
+STEP = 8
+"""Nodes of a part of a bin: sums before each part are kept, so that a value is found without looking at all."""
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -37,6 +40,16 @@ class Table:
         np.exp(logs, out=logs)
         return cls(logs, few, near, nodes)
 
+    def only(self, records: I64) -> Table:
+        """Of some of the records."""
+        back = np.full(self.turned.shape[1], -1)
+        back[records] = np.arange(len(records))
+        mine = np.flatnonzero(back[self.few] >= 0)
+        found = Table(np.take(self.turned, records, axis=1), back[self.few[mine]], self.near[mine], self.nodes)
+        for name in ("sums", "upto"):  # had of all, they need not be made again
+            found.__dict__[name] = np.take(getattr(self, name), records, axis=1)
+        return found
+
     @cached_property
     def bins(self) -> F64:
         """Averages over bins, missing last, shape (bins + 1, records)."""
@@ -49,6 +62,25 @@ class Table:
         many = int(self.nodes.bin.max(initial=-1)) + 1
         out = np.zeros((2 * many + 1, self.turned.shape[1]))
         _in_bins(self.turned, self.nodes.bin, self.nodes.share, self.nodes.values, out)
+        return out
+
+    @cached_property
+    def parts(self) -> tuple[I64, I64]:
+        """Parts of bins: the node with which each begins, and the first part of each bin, and of the next."""
+        many = int(self.nodes.bin.max(initial=-1)) + 1
+        start = np.searchsorted(self.nodes.bin, np.arange(many + 1))
+        count = -(-np.diff(start) // STEP)
+        first = np.concatenate([[0], np.cumsum(count)])
+        inside = np.arange(first[-1]) - np.repeat(first[:-1], count)
+        return np.repeat(start[:-1], count) + STEP * inside, first
+
+    @cached_property
+    def upto(self) -> F64:
+        """Sums of shares times likelihoods within the bin before each part, and under them those times values, shape
+        (2 parts, records)."""
+        begin, first = self.parts
+        out = np.zeros((2 * len(begin), self.turned.shape[1]))
+        _before(self.turned, self.nodes.share, self.nodes.values, begin, first, out)
         return out
 
     @cached_property
@@ -84,3 +116,16 @@ def _in_bins(turned, bins, share, values, out):  # type: ignore[no-untyped-def]
             times[j] += like[j] * (share[v] * values[v])
     for j in range(turned.shape[1]):
         out[many, j] = turned[len(bins), j]
+
+
+@compiled
+def _before(turned, share, values, begin, first, out):  # type: ignore[no-untyped-def]
+    many, records = len(begin), turned.shape[1]
+    for b in range(len(first) - 1):
+        for k in range(first[b] + 1, first[b + 1]):
+            for j in range(records):
+                out[k, j], out[many + k, j] = out[k - 1, j], out[many + k - 1, j]
+            for v in range(begin[k - 1], begin[k]):
+                for j in range(records):
+                    out[k, j] += share[v] * turned[v, j]
+                    out[many + k, j] += share[v] * values[v] * turned[v, j]

@@ -27,6 +27,8 @@ MUCH_LEFT = 1e-3
 """Share of all weights that is left without the own record, from which on sums of the rest are had by taking away."""
 PAIRS = 1_000_000
 """Laws times records that are worked on together."""
+TOGETHER = 40_000_000
+"""Values times records that say something different up to which all likelihoods are made at once, and kept."""
 NONE = np.zeros(0, dtype=np.int64)
 
 
@@ -106,8 +108,7 @@ class Likelihoods(Way):
         own = s.own[mine]
         scale = np.where(own >= 0, s.mine[mine] / d[row, np.maximum(own, 0)], 0.0)
         place = r.people.places(units[mine], r.nodes)[0]
-        tables = table.turned, table.bins, table.sums
-        return mine, read_likelihoods(b, r.nodes, m, tables, row, own, scale, place)
+        return mine, read_likelihoods(b, m, table, row, own, scale, place)
 
     def _tables(self, units: I64) -> Iterator[tuple[I64, Table]]:
         """Places of people who share what is known of variables altered together with this one, and likelihoods."""
@@ -121,6 +122,13 @@ class Likelihoods(Way):
 
     def _table(self, known: Records | None) -> Table:
         r = self.reading
+        if known is None and r.everybody:
+            kinds = r.said.kinds
+            if len(kinds) * (len(r.nodes.values) + 1) <= TOGETHER:  # of all records, once
+                if "table" not in r.said.kept:
+                    r.said.kept["table"] = Table.of(r.said.log(r.nodes.values, kinds.first), r.nodes)
+                whole: Table = r.said.kept["table"]
+                return whole.only(kinds.of[self.rows])
         return Table.of(r.said.log(r.nodes.values, self.rows, known), r.nodes)
 
 

@@ -35,14 +35,16 @@ NONE = np.zeros(0, dtype=np.int64)
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """One variable read from pieces of a posterior: what the release says, values, beliefs, and the people; `last`: how
-    the last piece was read, which may be asked for again."""
+    """One variable read from pieces of a posterior: what the release says, values, beliefs, and the people.
+    `everybody`: whether all pieces are read, and not that of one person; `last`: how the last piece was read, which may
+    be asked for again."""
 
     said: Said
     support: Support
     people: People
     nodes: Nodes
     gone: Without
+    everybody: bool = False
     last: list[tuple[Piece, Way]] = field(default_factory=list)
 
     def laws(self, piece: Piece, only: I64 | None = None) -> Iterator[Law]:

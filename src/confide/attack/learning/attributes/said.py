@@ -94,6 +94,11 @@ class Said:
             keys += list(take(self.like.record, rows).values())
         return Distinct.rows(keys, len(rows))
 
+    @cached_property
+    def kinds(self) -> Distinct:
+        """The same of all rows."""
+        return self.groups(np.arange(self.case.released.n))
+
     def apart(self, values: F64) -> I64:
         """Codes of neighbouring true values that are told apart, shape (V,)."""
         column = self.case.original[self.variable]
