@@ -26,7 +26,7 @@ from confide.attack.learning.one_to_one.candidates import candidates
 from confide.attack.learning.one_to_one.components import components
 from confide.attack.learning.one_to_one.marginals import marginals
 from confide.attack.learning.one_to_one.nearby import nearby
-from confide.attack.learning.one_to_one.table import TRUSTED
+from confide.attack.learning.one_to_one.sampled import TRUSTED
 from confide.attack.learning.one_to_one.types import types_of
 from confide.core.run.threads import thread_count
 

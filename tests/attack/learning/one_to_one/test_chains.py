@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.linalg import block_diag
 
 from confide.attack.learning.one_to_one import marginals as module
-from confide.attack.learning.one_to_one import walks
+from confide.attack.learning.one_to_one import sampled, walks
 from confide.attack.learning.one_to_one.assign import assign
 from confide.attack.learning.one_to_one.balance import balance
 from confide.attack.learning.one_to_one.chains import Parts, Rows, State, aliases, sweeps
@@ -322,6 +323,25 @@ def test_both_matchings_of_the_cycle_are_found(monkeypatch: pytest.MonkeyPatch) 
 def test_the_spread_is_that_of_the_number_right(monkeypatch: pytest.MonkeyPatch) -> None:
     exact = solved(R33)
     assert drawn(R33, None, monkeypatch).spread == pytest.approx(exact.spread, rel=0.1)
+
+
+def test_components_whose_chains_are_apart_get_more_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight components and far too few sweeps for all of them together."""
+    types, graph = problem(block_diag(*(band(20, seed) for seed in range(8))))
+    parts = components(types, assign(types, graph, 1))
+    monkeypatch.setattr(module.sums, "STATES", 1)
+    monkeypatch.setattr(sampled, "FEWEST", 20)
+    monkeypatch.setattr(sampled, "WALKS", 20_000)
+    found = marginals(parts, None, 1, 1)
+    monkeypatch.setattr(module, "MOST", 0)  # not again
+    once = marginals(parts, None, 1, 1)
+    apart, still = (x.r_hat > sampled.TRUSTED for x in (once, found))
+    assert 0 < apart.sum() < len(parts)
+    assert still.sum() < apart.sum()
+    assert found.sweeps == once.sweeps
+    same = ~apart[parts.of_a][parts.best.graph.row]
+    np.testing.assert_array_equal(found.p[same], once.p[same])
+    assert found.error[~same].mean() < once.error[~same].mean()
 
 
 def test_chains_that_disagree_are_told() -> None:

@@ -25,7 +25,7 @@ from confide.frames.distinct import Distinct
 
 MUCH_LEFT = 1e-3
 """Share of all weights that is left without the own record, from which on sums of the rest are had by taking away."""
-PAIRS = 1_000_000
+PAIRS = 600_000
 """Laws times records that are worked on together."""
 TOGETHER = 40_000_000
 """Values times records that say something different up to which all likelihoods are made at once, and kept."""

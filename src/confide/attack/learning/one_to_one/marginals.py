@@ -8,6 +8,7 @@ import numpy as np
 
 from confide.attack.learning.one_to_one import exact as sums
 from confide.attack.learning.one_to_one.components import Components
+from confide.attack.learning.one_to_one.sampled import MOST, TRUSTED
 from confide.attack.learning.one_to_one.walks import walks
 from confide.core.run.threads import run_pieces
 from confide.frames.columns import F64, I64, Bools
@@ -22,7 +23,8 @@ class Posterior:
     standard
     error, 0 where exact; `halves`: (2, E) the same from half of all chains each. `absent`: (A,). Per component:
     `exact`, whether it is; `spread`: the variance of how many are right if the best assignment is declared; `r_hat`,
-    NaN where nothing was drawn. `sweeps` of each chain, 0 where nothing was drawn.
+    NaN where nothing was drawn. `sweeps` of each chain, 0 where nothing was drawn; components whose chains were apart
+    have more.
     """
 
     parts: Components
@@ -55,10 +57,13 @@ def marginals(parts: Components, sweeps: int | None, seed: int, threads: int) ->
     absent[mine] = np.clip(1 - mass[mine], 0.0, 1.0)
     drawn = np.flatnonzero(~is_exact & parts.possible & (parts.targets > 0))
     r_hat, many, halves = np.full(n, np.nan), 0, np.tile(p, (2, 1))
-    if len(drawn):
+    while len(drawn):
         a, e, found = walks(parts, drawn, sweeps, seed, threads)
         p[e], error[e], halves[:, e], absent[a] = found.p, found.error, found.halves, found.absent
-        spread[drawn], r_hat[drawn], many = found.spread, found.r_hat, found.sweeps
+        spread[drawn], r_hat[drawn], many = found.spread, found.r_hat, many or found.sweeps
+        apart = drawn[found.r_hat > TRUSTED]  # by themselves, fewer targets get more sweeps
+        further = sweeps is None and len(apart) < len(drawn) and found.sweeps < MOST
+        drawn = apart if further else apart[:0]
     return Posterior(parts, p, error, halves, absent, is_exact, spread, r_hat, many)
 
 

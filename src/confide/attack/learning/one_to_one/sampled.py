@@ -17,6 +17,8 @@ WALKS = 45_000_000
 further from independent there, and where there are few candidates, since walks are quick there."""
 FEWEST, MOST, MANY = 200, 2_000, 10
 """Sweeps of each chain, the fewest twice as many there, too; and candidates of a target from which these are many."""
+TRUSTED = 1.01
+"""R-hat up to which chains are taken to agree."""
 BURN, FIRST = 0.1, 30
 """Share of as many sweeps that come before and are not counted, and the fewest."""
 

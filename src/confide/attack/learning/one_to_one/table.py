@@ -11,6 +11,7 @@ import polars as pl
 from confide.attack.engine.blocks import starts
 from confide.attack.engine.prepare import Prepared
 from confide.attack.learning.one_to_one.marginals import Posterior
+from confide.attack.learning.one_to_one.sampled import TRUSTED
 from confide.attack.learning.one_to_one.types import Types
 from confide.attack.results.units import right_matches
 from confide.attack.targets import UNKNOWN
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 TIES = 1e-9
 """Marginals that differ by less than this share of themselves are equal."""
-TRUSTED = 1.01
-"""R-hat up to which chains are taken to agree."""
 STATUS = ("exact", "sampled", "contradiction", "no candidate")
 
 
