@@ -17,6 +17,7 @@ from confide.attack.engine.kernel_plan import KernelPlan, Units
 from confide.attack.engine.kernels.arguments import Codes, Into, Mixed, Near, Noisy, Pairs, Tables
 from confide.attack.engine.known_noise import known_numbers
 from confide.attack.engine.nearest import axes, scales
+from confide.attack.engine.noise_boxes import Given, attack_in_boxes
 from confide.attack.engine.plain_loops import MIXED, plain_loops
 from confide.attack.engine.ranges import Part, Weights, own_room, parts, pieces_of, without_class
 from confide.attack.engine.room import room, spread_room, tops
@@ -75,8 +76,12 @@ def run_loops(plan: KernelPlan, into: Into, threads: int, advance: Callable[[int
     if plan.loop in ("mixture", "helped"):
         return (_mixture if plan.loop == "mixture" else helped)(plan, into, threads, advance)
     seen: list[float] = []
-    work = partial(_counting, _work(plan, into), seen)
-    run_pieces(work, pieces_of(len(plan.targets)), threads, advance)
+    left, work = [(0, len(plan.targets))], _work(plan, into)
+    if isinstance(work, _Noisy):
+        left, boxed = attack_in_boxes(plan, work.given, into, threads, advance)
+        seen.append(boxed)
+    pieces = [piece for ends in left for piece in pieces_of(*ends)]
+    run_pieces(partial(_counting, work, seen), pieces, threads, advance)
     return sum(seen)
 
 
@@ -111,24 +116,37 @@ def _nearest(plan: KernelPlan, into: Into) -> Callable[[int, int], float]:
 
 def _direct(plan: KernelPlan, into: Into) -> Callable[[int, int], float]:
     """Every class is known: matches, tables and densities multiply."""
-    given = _pairs_of(plan), *_lookups(plan)
-    numbers = known_numbers(plan)
+    given = Given(_pairs_of(plan), *_lookups(plan), known_numbers(plan))
+    if plan.loop == "noisy":
+        return _Noisy(plan, given, into)
     errors = spread_arrays(plan.spreads, plan.first, plan.record_rows)
 
     def work(first: int, last: int) -> float:
         blocks, visited, mine = plan.block_t[first:last], np.zeros(1), own_room(into)
         if plan.loop == "plain":
-            kernels.attack_plain(first, last, *given, plan.own, mine, room(2, blocks, plan.offsets))
+            categories = given.pairs, given.codes, given.tables
+            kernels.attack_plain(first, last, *categories, plan.own, mine, room(2, blocks, plan.offsets))
             return plan.pairs(first, last)
-        if plan.loop == "spread":
-            places = spread_room(blocks, plan.offsets)
-            kernels.attack_spread(first, last, *given, numbers, errors, plan.own, mine, *places, visited)
-        else:
-            space = room(4, blocks, plan.offsets)
-            kernels.attack_noisy(first, last, *given, numbers, plan.own, mine, space, visited)
+        places = spread_room(blocks, plan.offsets)
+        kernels.attack_spread(first, last, *given, errors, plan.own, mine, *places, visited)
         return float(visited[0])
 
     return work
+
+
+@dataclass(frozen=True, eq=False)
+class _Noisy:
+    """The loop over pairs with known noisy numbers."""
+
+    plan: KernelPlan
+    given: Given
+    into: Into
+
+    def __call__(self, first: int, last: int) -> float:
+        plan, visited = self.plan, np.zeros(1)
+        space = room(4, plan.block_t[first:last], plan.offsets)
+        kernels.attack_noisy(first, last, *self.given, plan.own, own_room(self.into), space, visited)
+        return float(visited[0])
 
 
 def _lookups(plan: KernelPlan) -> tuple[Codes, Tables]:
@@ -192,7 +210,7 @@ def _mixed_blocks(
         space = room(3, pairs.block_of[first:last], pairs.offsets)
         kernels.attack_mixture(first, last, pairs, mixed, tables, mine, wrong, own, own_room(into), space)
 
-    run_pieces(work, pieces_of(len(e)), threads, advance)
+    run_pieces(work, pieces_of(0, len(e)), threads, advance)
     part.add(shift[pairs.block_of] - log_normaliser(s, part.first, agree))
 
 
