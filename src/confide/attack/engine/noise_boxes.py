@@ -36,6 +36,9 @@ TRIED = 64
 DEARER = 8.0
 """A node, a box or a record of a search takes so many times as long as a pair in the loop."""
 
+BUILT = 1.0
+"""The same of a moment that is added up."""
+
 
 class Given(NamedTuple):
     """What the loops have been given: pairs, categories, tables and known noisy numbers of all blocks."""
@@ -108,7 +111,7 @@ class Block:
         z = np.sort(self.shelves.z)
         y = self.number.y[some]
         loop = float((np.searchsorted(z, y + near) - np.searchsorted(z, y - near)).sum())
-        steps, built = 0.0, self.boxes.moments.size + TERMS * len(z)
+        steps, built = 0.0, BUILT * (self.boxes.moments.size + TERMS * len(z))
         for t in some:
             slow, visited = self.attack(int(t), int(t) + 1, plan, into)
             steps += len(z) if slow[0] else visited
