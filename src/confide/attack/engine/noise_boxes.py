@@ -9,13 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from confide.attack.engine import kernels
 from confide.attack.engine.kernel_plan import KernelPlan
-from confide.attack.engine.kernels.arguments import Boxes, Codes, Into, Noisy, OneNoisy, Pairs, Shelves, Tables
+from confide.attack.engine.kernels.arguments import Boxes, Codes, Given, Into, OneNoisy, Shelves, Tables
 from confide.attack.engine.kernels.gauss_sums import FAR, RADIUS, TERMS
 from confide.attack.engine.kernels.line_trees import MOST
 from confide.attack.engine.room import room
@@ -38,15 +37,6 @@ DEARER = 8.0
 
 BUILT = 1.0
 """The same of a moment that is added up."""
-
-
-class Given(NamedTuple):
-    """What the loops have been given: pairs, categories, tables and known noisy numbers of all blocks."""
-
-    pairs: Pairs
-    codes: Codes
-    tables: Tables
-    numbers: Noisy
 
 
 @dataclass(frozen=True, eq=False)

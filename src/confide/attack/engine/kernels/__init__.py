@@ -7,6 +7,7 @@ from confide.attack.engine.kernels.integrals import log_joint_sums, log_node_sum
 from confide.attack.engine.kernels.known_pairs import add_normal_pairs, log_mix, weigh_pairs
 from confide.attack.engine.kernels.line_trees import grow, lay_out
 from confide.attack.engine.kernels.pairs import attack_mixture, attack_nearest, attack_noisy, attack_plain
+from confide.attack.engine.kernels.products import finish_rows, log_on_grid
 from confide.attack.engine.kernels.unknown_errors import attack_spread
 
 __all__ = [
@@ -21,11 +22,13 @@ __all__ = [
     "fill_boxes",
     "finish",
     "finish_each",
+    "finish_rows",
     "grow",
     "lay_out",
     "log_joint_sums",
     "log_mix",
     "log_node_sums",
     "log_node_sums_between",
+    "log_on_grid",
     "weigh_pairs",
 ]

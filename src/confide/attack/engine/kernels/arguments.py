@@ -57,6 +57,15 @@ class Noisy(NamedTuple):
     half: F64
 
 
+class Given(NamedTuple):
+    """What the loops have been given: pairs, categories, tables and known noisy numbers of all blocks."""
+
+    pairs: Pairs
+    codes: Codes
+    tables: Tables
+    numbers: Noisy
+
+
 class Errors(NamedTuple):
     """Numbers in which the records carry errors of unknown size. `x`, `add`: (targets, s) the target's value and what
     is added to its log. `z`, `there`, `flat`: (s, records); `coef`, `steep`: (s, K, records), of which `nodes[v]` are
