@@ -51,7 +51,9 @@ def by_boxes(z: Any, g: Any, c: Any, kind: Any, level: Any, y: Any, own: Any, s:
     # Kind k is code k of variable k, which every target has: what a target adds is in `same` of its own copy.
     out, truth = np.zeros((len(y), 4)), np.zeros((len(y), 3))
     for t in range(len(y)):
-        codes = Codes(np.zeros((len(y), 1), dtype=np.int64), np.zeros((1, many), dtype=np.int64), level[t][None], level[t][None])
+        codes = Codes(
+            np.zeros((len(y), 1), dtype=np.int64), np.zeros((1, many), dtype=np.int64), level[t][None], level[t][None]
+        )
         number = OneNoisy(y, np.zeros(len(y)), 0.5 / (s * s), 0.0, -0.5 * math.log(2 * math.pi) - math.log(s))
         block = Block(0, len(y), 0, len(z), codes, Tables(np.zeros((len(y), 0), dtype=np.int64), NOTHING, np.zeros(0), NONE, NONE),
                       number, shelves, boxes)  # fmt: skip
@@ -131,7 +133,9 @@ def test_a_search_sees_few_nodes_where_weights_are_smooth() -> None:
         block = Block(0, 1, 0, n, Codes(none, np.zeros((0, 1), dtype=np.int64), np.zeros((0, 1)), np.zeros((0, 1))),
                       Tables(none, NOTHING, np.zeros(0), NONE, NONE),
                       OneNoisy(np.array([50.3]), np.zeros(1), 0.5, 0.0, 0.0), shelves, boxes)  # fmt: skip
-        plan: Any = type("Plan", (), {"class_t": np.zeros(1, dtype=np.int64), "own": Own(np.arange(2), np.array([n // 2]))})
+        plan: Any = type(
+            "Plan", (), {"class_t": np.zeros(1, dtype=np.int64), "own": Own(np.arange(2), np.array([n // 2]))}
+        )
         seen.append(block.attack(0, 1, plan, Into(np.empty((2, 0)), np.zeros((1, 4)), np.zeros((1, 3))))[1])
     assert seen[-1] < 600
     assert seen[-1] - seen[0] < 150

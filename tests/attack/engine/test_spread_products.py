@@ -85,7 +85,9 @@ KEYS = ["age", "civil"]
 def ready(gaps: bool = False) -> list[tuple[KernelPlan, Any]]:
     data = cf.demo("elites").select([*KEYS, "income"]).head(240)
     if gaps:
-        data = data.with_columns(pl.when(pl.int_range(pl.len()) % 7 == 0).then(None).otherwise(pl.col("civil")).alias("civil"))
+        data = data.with_columns(
+            pl.when(pl.int_range(pl.len()) % 7 == 0).then(None).otherwise(pl.col("civil")).alias("civil")
+        )
     plan = cf.Plan([cf.MeasurementError(v, **cf.prior_from_range(data[v], as_printed=True)) for v in KEYS])
     release = plan.protect(data, seed=1)
     targets = cf.simulate_targets(data, plan, seed=2)

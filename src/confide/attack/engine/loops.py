@@ -123,9 +123,7 @@ def _direct(plan: KernelPlan, into: Into) -> Callable[[int, int], float]:
 
     def work(first: int, last: int) -> float:
         space = room(2, plan.block_t[first:last], plan.offsets)
-        kernels.attack_plain(
-            first, last, given.pairs, given.codes, given.tables, plan.own, own_room(into), space
-        )
+        kernels.attack_plain(first, last, given.pairs, given.codes, given.tables, plan.own, own_room(into), space)
         return plan.pairs(first, last)
 
     return work
@@ -166,9 +164,7 @@ class _Spread:
     def __call__(self, first: int, last: int) -> float:
         plan, visited = self.plan, np.zeros(1)
         places = spread_room(plan.block_t[first:last], plan.offsets)
-        kernels.attack_spread(
-            first, last, *self.given, self.errors, plan.own, own_room(self.into), *places, visited
-        )
+        kernels.attack_spread(first, last, *self.given, self.errors, plan.own, own_room(self.into), *places, visited)
         return float(visited[0])
 
 

@@ -124,9 +124,7 @@ def attack_in_boxes(
     return [*left, (begin, len(plan.targets))], sum(seen)
 
 
-def _work(
-    block: Block, plan: KernelPlan, given: Given, into: Into, seen: list[float]
-) -> Callable[[int, int], None]:
+def _work(block: Block, plan: KernelPlan, given: Given, into: Into, seen: list[float]) -> Callable[[int, int], None]:
     def work(first: int, last: int) -> None:
         slow, steps = block.attack(first, last, plan, into)
         visited = np.array([steps])
@@ -186,5 +184,7 @@ def _boxes(z: F64, order: I64, begin: I64, g: F64, c: F64, unit: float) -> Boxes
     middle = z[0] + (held + 0.5) * (2.0 * RADIUS / unit)
     edge, shift = np.empty((many, len(held) + 1), dtype=np.int64), np.empty((many, len(held)))
     moments = np.empty((many, len(held), TERMS))
-    kernels.fill_boxes(z[order], g[order], c[order].astype(float), begin, box[order], middle, unit, edge, shift, moments)
+    kernels.fill_boxes(
+        z[order], g[order], c[order].astype(float), begin, box[order], middle, unit, edge, shift, moments
+    )
     return Boxes(middle, edge, shift, moments)

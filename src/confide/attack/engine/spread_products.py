@@ -4,15 +4,15 @@ Of one variable the log density of a target's value x around record j is a smoot
 of the targets' values it is a polynomial in Chebyshev's form to rounding; and the records' polynomials, thousands of
 them, are combinations of few,
 
-.. math:: f_j(x) = \sum_{m} a_{mj} T_m(x) = \sum_{r \le R} \phi_r(x)\, c_{rj} + \varepsilon, \qquad |\varepsilon| \le 5 \cdot 10^{-11},
+.. math:: f_j(x) = \sum_{m} a_{mj} T_m(x) = \sum_{r \le R} \phi_r(x)\, c_{rj} + \varepsilon, \qquad
+    |\varepsilon| \le 5 \cdot 10^{-11},
 
 the leading left singular vectors of a. So the logs of all pairs are one product of matrices over the variables' R
-together, 8 to 10 each, and a pair costs one exponential instead of one for every node of every variable.
+together, 10 to 13 each, and a pair costs one exponential instead of one for every node of every variable.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -155,7 +155,11 @@ def _multiply(
     pairs = given.pairs._replace(log_m=log_m)
 
     def work(begin: int, end: int) -> None:
-        weights, space, mine = np.empty((tile, n)), room(2, plan.block_t[begin : begin + 1], plan.offsets), own_room(into)
+        weights, space, mine = (
+            np.empty((tile, n)),
+            room(2, plan.block_t[begin : begin + 1], plan.offsets),
+            own_room(into),
+        )
         for a in range(begin, end, tile):
             e = min(a + tile, end)
             np.matmul(found.phi[a - first : e - first], found.c, out=weights[: e - a])

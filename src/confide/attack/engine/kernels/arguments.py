@@ -44,8 +44,8 @@ class Tables(NamedTuple):
 class Noisy(NamedTuple):
     """Known noisy numbers. `y`, `t_log`, `sd`: (targets, d) the target's value, what is added to its log (minus log
     allowed), and how far it is spread. `noisy`: (blocks, d) whether the block's label leaves the variable uncertain.
-    `low`, `high`: (d, records) the cells. `even`: (d,) all cells are finite and of one width, 2 * `half` (d,): then only
-    records near the target are visited, and a quadratic serves where cells are small."""
+    `low`, `high`: (d, records) the cells. `even`: (d,) all cells are finite and of one width, 2 * `half` (d,): then
+    only records near the target are visited, and a quadratic serves where cells are small."""
 
     y: F64
     t_log: F64
@@ -142,8 +142,8 @@ class OneNoisy(NamedTuple):
 
 
 class Shelves(NamedTuple):
-    """Records of a block in runs that agree in all but their number z, sorted by it inside each. `begin`: (shelves + 1,)
-    `levels`, `tree`: as `line_trees` lays them out; the block's first record is number `base`, and `place` says where
+    """Records of a block in runs that agree in all but their number z, sorted by it inside each; run s is begin[s] up to
+    begin[s+1]. `levels`, `tree`: as `line_trees` lays them out; the block's first record is number `base`, and `place` says where
     each one stands here."""
 
     z: F64

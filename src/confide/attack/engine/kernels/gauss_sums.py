@@ -2,7 +2,8 @@ r"""Sums of normal densities over many records at once: expansions in boxes of h
 
 With numbers in standard deviations, a box around m of half width r = `RADIUS`, d_j = z_j - m and x = y - m,
 
-    sum_j c_j exp(g_j - (y - z_j)^2 / 2) = exp(-x^2 / 2) sum_p x^p M_p,   M_p = sum_j c_j exp(g_j - d_j^2 / 2) d_j^p / p!
+    sum_j c_j exp(g_j - (y - z_j)^2 / 2) = exp(-x^2 / 2) sum_p x^p M_p,
+    M_p = sum_j c_j exp(g_j - d_j^2 / 2) d_j^p / p!
 
 The series is that of exp(x d_j), cut after `TERMS` = P terms. For |x| <= `FAR` it is off, relative to each record's own
 weight, by at most (FAR r)^P / P! / (1 - FAR r / (P + 1)) exp(FAR r) = 1.7e-15, and rounding adds at most about
@@ -161,7 +162,7 @@ def attack_boxes(first, last, class_of, codes, tables, numbers, own, into, shelv
     z, g, c, begin, _, _, base_at, place_of = shelves
     middle, edge, shift, moments = boxes
     levels_of, top, sums, work, zero, stack = room
-    many, n = len(begin) - 1, len(z)
+    many, n, unit = len(begin) - 1, len(z), math.sqrt(2.0 * q)
     current, highest = -1, -np.inf
     for t in range(first, last):
         if class_of[t] != current:
@@ -186,7 +187,7 @@ def attack_boxes(first, last, class_of, codes, tables, numbers, own, into, shelv
             if h * (math.sqrt(2.0 * (highest - lowest)) + h) > NARROW:
                 slow[t - first] = True
                 continue
-            total, seen = box_sum(y[t], peak, least, highest, math.sqrt(2.0 * q), levels_of, z, g, c, middle, edge, top, sums,
+            total, seen = box_sum(y[t], peak, least, highest, unit, levels_of, z, g, c, middle, edge, top, sums,
                                   work)  # fmt: skip
             _, ties, more = count_all(y[t], q, peak, levels_of, shelves, stack)
             out[t, 0], out[t, 2] = math.log(total), ties
@@ -197,4 +198,3 @@ def attack_boxes(first, last, class_of, codes, tables, numbers, own, into, shelv
                 truth[k, 1], truth[k, 2] = above, likely - 1.0
                 steps += seen
         visited[0] += steps
-

@@ -9,7 +9,6 @@ import math
 
 import numpy as np
 
-
 from confide.attack.engine.kernels.arithmetic import TOLERANCE, count_around, fast_exp
 from confide.attack.engine.kernels.common import add_base, add_tables, finish
 from confide.core.run.compile import compiled, summing
