@@ -30,6 +30,8 @@ DEGREES = (16, 32, 64, 128)
 """Terms of Chebyshev's series that are tried."""
 ERROR = 5e-11
 """What a log density of one variable may be off."""
+ENTRIES = 20_000_000
+"""Numbers in the largest array of a series' terms by records; beyond, pairs are too many for a product too."""
 TARGETS = 1_024
 """Distinct targets of a block below which the loop is quick enough."""
 TRIED = 64
@@ -81,7 +83,7 @@ def _thin(errors: Errors, v: int, targets: slice, records: slice) -> tuple[F64, 
     middle, half = 0.5 * (x.max() + x.min()), 0.5 * (x.max() - x.min())
     half = half if half > 0 else 1.0
     mine = [np.ascontiguousarray(a[v][..., records]) for a in (errors.z, errors.flat, errors.coef, errors.steep)]
-    for m in DEGREES:
+    for m in [m for m in DEGREES if m * (records.stop - records.start) <= ENTRIES]:
         angle = np.pi * (np.arange(m) + 0.5) / m
         logs = np.empty((m, records.stop - records.start))
         kernels.log_on_grid(0, logs.shape[1], middle + half * np.cos(angle), *mine, int(errors.nodes[v]), logs)

@@ -142,9 +142,9 @@ class OneNoisy(NamedTuple):
 
 
 class Shelves(NamedTuple):
-    """Records of a block in runs that agree in all but their number z, sorted by it inside each; run s is begin[s] up to
-    begin[s+1]. `levels`, `tree`: as `line_trees` lays them out; the block's first record is number `base`, and `place` says where
-    each one stands here."""
+    """Records of a block in runs that agree in all but their number z, sorted by it inside each; run s is begin[s] up
+    to begin[s+1]. `levels`, `tree`: as `line_trees` lays them out. The block's first record is number `base`, and
+    `place` says where each one stands here."""
 
     z: F64
     g: F64
