@@ -157,6 +157,7 @@ PLANS = {
     "beside a swap": ([cf.Swap("race", rate=0.3), cf.Noise("income", sd=900.0)], ["income", "race"]),
     "beside PRAM": ([cf.Pram("race", retention=0.6), cf.Noise("income", sd=3.0)], ["income", "race", "sex"]),
     "coarse cells": ([cf.Noise("wage", sd=60.0)], ["wage"]),
+    "cells wider than the noise": ([cf.Noise("wage", sd=0.2)], ["wage"]),
     "multiplied": ([cf.LognormalNoise("income", sd=0.2)], ["income"]),
     "two numbers": ([cf.Noise("income", sd=900.0), cf.Noise("wage", sd=500.0)], ["income", "wage"]),
 }

@@ -15,7 +15,8 @@ import numpy as np
 from confide.attack.engine import kernels
 from confide.attack.engine.kernel_plan import KernelPlan
 from confide.attack.engine.kernels.arguments import Boxes, Codes, Given, Into, OneNoisy, Shelves, Tables
-from confide.attack.engine.kernels.gauss_sums import FAR, RADIUS, TERMS
+from confide.attack.engine.kernels.common import SKIP
+from confide.attack.engine.kernels.gauss_sums import FAR, NARROW, RADIUS, TERMS
 from confide.attack.engine.kernels.line_trees import MOST
 from confide.attack.engine.room import room
 from confide.core.run.threads import run_pieces
@@ -55,16 +56,19 @@ class Block:
 
     @classmethod
     def of(cls, plan: KernelPlan, given: Given, b: int, first: int, last: int) -> Block | None:
-        """None where records agree in too little, or boxes would be too many."""
+        """None where cells are wide, records agree in too little, or boxes would be too many."""
         numbers, lo, hi = given.numbers, int(plan.offsets[b]), int(plan.offsets[b + 1])
         s = float(numbers.sd[first, 0])
+        h = 2.0 * float(numbers.half[0]) / s
         z = 0.5 * (numbers.low[0, lo:hi] + numbers.high[0, lo:hi])
+        if h * math.sqrt(2.0 * SKIP) > NARROW or (np.diff(z) < -1e-9 * s).any():
+            return None
+        z = np.maximum.accumulate(z)  # middles are rounded
         alike = Distinct.rows(_kinds(plan, given, lo, hi), hi - lo)
         if len(alike) * FEW > hi - lo:
             return None
         order = np.argsort(alike.of, kind="stable")  # by number already, inside a block
         begin = np.searchsorted(alike.of[order], np.arange(len(alike) + 1))
-        h = 2.0 * float(numbers.half[0]) / s
         q = 0.5 * (1.0 - h * h / 12.0) / (s * s)
         const = -0.9189385332046727 - h * h / 24.0 + (math.log(h) if h > 0 else -math.log(s))
         boxes = _boxes(z, order, begin, -given.pairs.log_m[lo:hi], given.pairs.counts[lo:hi], math.sqrt(2.0 * q))
@@ -72,11 +76,9 @@ class Block:
             return None
         shelves = _shelves(z, order, begin, -given.pairs.log_m[lo:hi], given.pairs.counts[lo:hi], lo)
         some = lo + order[begin[:-1]]
-        codes = given.codes._replace(
-            code=given.codes.code[:, some], same=given.codes.same[:, some], diff=given.codes.diff[:, some]
-        )
+        code, same, diff, column = (np.take(x, some, axis=1) for x in (*given.codes[1:], given.tables.column))
+        codes, tables = Codes(given.codes.t_code, code, same, diff), given.tables._replace(column=column)
         y, t_log = (np.ascontiguousarray(x[:, 0]) for x in (numbers.y, numbers.t_log))
-        tables = given.tables._replace(column=given.tables.column[:, some])
         return cls(first, last, lo, hi, codes, tables, OneNoisy(y, t_log, q, h, const), shelves, boxes)
 
     def attack(self, first: int, last: int, plan: KernelPlan, into: Into) -> tuple[Bools, float]:
@@ -112,7 +114,9 @@ def attack_in_boxes(
     plan: KernelPlan, given: Given, into: Into, threads: int, advance: Callable[[int], None]
 ) -> tuple[list[tuple[int, int]], float]:
     """Do the blocks for which it pays. The ranges of targets that are left, and what was visited."""
-    left, begin, seen = [], 0, []
+    left: list[tuple[int, int]] = []
+    seen: list[float] = []
+    begin = 0
     for b, first, last in _large(plan, given, into):
         block = Block.of(plan, given, b, first, last)
         if block is None or not block.pays(plan, into):

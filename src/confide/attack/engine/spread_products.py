@@ -94,7 +94,7 @@ def _thin(errors: Errors, v: int, targets: slice, records: slice) -> tuple[F64, 
             break
     else:
         return None
-    u, _, _ = np.linalg.svd(np.linalg.qr(a.T, mode="r").T)
+    u = np.linalg.svd(np.asarray(np.linalg.qr(a.T, mode="r")).T)[0]
     c = u.T @ a
     rank = _rank(np.cos(angle[:, None] * np.arange(m)) @ u, c)
     if np.abs(a).max(initial=0.0) * m * np.finfo(float).eps > ERROR:
