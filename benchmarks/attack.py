@@ -2,6 +2,7 @@
 
     python benchmarks/attack.py            all rows of the table in docs/reference/performance.md
     python benchmarks/attack.py --quick    only the file of 51,016 records
+    python benchmarks/attack.py --distinct [ROWS ...]    a known noisy number of which no two values are alike
 
 Timings are ratios in one run. The twin walks over targets with blocks split beforehand; at 510,160 records it is
 timed on a random part of the targets and scaled up, since it does the same work for each.
@@ -18,8 +19,10 @@ import polars as pl
 
 import confide as cf
 from confide.attack.engine.kernel_plan import KernelPlan
-from confide.attack.engine.loops import carry_out
+from confide.attack.engine.kernels.arguments import Into
+from confide.attack.engine.loops import _direct, carry_out
 from confide.attack.engine.prepare import prepare
+from confide.attack.engine.room import tops
 from confide.attack.results.again import prepared
 from confide.core.run.threads import thread_count
 from confide.protect.likelihoods.normal import Normal
@@ -98,10 +101,52 @@ def row(name: str, data: pl.DataFrame, plan: list, knows: list, part: float | No
     print(text + f" {before:>7.0f} {memory():>7.0f}", flush=True)
 
 
+def distinct(rows: int, blocks: bool) -> None:
+    """Processor seconds of an attack on incomes that all differ, its pair work, and a sample of the loop scaled up."""
+    rng = np.random.default_rng(rows)
+    data = pl.DataFrame({
+        "income": np.exp(11 + 0.8 * rng.standard_normal(rows)), "sex": rng.choice(["f", "m"], rows),
+        "race": rng.choice(list("abcd"), rows, p=[0.6, 0.2, 0.15, 0.05]),
+    })  # fmt: skip
+    steps = [cf.Noise("income", sd=3000.0), *([cf.Swap("race", rate=0.3)] if blocks else [])]
+    release = cf.Plan(steps).protect(data, seed=1)
+    who = cf.Intruder(knows=["income", "sex", "race"] if blocks else ["income"])
+    began = time.process_time()
+    attack = who.attack(release, progress=False)
+    whole = time.process_time() - began
+    plans = [(KernelPlan.of(scene, units), units) for _, scene, units in prepared(attack).scenes()]
+    began = time.process_time()
+    for plan, units in plans:
+        carry_out(plan, units, 1, lambda _: None)
+    pairs = time.process_time() - began
+    loop = sum(loop_seconds(plan) for plan, _ in plans)
+    name = f"{rows:,}: noise" + (" + swap, 2 blocks" if blocks else ", 1 block")
+    print(f"{name:<44} {whole:>8.1f} {pairs:>8.2f} {loop:>9.1f} {loop / pairs:>7.0f}x {memory():>7.0f}", flush=True)
+
+
+def loop_seconds(plan: KernelPlan, some: int = 192) -> float:
+    """Processor seconds of the loop over pairs, from runs of neighbouring targets, scaled up."""
+    n, into = len(plan.targets), Into(tops(0), np.empty((len(plan.targets), 4)), np.empty((len(plan.own.at), 3)))
+    work = _direct(plan, into)
+    work(0, 1)  # compiled
+    began = time.process_time()
+    for first in np.linspace(0, n - some // 6, 6).astype(int):
+        work(int(first), int(first) + some // 6)
+    return (time.process_time() - began) * n / some
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="only the file of 51,016 records")
-    quick = parser.parse_args().quick
+    parser.add_argument("--distinct", nargs="*", type=int, help="noisy values that all differ, of so many rows")
+    asked = parser.parse_args()
+    if asked.distinct is not None:
+        print(f"{'processor seconds':<44} {'attack':>8} {'pairs':>8} {'loop':>9} {'ratio':>8} {'MB peak':>7}")
+        for rows in asked.distinct or (64_000, 128_000, 256_000, 510_160, 1_000_000):
+            for blocks in (False, True):
+                distinct(rows, blocks)
+        return
+    quick = asked.quick
     heads = cf.demo("heads")
     head = (
         f"{'':<44} {'pairs':>15} {'all s':>8} {'pairs s':>8} {'pairs/s':>10} {'skipped':>8} {'twin s':>9} {'ratio':>8}"

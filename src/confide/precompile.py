@@ -40,6 +40,17 @@ def attacks() -> Iterator[tuple[cf.Plan, cf.Intruder]]:
     yield cf.Plan([cf.Noise("hh_income", sd=5_000)], identifiers=["id"]), cf.Intruder(knows=["sex"])
 
 
+def large_blocks() -> None:
+    """Attacks on files of distinct numbers, just large enough for what large blocks take instead of a loop."""
+    wide: list[tuple[Mechanism, int]] = [
+        (cf.Noise("x", sd=500), 4_500),
+        (cf.MeasurementError("x", noise_sd=500), 1_100),
+    ]
+    for step, rows in wide:
+        data = pl.DataFrame({"x": [float(i) for i in range(rows)]})
+        cf.Intruder(knows=["x"]).attack(cf.Plan([step]).protect(data, seed=1), progress=False)
+
+
 def without_plan(release: cf.Release) -> None:
     """Attacks that need no plan."""
     known = ["sex", "hh_income"]
@@ -63,12 +74,14 @@ def main() -> None:
     if FOLDER is None:
         return
     heads, jobs = cf.demo("heads").head(ROWS), list(attacks())
-    with progress_bar("compiling, once", len(jobs) + 3, None) as done:
+    with progress_bar("compiling, once", len(jobs) + 4, None) as done:
         for plan, intruder in jobs:
             found = intruder.attack(plan.protect(heads, seed=1, draws="shared"), progress=False)
             if "race" not in intruder.knows:
                 found.guess("race")
             done(1)
+        large_blocks()
+        done(1)
         without_plan(cf.Release.adopt(heads, heads, link=range(ROWS)))
         done(1)
         risks_of_a_file(heads)

@@ -62,7 +62,7 @@ def _run(
             first, last, pairs, mixed, tables, synthetic, believed, noisy, own, own_room(into), space
         )  # fmt: skip
 
-    run_pieces(work, pieces_of(end - begin), threads, advance)
+    run_pieces(work, pieces_of(0, end - begin), threads, advance)
 
 
 def _believed(part: Part, classes: I64 | None) -> Believed:

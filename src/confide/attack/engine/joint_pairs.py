@@ -16,6 +16,7 @@ import numpy as np
 from confide.attack.beliefs.joint_numbers import FARTHEST, JointBelief
 from confide.attack.engine.boxes import Boxes
 from confide.attack.engine.node_sums import PAIRS, as_targets, pieces
+from confide.core.run.threads import run_pieces, thread_count
 from confide.frames.columns import F64, I64
 from confide.protect.likelihoods.normal import Normal
 from confide.protect.seam.likelihood import Columns, Likelihood, take
@@ -23,6 +24,8 @@ from confide.protect.seam.likelihood import Columns, Likelihood, take
 if TYPE_CHECKING:
     from confide.attack.engine.scene import Number, Scene
 
+STEP = 4_096
+"""Records whose combinations are one piece of work."""
 FAR = 9.0
 """Standard deviations of normal noise beyond which a combination does not matter."""
 BLURS = (-1.0, 0.25, 1.0, FARTHEST)
@@ -63,17 +66,20 @@ def _log_sums_of(each: Sequence[Side], belief: JointBelief, some: I64, cell: I64
     boxes, spans = _reach([Side(s.like, take(s.t, some), s.z) for s in each], float(blur.max()))
     t = [s.like.blurred(take(s.t, some), blur) for s in each]
     out = np.full((len(cell), belief.mu.shape[3]), -np.inf)
-    step = max(PAIRS // 64, 1)
-    for at in range(0, len(cell), step):
-        ends = [(low[at : at + step], high[at : at + step]) for low, high in spans]
+
+    def work(first: int, last: int) -> None:
+        ends = [(low[first:last], high[first:last]) for low, high in spans]
         box, level, start, stop = boxes.ranges(*ends)
         for a, b in pieces(stop - start, max(PAIRS // out.shape[1], 1)):
             g = boxes.points(level[a:b], start[a:b], stop[a:b])
-            j = at + np.repeat(box[a:b], (stop - start)[a:b])
+            j = first + np.repeat(box[a:b], (stop - start)[a:b])
             value = belief.log_masses(some[g], cell[j])
             for s, of_node in zip(each, t, strict=True):
                 value += s.like.log(take(of_node, g), take(s.z, j))[:, None]
             _add_by_record(out, value, j)
+
+    parts = [(at, min(at + STEP, len(cell))) for at in range(0, len(cell), STEP)]
+    run_pieces(work, parts, thread_count(None), lambda _: None)
     return out
 
 

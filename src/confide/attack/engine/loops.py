@@ -14,12 +14,14 @@ from confide.attack.engine import kernels
 from confide.attack.engine.blocks import starts
 from confide.attack.engine.helped_loops import helped
 from confide.attack.engine.kernel_plan import KernelPlan, Units
-from confide.attack.engine.kernels.arguments import Codes, Into, Mixed, Near, Noisy, Pairs, Tables
+from confide.attack.engine.kernels.arguments import Codes, Errors, Given, Into, Mixed, Near, Noisy, Pairs, Tables
 from confide.attack.engine.known_noise import known_numbers
 from confide.attack.engine.nearest import axes, scales
+from confide.attack.engine.noise_boxes import attack_in_boxes
 from confide.attack.engine.plain_loops import MIXED, plain_loops
 from confide.attack.engine.ranges import Part, Weights, own_room, parts, pieces_of, without_class
 from confide.attack.engine.room import room, spread_room, tops
+from confide.attack.engine.spread_products import attack_by_products
 from confide.attack.engine.spreads import spread_arrays
 from confide.attack.engine.target_side import log_agree, log_belief, log_normaliser
 from confide.core.run.threads import run_pieces
@@ -74,9 +76,11 @@ def run_loops(plan: KernelPlan, into: Into, threads: int, advance: Callable[[int
     """Fill the results of every distinct target; the pairs visited."""
     if plan.loop in ("mixture", "helped"):
         return (_mixture if plan.loop == "mixture" else helped)(plan, into, threads, advance)
-    seen: list[float] = []
-    work = partial(_counting, _work(plan, into), seen)
-    run_pieces(work, pieces_of(len(plan.targets)), threads, advance)
+    work, left, seen = _work(plan, into), [(0, len(plan.targets))], [0.0]
+    if isinstance(work, (_Noisy, _Spread)):
+        left, seen[0] = work.at_once(threads, advance)
+    pieces = [piece for ends in left for piece in pieces_of(*ends)]
+    run_pieces(partial(_counting, work, seen), pieces, threads, advance)
     return sum(seen)
 
 
@@ -111,24 +115,57 @@ def _nearest(plan: KernelPlan, into: Into) -> Callable[[int, int], float]:
 
 def _direct(plan: KernelPlan, into: Into) -> Callable[[int, int], float]:
     """Every class is known: matches, tables and densities multiply."""
-    given = _pairs_of(plan), *_lookups(plan)
-    numbers = known_numbers(plan)
-    errors = spread_arrays(plan.spreads, plan.first, plan.record_rows)
+    given = Given(_pairs_of(plan), *_lookups(plan), known_numbers(plan))
+    if plan.loop == "noisy":
+        return _Noisy(plan, given, into)
+    if plan.loop == "spread":
+        return _Spread(plan, given, spread_arrays(plan.spreads, plan.first, plan.record_rows), into)
 
     def work(first: int, last: int) -> float:
-        blocks, visited, mine = plan.block_t[first:last], np.zeros(1), own_room(into)
-        if plan.loop == "plain":
-            kernels.attack_plain(first, last, *given, plan.own, mine, room(2, blocks, plan.offsets))
-            return plan.pairs(first, last)
-        if plan.loop == "spread":
-            places = spread_room(blocks, plan.offsets)
-            kernels.attack_spread(first, last, *given, numbers, errors, plan.own, mine, *places, visited)
-        else:
-            space = room(4, blocks, plan.offsets)
-            kernels.attack_noisy(first, last, *given, numbers, plan.own, mine, space, visited)
-        return float(visited[0])
+        space = room(2, plan.block_t[first:last], plan.offsets)
+        kernels.attack_plain(first, last, given.pairs, given.codes, given.tables, plan.own, own_room(into), space)
+        return plan.pairs(first, last)
 
     return work
+
+
+@dataclass(frozen=True, eq=False)
+class _Noisy:
+    """The loop over pairs with known noisy numbers."""
+
+    plan: KernelPlan
+    given: Given
+    into: Into
+
+    def at_once(self, threads: int, advance: Callable[[int], None]) -> tuple[list[tuple[int, int]], float]:
+        """Large blocks without a loop over pairs: the targets that are left, and what was visited."""
+        return attack_in_boxes(self.plan, self.given, self.into, threads, advance)
+
+    def __call__(self, first: int, last: int) -> float:
+        plan, visited = self.plan, np.zeros(1)
+        space = room(4, plan.block_t[first:last], plan.offsets)
+        kernels.attack_noisy(first, last, *self.given, plan.own, own_room(self.into), space, visited)
+        return float(visited[0])
+
+
+@dataclass(frozen=True, eq=False)
+class _Spread:
+    """The loop over pairs with errors of unknown size."""
+
+    plan: KernelPlan
+    given: Given
+    errors: Errors
+    into: Into
+
+    def at_once(self, threads: int, advance: Callable[[int], None]) -> tuple[list[tuple[int, int]], float]:
+        """The same by products of matrices."""
+        return attack_by_products(self.plan, self.given, self.errors, self.into, threads, advance)
+
+    def __call__(self, first: int, last: int) -> float:
+        plan, visited = self.plan, np.zeros(1)
+        places = spread_room(plan.block_t[first:last], plan.offsets)
+        kernels.attack_spread(first, last, *self.given, self.errors, plan.own, own_room(self.into), *places, visited)
+        return float(visited[0])
 
 
 def _lookups(plan: KernelPlan) -> tuple[Codes, Tables]:
@@ -192,7 +229,7 @@ def _mixed_blocks(
         space = room(3, pairs.block_of[first:last], pairs.offsets)
         kernels.attack_mixture(first, last, pairs, mixed, tables, mine, wrong, own, own_room(into), space)
 
-    run_pieces(work, pieces_of(len(e)), threads, advance)
+    run_pieces(work, pieces_of(0, len(e)), threads, advance)
     part.add(shift[pairs.block_of] - log_normaliser(s, part.first, agree))
 
 

@@ -128,9 +128,9 @@ def parts(plan: KernelPlan, into: Into, most: int) -> Iterator[Part]:
             yield Part(plan, into, slice(b0, b1), slice(t, min(t + many, t1)), records)
 
 
-def pieces_of(n: int) -> list[tuple[int, int]]:
-    """Targets in pieces."""
-    return [(a, min(a + PIECE, n)) for a in range(0, n, PIECE)]
+def pieces_of(first: int, last: int) -> list[tuple[int, int]]:
+    """Targets first..last-1 in pieces."""
+    return [(a, min(a + PIECE, last)) for a in range(first, last, PIECE)]
 
 
 def own_room(into: Into) -> Into:

@@ -44,8 +44,8 @@ class Tables(NamedTuple):
 class Noisy(NamedTuple):
     """Known noisy numbers. `y`, `t_log`, `sd`: (targets, d) the target's value, what is added to its log (minus log
     allowed), and how far it is spread. `noisy`: (blocks, d) whether the block's label leaves the variable uncertain.
-    `low`, `high`: (d, records) the cells. `even`: (d,) all cells are finite and of one width (the first variable's is
-    2 * `half`): then only records near the target are visited, and a quadratic serves where cells are small."""
+    `low`, `high`: (d, records) the cells. `even`: (d,) all cells are finite and of one width, 2 * `half` (d,): then
+    only records near the target are visited, and a quadratic serves where cells are small."""
 
     y: F64
     t_log: F64
@@ -54,7 +54,16 @@ class Noisy(NamedTuple):
     high: F64
     sd: F64
     even: Bools
-    half: float
+    half: F64
+
+
+class Given(NamedTuple):
+    """What the loops have been given: pairs, categories, tables and known noisy numbers of all blocks."""
+
+    pairs: Pairs
+    codes: Codes
+    tables: Tables
+    numbers: Noisy
 
 
 class Errors(NamedTuple):
@@ -119,6 +128,42 @@ class Near(NamedTuple):
     y: F64
     z: F64
     scale: F64
+
+
+class OneNoisy(NamedTuple):
+    """One known noisy number with a constant spread s. `y`, `t_log`: (targets,); `q`: half the precision, 1 / (2 s^2),
+    with cells of width h s; `const`: what else a density's log has."""
+
+    y: F64
+    t_log: F64
+    q: float
+    h: float
+    const: float
+
+
+class Shelves(NamedTuple):
+    """Records of a block in runs that agree in all but their number z, sorted by it inside each; run s is begin[s] up
+    to begin[s+1]. `levels`, `tree`: as `line_trees` lays them out. The block's first record is number `base`, and
+    `place` says where each one stands here."""
+
+    z: F64
+    g: F64
+    c: F64
+    begin: I64
+    levels: I64
+    tree: F64
+    base: int
+    place: I64
+
+
+class Boxes(NamedTuple):
+    """Even intervals of a block's numbers that hold records, by their `middle`; `edge`, `shift` and `moments` as
+    `gauss_sums` fills them."""
+
+    middle: F64
+    edge: I64
+    shift: F64
+    moments: F64
 
 
 class Own(NamedTuple):

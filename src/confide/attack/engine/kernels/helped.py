@@ -120,7 +120,7 @@ def attack_helped(  # type: ignore[no-untyped-def]
     t_row, column, log_t, starts, widths = tables
     slot, log_p, u, pattern, excess, half_logdet = synthetic
     spike, edges, log_spike, mu, tau = believed
-    y, t_log, noisy, low, high, sd, even, _ = noisy_ones
+    y, t_log, noisy, low, high, sd, even, half = noisy_ones
     true_start, true_at = own
     tops, out, truth = into
     for t in range(first, last):
@@ -140,7 +140,8 @@ def attack_helped(  # type: ignore[no-untyped-def]
             if n > 0:
                 for v in range(y.shape[1]):
                     if noisy[b, v]:
-                        add_density(lo, hi, even[v], True, low[v], high[v], y[t, v], sd[t, v], t_log[t, v], each[i])
+                        add_density(lo, hi, even[v], half[v], True, low[v], high[v], y[t, v], sd[t, v], t_log[t, v],
+                                    each[i])  # fmt: skip
         for j in range(n):
             w[j] = each[0, j] if len(classes) == 1 else log_sum(lo + j, lo, classes, each, spike[t, :0], edges[t],
                                                                 log_spike, mu, tau)  # fmt: skip

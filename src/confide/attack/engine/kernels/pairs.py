@@ -17,12 +17,12 @@ from confide.core.run.compile import compiled
 
 
 @compiled(inner=True)
-def add_density(lo, hi, even, anywhere, low, high, y, s, add, out):  # type: ignore[no-untyped-def]
+def add_density(lo, hi, even, half, anywhere, low, high, y, s, add, out):  # type: ignore[no-untyped-def]
     """log C of one known noisy number, for records lo..hi-1, to `out`: a quadratic where cells are even and narrow.
 
     `anywhere`: these records are not sorted by the number.
     """
-    h = (high[lo] - low[lo]) / s
+    h = 2.0 * half / s
     inv = 1.0 / s
     far = abs(low[lo] - y)
     for j in range(lo if anywhere and even else hi - 1, hi):
@@ -111,7 +111,7 @@ def attack_noisy(first, last, pairs, codes, tables, noisy_ones, own, into, room,
                     least = value if value < least else least
             if best > -np.inf:
                 reach = 2.0 * (peak - best + SKIP + math.log(n))
-                a, e = window(middle, 0, n, y[t, 0], s * math.sqrt(reach if reach > 0.0 else 0.0) + half)
+                a, e = window(middle, 0, n, y[t, 0], s * math.sqrt(reach if reach > 0.0 else 0.0) + half[0])
                 for k in range(len(trues)):  # the true record is always visited, with all that could beat it
                     at = trues[k] - lo
                     if at >= 0 and (at < a or at >= e or least < best - SKIP - math.log(n)):
@@ -121,7 +121,7 @@ def attack_noisy(first, last, pairs, codes, tables, noisy_ones, own, into, room,
             w[j - a] = base[j]
         for v in range(d):
             if noisy[b, v]:
-                add_density(lo + a, lo + e, even[v], v > 0, low[v], high[v], y[t, v], sd[t, v], t_log[t, v], w)
+                add_density(lo + a, lo + e, even[v], half[v], v > 0, low[v], high[v], y[t, v], sd[t, v], t_log[t, v], w)
         visited[0] += e - a
         finish(
             w,
