@@ -53,7 +53,7 @@ PLANS = {
     "cart": cf.Plan([cf.CartSynthesis("property_value", given=["sex", "age"])]),
     "recompute": cf.Plan(
         [
-            cf.CartSynthesis("wage_income", leaf=7, draw=False, rules="wage_income >= 0"),
+            cf.CartSynthesis("wage_income", leaf=7, draw="bootstrap", rules="wage_income >= 0"),
             cf.Recompute("hh_income", plus=["wage_income"], minus="other_income"),
         ]
     ),
@@ -124,7 +124,7 @@ def test_batches_give_the_same_values() -> None:
         cf.Pram("sex", matrix=[[0.8, 0.2], [0.1, 0.9]]),
         cf.QuantileRegression("hh_income", given=["sex", "age"], quantiles=9),
         cf.NormalSynthesis("hh_income", given=["sex", "age"]),
-        cf.CartSynthesis("property_value", given=["sex", "age"]),
+        cf.CartSynthesis("property_value", given=["sex", "age"], draw="independent"),
         cf.HotDeck("hh_income", match="age", within="sex"),
     ]
     for step in steps:

@@ -10,7 +10,7 @@ import numpy as np
 
 from confide.core.errors import InputError, Problems, did_you_mean
 from confide.frames.columns import F64, Column
-from confide.protect.methods.synthesis.cart import CartSynthesis
+from confide.protect.methods.synthesis.cart.cart import CartSynthesis
 from confide.protect.methods.synthesis.normal import NormalSynthesis
 from confide.protect.methods.synthesis.quantile.quantile_regression import QuantileRegression
 from confide.protect.methods.synthesis.recompute import Recompute
@@ -139,9 +139,10 @@ def _step(
         ), "stated: a regression of ranks; keeps no rules"
     if stated == "quantile":
         return QuantileRegression(v, given=given), "stated: quantile regression; keeps no rules"
+    how = "bootstrap" if draw else "even"
     if stated == "margin":
-        return CartSynthesis(v, leaf=leaf, draw=draw), "stated: its margin alone, unrelated to all else"
-    return CartSynthesis(v, given=given, leaf=leaf, draw=draw, rules=tuple(rules)), why
+        return CartSynthesis(v, leaf=leaf, draw=how), "stated: its margin alone, unrelated to all else"
+    return CartSynthesis(v, given=given, leaf=leaf, draw=how, rules=tuple(rules)), why
 
 
 def _row(v: str, treated: str, model: str, given: Sequence[str], rules: Sequence[str], why: str) -> Row:
