@@ -36,9 +36,9 @@ TURNS = 20
 
 @dataclass(frozen=True, eq=False)
 class Nodes:
-    """A grown tree, one entry per node: the predictor it is split by (`feature`, -1 for a leaf), the `limit` up to which
-    a number goes left, the left `child` (the right one follows), and where its categories begin (`start`) in `goes`,
-    which says of each whether it goes left. `levels`: categories of each predictor, 0 for a number."""
+    """A grown tree, one entry per node: the predictor it is split by (`feature`, -1 for a leaf), the `limit` up to
+    which a number goes left, the left `child` (the right one follows), and where its categories begin (`start`) in
+    `goes`, which says of each whether it goes left. `levels`: categories of each predictor, 0 for a number."""
 
     levels: I64
     feature: I64
@@ -210,7 +210,7 @@ def _of_categories(x, order, a, b, levels, y, classes, leaf, work, side):  # typ
         for c in here:
             score[c] = total[c] / count[c]
     ranked = here[np.argsort(score[here], kind="mergesort")]
-    n, m, best, at = b - a, 0, 0.0, -1
+    n, m, best, at = b - a, np.int64(0), 0.0, -1
     c_l, c_r = work[4], work[5]
     s, s_l, whole = 0.0, 0.0, 0.0
     c_l[:], c_r[:] = 0.0, 0.0

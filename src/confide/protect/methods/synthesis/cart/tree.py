@@ -120,7 +120,7 @@ class Tree:
 
 def scores(y: F64) -> F64:
     """Normal scores of numbers, ties at the middle of their ranks, centred: so that few large values decide nothing."""
-    values, at, count = np.unique(y, return_inverse=True, return_counts=True)
+    _, at, count = np.unique(y, return_inverse=True, return_counts=True)
     found = ndtri((np.cumsum(count) - 0.5 * count) / len(y))[at]
     return np.asarray(found - found.mean())
 
