@@ -23,7 +23,7 @@ from confide.demo import demo
 from confide.frames import write
 from confide.measure.risk.calibration import Calibration, calibrate
 from confide.protect.methods.recode import Recode
-from confide.protect.methods.synthesis.cart import CartSynthesis
+from confide.protect.methods.synthesis.cart.cart import CartSynthesis
 from confide.protect.methods.synthesis.hotdeck.hotdeck import HotDeck
 from confide.protect.methods.synthesis.quantile.quantile_regression import QuantileRegression
 from confide.protect.plan import Plan

@@ -88,8 +88,10 @@ from confide.protect.methods.recode import Recode as Recode
 from confide.protect.methods.rounding import Round as Round
 from confide.protect.methods.sample import Sample as Sample
 from confide.protect.methods.swap.swap import Swap as Swap
-from confide.protect.methods.synthesis.cart import CartSynthesis as CartSynthesis
+from confide.protect.methods.synthesis.cart.cart import CartSynthesis as CartSynthesis
+from confide.protect.methods.synthesis.chosen import synthesis_steps as synthesis_steps
 from confide.protect.methods.synthesis.hotdeck.hotdeck import HotDeck as HotDeck
+from confide.protect.methods.synthesis.logistic import LogisticSynthesis as LogisticSynthesis
 from confide.protect.methods.synthesis.normal import NormalSynthesis as NormalSynthesis
 from confide.protect.methods.synthesis.quantile.quantile_regression import QuantileRegression as QuantileRegression
 from confide.protect.methods.synthesis.recompute import Recompute as Recompute

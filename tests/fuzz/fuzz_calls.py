@@ -108,10 +108,11 @@ STEPS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Sample": (cf.Sample, {"fraction": 0.5}),
     "RankSwap": (cf.RankSwap, {"variables": "income", "window": 3}),
     "HotDeck": (cf.HotDeck, {"variables": "income", "match": "age", "within": "sex", "window": 2}),
-    "CartSynthesis": (cf.CartSynthesis, {"variables": "income", "given": ["age"]}),
+    "LogisticSynthesis": (cf.LogisticSynthesis, {"variables": "sex", "given": ["age"]}),
+    "CartSynthesis": (cf.CartSynthesis, {"variables": "income", "given": ["age"], "smooth": True}),
     "CartSynthesis with rules": (
         cf.CartSynthesis,
-        {"variables": "income", "given": ["age"], "draw": False, "rules": ["age < 18 -> income == 0"]},
+        {"variables": "income", "given": ["age"], "draw": "bootstrap", "rules": ["age < 18 -> income == 0"]},
     ),
     "Recompute": (cf.Recompute, {"variables": "income", "plus": ["spent"], "minus": ["age"]}),
     "NormalSynthesis": (cf.NormalSynthesis, {"variables": "income", "given": ["age", "region"]}),

@@ -112,6 +112,7 @@ STEPS = [
     cf.RankSwap("hh_income", window=10), cf.RankSwap("hh_income", window=10, exchange=True),
     cf.Microaggregate("hh_income", k=3), cf.Sample(0.5), cf.MatrixMask.of(cf.Swap("race", rate=0.3)),
     cf.MatrixMask("hh_income", B=[[2.0]]), cf.CartSynthesis("hh_income", given="sex"),
+    cf.CartSynthesis("hh_income", given="sex", draw="bootstrap", smooth=True), cf.LogisticSynthesis("race", given="sex"),
     cf.NormalSynthesis("hh_income", given="sex"), cf.HotDeck("hh_income", match="age", within="sex", window=5),
 ]  # fmt: skip
 

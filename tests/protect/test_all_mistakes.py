@@ -26,6 +26,7 @@ STEPS: dict[str, tuple[Callable[[], Any], list[str]]] = {
     "microaggregate": (lambda: cf.Microaggregate("x", k=1, within="x", standardise=2), ["k from 2", "standardise", "fixed"]),
     "sample": (lambda: cf.Sample(0, per="row"), ["releases nothing", "per is"]),
     "hot deck": (lambda: cf.HotDeck("x", match="x", window=-1, donors=0), ["window", "donors", "both taken"]),
+    "logistic": (lambda: cf.LogisticSynthesis("x", given="x", draw=3), ["from itself", "draw"]),
     "cart": (lambda: cf.CartSynthesis("x", given="x", leaf=0), ["from itself", "leaf"]),
     "normal": (lambda: cf.NormalSynthesis("x", given="y", scale="z", draw=1, alpha=-1), ["scale", "draw", "alpha must", "without given"]),
     "quantiles": (lambda: cf.QuantileRegression("x", given="y", quantiles=1, zeros="a"), ["quantiles", "zeros"]),

@@ -19,6 +19,9 @@ HEADS = cf.demo("heads").head(150)
 SOLVED = {"quantile regression", "normal"}
 """What solves for coefficients may depend on the kind of processor; these were made on the kind named `KIND`."""
 
+CHANGED = {"cart"}
+"""Methods that learn in another way since: the record says what was done then, and this version cannot do it again."""
+
 
 def check(name: str, folder: Path) -> None:
     """Replay a record, and a new record of what it gave."""
@@ -35,7 +38,7 @@ def check(name: str, folder: Path) -> None:
     assert again.data.equals(release.data)
 
 
-@pytest.mark.parametrize("name", [name for name in RECORDS if name not in SOLVED])
+@pytest.mark.parametrize("name", [name for name in RECORDS if name not in SOLVED | CHANGED])
 def test_the_very_same_release(name: str, tmp_path: Path) -> None:
     check(name, tmp_path)
 
@@ -59,6 +62,12 @@ if of_that_kind():
     assert done.returncode == 0, done.stderr
     if done.stdout.strip() != "True":
         pytest.skip(f"needs an OpenBLAS that can compute as on {KIND}")
+
+
+@pytest.mark.parametrize("name", sorted(CHANGED))
+def test_what_is_made_otherwise_now_is_not_passed_off_as_the_same(name: str) -> None:
+    with pytest.raises(cf.InputError, match="is not the one recorded"):
+        cf.replay(HEADS, RECORDS[name])
 
 
 def test_another_seed_is_noticed() -> None:

@@ -36,6 +36,7 @@ PLANS = {
     "quantile": cf.Plan([cf.QuantileRegression("hh_income", given=["sex", "age"], quantiles=9)]),
     "hot deck": cf.Plan([cf.HotDeck(["hh_income", "wage_income"], match="age", within="sex", window=5)]),
     "cart": cf.Plan([cf.CartSynthesis("race", given=["sex", "age"])], categorical=["race"]),
+    "logistic": cf.Plan([cf.LogisticSynthesis("race", given=["sex", "age"])], categorical=["race"]),
     "recompute": cf.Plan([cf.CartSynthesis("wage_income"), cf.Recompute("hh_income", plus="wage_income")]),
     "normal": cf.Plan([cf.NormalSynthesis("hh_income", given=["sex", "age"])]),
     "microaggregate": cf.Plan([cf.Microaggregate(["hh_income", "age"], k=3)]),

@@ -36,7 +36,7 @@ def add(commands: Commands) -> None:
     p.add_argument("--rule", action="append", default=[], metavar="RULE", help=words)
     p.add_argument("--no-rules", action="store_true", help="seek no rules in the file")
     p.add_argument("--order", help="variables to draw first", **names)
-    words = "how to draw a variable: cart, ranks, quantile or margin"
+    words = "how to draw a variable: cart, ranks, quantile, logistic or margin"
     p.add_argument("--model", action="append", default=[], metavar="NAME=MODEL", help=words)
     p.add_argument("--leaf", type=int, default=5, metavar="N", help="records in a leaf at least (5)")
     p.add_argument("--copies", type=int, default=1, metavar="N", help="how many files to make (1)")

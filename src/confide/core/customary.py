@@ -15,6 +15,7 @@ HERE = {
         "cart_synthesis": "cart, synthpop, syn, synthesis, synthetic data, sequential synthesis",
         "hot_deck": "hotdeck, statistical matching, donor imputation",
         "local_suppression": "suppression, cell deletion, blanking, local suppress",
+        "logistic_synthesis": "polytomous regression, polyreg, logreg, multinomial regression, logistic regression",
         "lognormal_noise": "multiplicative noise, noise multiplication",
         "matrix_mask": "matrix masking, masking",
         "microaggregate": "microaggregation, mdav, aggregation",

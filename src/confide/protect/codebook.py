@@ -34,7 +34,18 @@ def only_occurring(frame: pl.DataFrame, public: Collection[str] = (), original: 
     >>> only_occurring(frame, ["region"])["region"].dtype.categories.to_list()
     ['north', 'east', 'south']
     """
-    return pl.DataFrame([s if s.name in public else s.cast(_kind(s, original)) for s in frame])
+    return pl.DataFrame([s if s.name in public else _cut(s, _kind(s, original)) for s in frame])
+
+
+def _cut(values: pl.Series, kind: pl.DataType) -> pl.Series:
+    """The same values with the categories of another type."""
+    if values.dtype == kind:
+        return values
+    if not isinstance(kind, pl.Enum) or not isinstance(values.dtype, pl.Enum):
+        return values.cast(kind)
+    here = set(kind.categories.to_list())
+    table = [c if c in here else None for c in values.dtype.categories.to_list()]
+    return pl.Series(values.name, table, dtype=kind).gather(values.to_physical())
 
 
 def _kind(values: pl.Series, original: Encoded | None) -> pl.DataType:
@@ -53,13 +64,15 @@ def follows_rows(values: pl.Series) -> bool:
     >>> follows_rows(towns), follows_rows(towns.cast(pl.String).cast(pl.Enum(sorted(names))))
     (True, False)
     """
-    if not isinstance(values.dtype, pl.Enum):
+    if not isinstance(values.dtype, pl.Enum) or len(values.dtype.categories) <= MANY:
         return False
-    seen = pl.DataFrame({"level": values.to_physical(), "row": range(len(values))}).drop_nulls()
-    first = seen.group_by("level").agg(pl.col("row").min()).sort("level")["row"]
+    codes = values.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+    first = np.full(len(values.dtype.categories) + 1, -1)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]  # of equal codes the last counts: the first row that has it
+    first = first[:-1][first[:-1] >= 0]
     if len(first) <= MANY:
         return False
-    places = first.rank().to_numpy()
+    places = np.argsort(np.argsort(first))
     return bool(np.corrcoef(places, np.arange(len(places)))[0, 1] > ALIKE)
 
 
@@ -67,8 +80,10 @@ def _occurring(values: pl.Series) -> pl.DataType:
     """The type with fewer categories, also inside lists and structures."""
     kind = values.dtype
     if isinstance(kind, pl.Enum):
-        found = set(values.drop_nulls().unique().cast(pl.String).to_list())
-        return pl.Enum([c for c in kind.categories.to_list() if c in found])
+        names = kind.categories.to_list()
+        codes = values.to_physical().drop_nulls().to_numpy()
+        count = np.bincount(codes, minlength=len(names))
+        return kind if count.all() else pl.Enum([c for c, n in zip(names, count, strict=True) if n])
     if isinstance(kind, pl.List):
         return pl.List(_occurring(values.explode()))
     if isinstance(kind, pl.Array):

@@ -147,6 +147,7 @@ SILENT = {
     "measurement_error",
     "lognormal_noise",
     "recompute",
+    "logistic_synthesis",
 }
 """Of synthetic variables nothing is told however they are drawn; the others offer nothing here."""
 

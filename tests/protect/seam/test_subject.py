@@ -19,6 +19,7 @@ SEVERAL: dict[str, dict[str, Any]] = {
 ONE: dict[str, dict[str, Any]] = {
     "Recode": {"width": 5}, "Topcode": {"at": 80}, "Bottomcode": {"at": 20}, "Round": {"base": 5},
     "QuantileRegression": {"given": "b"}, "CartSynthesis": {"given": "b"}, "NormalSynthesis": {"given": "b"},
+    "LogisticSynthesis": {"given": "b"},
     "Recompute": {"plus": "b"},
 }  # fmt: skip
 ALL = {**SEVERAL, **ONE}

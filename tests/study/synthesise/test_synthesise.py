@@ -273,7 +273,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "no such column": ({"keep": "agee"}, 'keep: there is no column "agee"'),
     "both": ({"keep": "age", "only": ["age", "wed"]}, "in only and in keep"),
     "nothing left": ({"keep": people(2).drop("person").columns}, "No variable is left"),
-    "model": ({"models": {"wage": "magic"}}, "a model is cart, ranks, quantile, margin"),
+    "model": ({"models": {"wage": "magic"}}, "a model is cart, ranks, quantile, logistic, margin"),
     "model of a category": ({"models": {"wed": "ranks"}}, "has categories"),
     "model of another": ({"models": {"wed": cf.CartSynthesis("job")}}, "must draw this variable alone"),
     "models": ({"models": "cart"}, "leads from names"),

@@ -17,6 +17,7 @@ WORDS = {
     "topcode": "Cap high values", "bottomcode": "Cap low values", "microaggregate": "Averages of small groups",
     "local_suppression": "Hide single values", "sample": "Release a sample", "drop": "Leave it out",
     "cart_synthesis": "Synthetic, from trees", "normal_synthesis": "Synthetic, from a regression",
+    "logistic_synthesis": "Synthetic, from a logistic regression",
     "quantile_regression": "Synthetic, from quantiles", "hot_deck": "Values of somebody alike",
 }  # fmt: skip
 """Methods as the list of offers names them; others by their own name."""

@@ -16,17 +16,21 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 U64 = NDArray[np.uint64]
+Codes = NDArray[np.integer[Any]]
 
 LANES = (b"confide digest 0", b"confide digest 1")
 NULL = 0x6E756C6C6E756C6C
 WIDE = ("UInt64", "Int128", "UInt128")
 """Whole numbers that 64 bits with a sign may not hold; they are read as text."""
+MANY = 20_000
+"""Rows from which loops are compiled."""
 NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,18})(\.[0-9]{1,15})?", re.ASCII)
 """Text that a CSV reader takes for a number; a leading zero makes a code of it."""
 
@@ -50,6 +54,9 @@ class Digest:
     @classmethod
     def of(cls, frame: pl.DataFrame, first: int = 0) -> Digest:
         """Of a batch whose first row has this number in the file."""
+        names = tuple(sorted(frame.columns))
+        if frame.height >= MANY:
+            return cls(frame.height, names, _of_many(frame, first))
         sums = [0, 0]
         bits = {s.name: _bits(s) for s in frame.get_columns()}
         numbers = np.arange(first, first + frame.height, dtype=np.uint64)
@@ -58,7 +65,7 @@ class Digest:
             for name, x in bits.items():
                 total += _mixed(x[lane] + _constant(salt, name))
             sums[lane] = int(_mixed(total + _mixed(numbers + _constant(salt, None))).sum(dtype=np.uint64))
-        return cls(frame.height, tuple(sorted(frame.columns)), (sums[0], sums[1]))
+        return cls(frame.height, names, (sums[0], sums[1]))
 
     def merged(self, other: Digest) -> Digest:
         """Of the rows of both."""
@@ -71,6 +78,25 @@ class Digest:
         """As text, 64 digits."""
         text = repr((self.rows, self.names, self.sums))
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _of_many(frame: pl.DataFrame, first: int) -> tuple[int, int]:
+    """The sums of a batch of many rows, by compiled loops."""
+    from confide.core.random.digest_loops import add_bits, add_codes, add_whole, summed
+
+    total = np.zeros((2, frame.height), dtype=np.uint64)
+    for s in frame.get_columns():
+        constants = [_constant(salt, s.name) for salt in LANES]
+        if s.dtype.is_integer() and str(s.dtype) not in WIDE and not s.null_count():
+            add_whole(s.cast(pl.Int64).to_numpy().view(np.uint64), total, *constants)
+        elif s.dtype.is_numeric() and str(s.dtype) not in WIDE and not s.dtype.is_decimal():
+            add_bits(*_bits(s), total, *constants)
+        else:
+            codes, table = _coded(s)
+            add_codes(codes, _mixed(table + np.array(constants)), total)
+    row = np.uint64(first)
+    sums = [int(summed(lane, row, _constant(salt, None))) for lane, salt in zip(total, LANES, strict=True)]
+    return sums[0], sums[1]
 
 
 def row_hashes(frame: pl.DataFrame) -> U64:
@@ -100,9 +126,14 @@ def _bits(s: pl.Series) -> tuple[U64, U64]:
         return _twice(_whole(s))
     if s.dtype.is_float():
         return _twice(_real(s))
-    codes, texts = _distinct(s)
-    table = np.array([_of_text(t) for t in texts], dtype=np.uint64).reshape(-1, 2)
+    codes, table = _coded(s)
     return table[codes, 0], table[codes, 1]
+
+
+def _coded(s: pl.Series) -> tuple[Codes, U64]:
+    """Codes of values, and what stands for each of those in either lane, shape (values, 2)."""
+    codes, texts = _distinct(s)
+    return codes, np.array([_of_text(t) for t in texts], dtype=np.uint64).reshape(-1, 2)
 
 
 def _twice(x: U64) -> tuple[U64, U64]:
@@ -128,8 +159,12 @@ def _real(s: pl.Series) -> U64:
     return np.where(missing, np.uint64(NULL), _mixed(bits))
 
 
-def _distinct(s: pl.Series) -> tuple[NDArray[np.int64], list[str | None]]:
+def _distinct(s: pl.Series) -> tuple[Codes, list[str | None]]:
     """Codes of the distinct values, and each of those as text."""
+    if isinstance(s.dtype, pl.Enum):
+        texts = s.dtype.categories.to_list()
+        held = s.to_physical()
+        return (held.cast(pl.Int64).fill_null(len(texts)) if s.null_count() else held).to_numpy(), [*texts, None]
     text = _text(s)
     unique = text.unique(maintain_order=True)
     codes = text.to_frame("t").join(

@@ -111,7 +111,11 @@ class Counter:
         return min(int(self.uniform(ONE + row, word=word)[0] * limit), limit - 1)
 
     def order(self, rows: I64) -> I64:
-        return np.asarray(np.lexsort((self.words(rows, word=1), self.words(rows))), dtype=np.int64)
+        first = self.words(rows)
+        order = np.argsort(first)
+        if len(order) > 1 and bool((np.diff(first[order]) == 0).any()):  # ties are decided by a second word
+            order = np.lexsort((self.words(rows, word=1), first))
+        return np.asarray(order, dtype=np.int64)
 
     def sample(self, rows: I64, size: int) -> I64:
         return np.sort(self.order(rows)[:size])

@@ -27,6 +27,8 @@ def rebuilt(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _column(values: pl.Series) -> pl.Series:
     kind = values.dtype
+    if isinstance(kind, pl.Enum) and not values.null_count():
+        return values
     if isinstance(kind, (pl.Enum, pl.Categorical)):
         return values.cast(pl.String).cast(kind)
     if kind.is_nested() or kind.is_decimal() or kind in (pl.String, pl.Binary):

@@ -59,11 +59,7 @@ class Predictors:
     @classmethod
     def of(cls, records: Records, names: Sequence[str], where: str, rare: int = RARE) -> Predictors:
         parts: list[_Number | _Category] = []
-        raise_all(
-            f'{where}: "{v}" is missing in every record, so it predicts nothing; leave it out.'
-            for v in names
-            if records.n and bool(records[v].missing.all())
-        )
+        check_present(records, names, where)
         for v in names:
             part = _number(records[v]) if records[v].kind == "numeric" else _category(records[v], rare)
             if part is not None:
@@ -88,6 +84,15 @@ class Predictors:
     def width(self) -> int:
         """Columns of the matrix, the first one included."""
         return 1 + sum(1 + p.gaps if isinstance(p, _Number) else len(p.codes) for p in self.parts)
+
+
+def check_present(records: Records, names: Sequence[str], where: str) -> None:
+    """Refuse predictors without any value."""
+    raise_all(
+        f'{where}: "{v}" is missing in every record, so it predicts nothing; leave it out.'
+        for v in names
+        if records.n and bool(records[v].missing.all())
+    )
 
 
 def _number(column: Column) -> _Number | None:

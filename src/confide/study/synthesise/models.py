@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from confide.core.errors import InputError, Problems, did_you_mean
-from confide.frames.columns import F64, Column
-from confide.protect.methods.synthesis.cart import CartSynthesis
+from confide.protect.methods.synthesis.cart.cart import CartSynthesis
+from confide.protect.methods.synthesis.chosen import ordered, predictors_of
+from confide.protect.methods.synthesis.logistic import LogisticSynthesis
 from confide.protect.methods.synthesis.normal import NormalSynthesis
 from confide.protect.methods.synthesis.quantile.quantile_regression import QuantileRegression
 from confide.protect.methods.synthesis.recompute import Recompute
@@ -19,12 +18,9 @@ from confide.protect.seam.mechanism import Mechanism
 from confide.protect.shared.rules import Held, Sum
 from confide.study.synthesise.asked import Asked
 
-MODELS = ("cart", "ranks", "quantile", "margin")
-"""Models by name: the leaf of a tree, a regression of ranks, quantile regression, and the margin alone."""
-MOST_GIVEN = 25
-"""Predictors of a variable; of more, those that go with it most are taken."""
-LOOKED_AT = 2000
-"""Rows by which it is judged what goes with what."""
+MODELS = ("cart", "ranks", "quantile", "logistic", "margin")
+"""Models by name: the leaf of a tree, a regression of ranks, quantile and logistic regression, the margin alone."""
+NUMBERS = ("ranks", "quantile")
 
 Row = Mapping[str, Any]
 
@@ -52,14 +48,14 @@ def chosen_for(
 ) -> Chosen:
     """A plan for a file."""
     totals = {s.total: s for s in ruled.sums if s.total in asked.drawn and s.total not in models}
-    drawn = [v for v in ordered(asked, order) if v not in totals]
+    drawn = [v for v in ordered(asked.records, asked.drawn, order or (), asked.weight) if v not in totals]
     steps: list[Mechanism] = []
     rows: list[Row] = [_row(v, "kept", "", (), (), "kept as it is: stated") for v in asked.kept]
     rows += [_row(v, "kept", "", (), (), "one value for everybody, or none: nothing to draw") for v in asked.same]
     done, kept_by = list(asked.kept), dict.fromkeys((r.text for r in ruled.held), "")
     for v in drawn:
         rules = [r for r in ruled.held if v in r.names and {*r.names} <= {v, *done}]
-        given = chosen_predictors(asked, v, done, rules)
+        given = predictors_of(asked.records, v, done, {u for r in rules for u in r.names})
         step, why = _step(v, given, [r.text for r in rules], models.get(v), leaf, draw)
         why += (
             f" (of {len(done)}, those that go with it most)" if 0 < len(given) < len(done) and v not in models else ""
@@ -86,45 +82,6 @@ def chosen_for(
     return Chosen(plan, tuple({"order": k, **r} for k, r in enumerate(rows, 1)), kept_by)
 
 
-def ordered(asked: Asked, stated: Sequence[str] | None) -> list[str]:
-    """Those named first, in that order; then numbers, in the order of the file; then categories, those with few values
-    before those with many; a survey weight last."""
-    first = list(stated or ())
-
-    def place(v: str) -> tuple[bool, bool, int]:
-        column = asked.records[v]
-        number = column.kind == "numeric"
-        return v == asked.weight, not number, 0 if number else len(column.levels)
-
-    return [*first, *sorted((v for v in asked.drawn if v not in first), key=place)]
-
-
-def chosen_predictors(asked: Asked, v: str, done: Sequence[str], rules: Sequence[Held]) -> tuple[str, ...]:
-    """What a variable is drawn from: all that came before, or of many those that go with it most and those that share
-    a rule with it."""
-    able = [u for u in done if not bool(asked.records[u].missing.all())]
-    if len(able) <= MOST_GIVEN:
-        return tuple(able)
-    ruled = {u for r in rules for u in r.names}
-    rows = np.unique(np.linspace(0, asked.rows - 1, LOOKED_AT).astype(np.int64))
-    mine = _scores(asked.records[v].take(rows))
-    strength = {u: float(np.abs(mine.T @ _scores(asked.records[u].take(rows))).max()) for u in able}
-    best = sorted(able, key=lambda u: (u not in ruled, -strength[u]))[: max(MOST_GIVEN, len(ruled & {*able}))]
-    return tuple(u for u in able if u in best)
-
-
-def _scores(column: Column) -> F64:
-    """Standardised ranks of a number, or indicators of the ten commonest categories; columns of length one."""
-    if column.kind == "numeric":
-        x = np.argsort(np.argsort(np.nan_to_num(column.values, nan=-np.inf))).astype(float)[:, None]
-    else:
-        common = np.argsort(-np.bincount(column.values + 1))[:10]
-        x = (column.values[:, None] + 1 == common).astype(float)
-    x = x - x.mean(axis=0)
-    length = np.sqrt((x**2).sum(axis=0))
-    return np.asarray(x / np.where(length > 0, length, 1.0))
-
-
 def _step(
     v: str, given: tuple[str, ...], rules: Sequence[str], stated: Any, leaf: int, draw: bool
 ) -> tuple[Mechanism, str]:
@@ -139,9 +96,12 @@ def _step(
         ), "stated: a regression of ranks; keeps no rules"
     if stated == "quantile":
         return QuantileRegression(v, given=given), "stated: quantile regression; keeps no rules"
+    if stated == "logistic":
+        return LogisticSynthesis(v, given=given, draw=draw), "stated: a logistic regression; keeps no rules"
+    how = "bootstrap" if draw else "even"
     if stated == "margin":
-        return CartSynthesis(v, leaf=leaf, draw=draw), "stated: its margin alone, unrelated to all else"
-    return CartSynthesis(v, given=given, leaf=leaf, draw=draw, rules=tuple(rules)), why
+        return CartSynthesis(v, leaf=leaf, draw=how), "stated: its margin alone, unrelated to all else"
+    return CartSynthesis(v, given=given, leaf=leaf, draw=how, rules=tuple(rules)), why
 
 
 def _row(v: str, treated: str, model: str, given: Sequence[str], rules: Sequence[str], why: str) -> Row:
@@ -176,8 +136,11 @@ def checked_models(asked: Asked, models: Any, order: Any) -> tuple[dict[str, Any
         else:
             wrong = model not in MODELS
             problems.when(wrong, f"models: a model is {', '.join(MODELS)}, or a step such as CartSynthesis(...).")
-            number = v not in asked.drawn or asked.records[v].kind == "numeric" or model in ("cart", "margin")
-            problems.when(not number, f'models: "{v}" has categories, and "{model}" draws numbers.')
+            kind = asked.records[v].kind if v in asked.drawn else ""
+            wrong = kind == "categorical" and model in NUMBERS
+            problems.when(wrong, f'models: "{v}" has categories, and "{model}" draws numbers.')
+            wrong = kind == "numeric" and model == "logistic"
+            problems.when(wrong, f'models: "{v}" is a number, and "{model}" draws categories.')
             found[v] = model
     listed = None if order is None else [order] if isinstance(order, str) else list(order)
     for v in listed or ():

@@ -34,22 +34,13 @@ def test_cart_draws_numbers_and_categories_that_occur():
 
 def test_cart_leaves_are_as_large_as_asked():
     y = file(500)
-    fitted = cf.Plan([cf.CartSynthesis("income", given=["age", "sex"], leaf=20)]).protect(y, seed=1).compiled.fitted[0]
-    assert np.diff(fitted.starts).min() >= 20
-    rows = fitted.leaves(
-        fitted.predictors.matrix(cf.Plan([cf.CartSynthesis("income", given=["age", "sex"])]).encode(y))
-    )
-    for leaf in np.unique(rows):  # the values of a leaf are those of the records that lead to it
+    plan = cf.Plan([cf.CartSynthesis("income", given=["age", "sex"], leaf=20)])
+    tree = plan.protect(y, seed=1).compiled.fitted[0].tree
+    assert np.diff(tree.starts).min() >= 20
+    rows = tree.leaves(plan.encode(y))
+    for leaf in np.unique(rows):  # the values of a leaf are those of the records that lead to it, sorted
         inside = np.sort(y["income"].to_numpy()[rows == leaf])
-        assert np.array_equal(np.sort(fitted.values[fitted.starts[leaf] : fitted.starts[leaf + 1]]), inside)
-
-
-def test_cart_draws_by_the_bayesian_bootstrap():
-    """The mean of one leaf varies over copies by its weights and by the draws: twice the variance of draws alone."""
-    y = pl.DataFrame({"x": np.random.default_rng(0).normal(100, 10, 40)})
-    copies = cf.Plan([cf.CartSynthesis("x", leaf=40)]).protect(y, seed=1, copies=800)
-    ratio = np.var([c["x"].mean() for c in copies.data]) / (y["x"].var(ddof=0) / 40)
-    assert 1.7 < ratio < 2.3  # 800 copies: known to 5 percent; 1 for a plain bootstrap
+        assert np.array_equal(tree.values[tree.starts[leaf] : tree.starts[leaf + 1]], inside)
 
 
 def test_missing_values_and_no_predictors():
@@ -59,7 +50,7 @@ def test_missing_values_and_no_predictors():
     )
     z = released(y, cf.CartSynthesis("own"), cf.CartSynthesis("income", given=["own", "age"]))
     assert abs(z["income"].null_count() / 900 - 1 / 3) < 0.06
-    assert abs(z["own"].null_count() / 900 - 1 / 4) < 0.12  # one draw of the weights
+    assert z["own"].null_count() == 225  # one leaf, of which each value is drawn once
 
 
 def test_normal_has_the_moments_of_the_regression():
@@ -105,6 +96,8 @@ def test_parameters_are_drawn_once_a_copy():
 
 MISTAKES = {
     "leaf": (lambda: cf.CartSynthesis("income", leaf=0), "from 1 upwards"),
+    "draw": (lambda: cf.CartSynthesis("income", draw=True), "draw is 'even', 'independent' or 'bootstrap'"),
+    "smooth": (lambda: cf.CartSynthesis("income", smooth="yes"), "smooth is true or false"),
     "scale": (lambda: cf.NormalSynthesis("income", scale="log"), '"values" or "ranks"'),
     "alpha with predictors": (lambda: cf.NormalSynthesis("income", given="age", alpha=1.0), "without given"),
     "alpha": (lambda: cf.NormalSynthesis("income", alpha=0), "above zero"),

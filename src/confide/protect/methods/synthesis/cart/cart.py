@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from confide.core.errors import Problems
+from confide.core.errors import InputError, Problems
 from confide.core.random.draws import Draws
-from confide.frames.columns import F64, I64, Column, Records
+from confide.frames.columns import F64, I64, Column, Records, rounded
+from confide.protect.methods.synthesis.cart.leaf_draws import DRAWS, from_leaves, smoothed
+from confide.protect.methods.synthesis.cart.tree import Tree
 from confide.protect.methods.synthesis.from_others import FromOthers, says_nothing
 from confide.protect.methods.synthesis.in_turn import COUNTS, drawn, sets
 from confide.protect.seam.coarsening import Chain
@@ -22,7 +23,7 @@ from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.mechanism import Name, registered
 from confide.protect.seam.words import listed
 from confide.protect.shared.keeping_rules import broken, from_file
-from confide.protect.shared.predictors import Predictors
+from confide.protect.shared.predictors import Predictors, check_present
 from confide.protect.shared.rules import Held, held_rules
 from confide.protect.shared.standing_apart import States
 
@@ -39,19 +40,26 @@ TRIES = 10
 class CartSynthesis(FromOthers):
     r"""Draw a variable, a number or a category, from the leaf of a tree that its predictors lead to.
 
-    The tree is grown on original values until leaves have fewer than twice `leaf` records. A record then takes a value
-    of its leaf, by the Bayesian bootstrap: the leaf's values have weights drawn once from a Dirichlet distribution with
-    all parameters 1, and each record draws with these weights. Values released are values that occur (Reiter 2005b;
-    the default of synthpop): a leaf of few records, or a rare value in it, can repeat somebody's value. With
-    ``draw=False`` all values of a leaf are as likely: closer to the file, and copies differ less than the file leaves
-    uncertain.
+    The tree is grown on original values, by least squares for numbers and the Gini index for categories; a node of
+    three times `leaf` records or more is split where both parts have `leaf` or more. Categories of a predictor are
+    divided into two groups. A record then takes a value of its leaf. `draw` says how:
+
+    - "even": each value of the leaf is as likely as any other, and all are used as often as each other, as far as
+      numbers allow. Closest to the file.
+    - "independent": as likely, and each record draws by itself, as synthpop does by default.
+    - "bootstrap": the leaf's values have weights drawn once from a Dirichlet distribution with all parameters 1 (the
+      Bayesian bootstrap; Reiter 2005b), so that copies differ as much as the file leaves uncertain.
+
+    Values released are values that occur: a leaf of few records, or a rare value in it, can repeat somebody's value.
+    With `smooth` a number that fewer than three records of the file have is moved, evenly, to somewhere between half
+    the way to the next smaller and half the way to the next larger number of the file, in the file's precision.
 
     `rules` are statements that records keep, of this variable and of those given, as ``"age < 15 -> marital ==
     'never married'"`` or ``"wage <= income"``. A value that would break one is drawn again from the leaf, and after
     `TRIES` times from all values of the file that break none, or where all do, from those that break the fewest.
 
-    Given the variables it was drawn from, a value does not depend on the target's own: there is no evidence in it, at
-    any level.
+    Given the variables it was drawn from and the values in the leaf, a value does not depend on whose they were: there
+    is no evidence in it, at any level.
 
     >>> import confide as cf
     >>> cf.CartSynthesis("tenure", given=["age", "hh_income"]).stream
@@ -61,7 +69,8 @@ class CartSynthesis(FromOthers):
     variables: Name
     given: str | Sequence[str] = ()
     leaf: int = 5
-    draw: bool = True
+    draw: str = field(default="even", metadata={"choices": DRAWS})
+    smooth: bool = False
     rules: str | Sequence[str] = ()
 
     method: ClassVar[str] = "cart_synthesis"
@@ -70,7 +79,9 @@ class CartSynthesis(FromOthers):
         where, problems = self.where, self.check_names()
         wrong = isinstance(self.leaf, bool) or not isinstance(self.leaf, int) or self.leaf < 1
         problems.when(wrong, f"{where}: leaf is the smallest number of records in a leaf, from 1 upwards.")
-        self.true_or_false("draw", problems)
+        known = isinstance(self.draw, str) and self.draw in DRAWS
+        problems.when(not known, f"{where}: draw is {', '.join(map(repr, DRAWS[:-1]))} or {DRAWS[-1]!r}.")
+        self.true_or_false("smooth", problems)
         self._check_rules(problems)
         problems.tell()
 
@@ -118,61 +129,68 @@ class CartSynthesis(FromOthers):
 
     def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _FittedCart:  # noqa: ARG002
         column = original[self.variable]
-        if column.kind == "numeric":
-            predictors, states, x, y = self.two_parts(original, zeros=False)
-            return _FittedCart(self, predictors, states, *_grown(x, y, self.leaf, numbers=True))
         self.has_values(column)
+        check_present(original, self.given, self.where)
+        if column.kind == "numeric":
+            states = self.apart(original)
+            rows = np.flatnonzero(states[0].regular(column))
+            tree = Tree.of(original.take(rows), self.given, column.values[rows], self.leaf, numbers=True)
+            return _FittedCart(self, tree, *states)
+        if self.smooth:
+            raise InputError(f"{self.where}: smooth is for numbers, and this column has categories.")
+        return _FittedCart(self, Tree.of(original, self.given, column.values, self.leaf, numbers=False), None, None)
+
+    def apart(self, original: Records) -> tuple[States, Predictors | None]:
+        """Who stands apart (missing values, answer codes), and what that is predicted from where somebody does."""
+        column = original[self.variable]
+        if bool(column.usable.all()):
+            return States.of(column, Predictors((), ()), np.ones((original.n, 1)), zeros=False), None
         predictors = Predictors.of(original, self.given, self.where)
-        grown = _grown(predictors.matrix(original), column.values, self.leaf, numbers=False)
-        return _FittedCart(self, predictors, None, *grown)
+        return States.of(column, predictors, predictors.matrix(original), zeros=False), predictors
 
 
 @dataclass(frozen=True, eq=False)
 class _FittedCart(Fitted):
-    """`values`: values of the file, leaf after leaf; `starts`: where each leaf begins, and the end. `tree`: None for
-    one leaf alone. `states`: None for a category, where missing is a value like others."""
+    """`states`: None for a category, where missing is a value like others; `predictors`: of states, None for one."""
 
     step: CartSynthesis
-    predictors: Predictors
+    tree: Tree
     states: States | None
-    tree: Any
-    number: I64
-    values: NDArray[Any]
-    starts: I64
+    predictors: Predictors | None
 
     def apply(self, original: Records, current: Records, draws: Draws) -> Applied:
         column = current[self.step.variable]
-        x = self.predictors.matrix(current)
-        state = self._states(x, draws, current.rows)
-        weight = np.ones(len(self.values))
-        if self.step.draw:
-            weight = draws.of("weight").exponential(np.arange(len(self.values)))
-        made = column.with_values(self._drawn(x, state, weight, draws, current.rows))
+        made = column.with_values(self._drawn(column, current, draws))
         rules = held_rules(self.step.rules, self.step.where)
         if rules:
-            made = self._kept(made, original, current, (x, weight), draws, rules)
+            made = self._kept(made, original, current, draws, rules)
         return Applied([made])
 
-    def _states(self, x: F64, draws: Draws, rows: I64, attempt: int = 0) -> I64:
-        """Which of the values that stand apart, or none (0), for each row of the design."""
-        return np.zeros(len(x), dtype=np.int64) if self.states is None else self.states.draw(x, draws, rows, attempt)
+    def _states(self, current: Records, draws: Draws, attempt: int) -> I64:
+        """Which of the values that stand apart, or none (0), for each record."""
+        if self.states is None:
+            return np.zeros(current.n, dtype=np.int64)
+        x = np.ones((current.n, 1)) if self.predictors is None else self.predictors.matrix(current)
+        return self.states.draw(x, draws, current.rows, attempt)
 
-    def _drawn(
-        self, x: F64, state: I64, weight: F64, draws: Draws, rows: I64, attempt: int = 0
-    ) -> NDArray[Any]:  # fmt: skip
-        """A value for each row of the design: that of its state, or one of its leaf."""
-        drawn = np.full(len(x), np.nan)
+    def _drawn(self, column: Column, current: Records, draws: Draws, attempt: int = 0) -> NDArray[Any]:
+        """A value for each record: that of its state, or one of its leaf."""
+        state = self._states(current, draws, attempt)
+        drawn: F64 = np.full(current.n, np.nan)
         at = np.flatnonzero(state == 0)
-        if len(self.values) and len(at):
-            drawn[at] = self.values[self._donors(self.leaves(x[at]), weight, draws.uniform(rows[at], attempt))]
+        if len(self.tree.values) and len(at):
+            some = current if len(at) == current.n else current.take(at)
+            leaf = self.tree.leaves(some)
+            drawn[at] = from_leaves(self.tree, leaf, self.step.draw, draws, some.rows, attempt)
+            if self.step.smooth:
+                u = draws.of("smooth").uniform(some.rows, attempt)
+                drawn[at] = rounded(smoothed(drawn[at], self.tree.values, u), column.step)
         return drawn.astype(np.int64) if self.states is None else self.states.placed(state, drawn)
 
     def _kept(
-        self, made: Column, original: Records, current: Records, model: tuple[F64, F64], draws: Draws,
-        rules: Sequence[Held],
+        self, made: Column, original: Records, current: Records, draws: Draws, rules: Sequence[Held]
     ) -> Column:  # fmt: skip
         """The same, drawn again where a rule is broken: from the leaf, then from the whole file."""
-        x, weight = model
         values = made.values.copy()
         names = tuple(dict.fromkeys(v for r in rules for v in r.names if v != made.name))
         beside = current.select(names)
@@ -184,9 +202,7 @@ class _FittedCart(Fitted):
         for attempt in range(1, TRIES + 1):
             if not len(left):
                 return made.with_values(values)
-            rows = current.rows[left]
-            state = self._states(x[left], draws, rows, attempt)
-            values[left] = self._drawn(x[left], state, weight, draws, rows, attempt)
+            values[left] = self._drawn(made, current.take(left), draws, attempt)
             left = wrong(left)
         if len(left):
             pool = original[made.name]
@@ -194,36 +210,5 @@ class _FittedCart(Fitted):
             values[left] = from_file(rules, beside.take(left), pool, values[left], u)
         return made.with_values(values)
 
-    def leaves(self, x: F64) -> I64:
-        """The leaf of each record, counted from 0."""
-        if self.tree is None:
-            return np.zeros(len(x), dtype=np.int64)
-        return np.asarray(self.number[self.tree.apply(x[:, 1:].astype(np.float32))])
-
-    def _donors(self, leaf: I64, weight: F64, u: F64) -> I64:
-        """A position in `values` for each record, inside its leaf, in proportion to the weights."""
-        total = np.concatenate([[0.0], np.cumsum(weight)])
-        low, high = total[self.starts[leaf]], total[self.starts[leaf + 1]]
-        at = np.searchsorted(total, low + u * (high - low), side="right") - 1
-        return np.asarray(np.clip(at, self.starts[leaf], self.starts[leaf + 1] - 1))
-
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
         return says_nothing(view, about)
-
-
-def _grown(x: F64, y: NDArray[Any], leaf: int, numbers: bool) -> tuple[Any, I64, NDArray[Any], I64]:
-    """A tree, the number of each of its leaves, and the file's values in the order of leaves."""
-    if x.shape[1] < 2 or len(y) < 2 * leaf:
-        return None, np.zeros(1, dtype=np.int64), y, np.array([0, len(y)])
-    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-
-    grow = DecisionTreeRegressor if numbers else DecisionTreeClassifier
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that a category has many levels is no news to who named it
-        tree = grow(min_samples_leaf=leaf, random_state=0).fit(x[:, 1:], y)
-    found = tree.apply(x[:, 1:].astype(np.float32))
-    nodes, of, count = np.unique(found, return_inverse=True, return_counts=True)
-    number = np.full(tree.tree_.node_count, -1, dtype=np.int64)
-    number[nodes] = np.arange(len(nodes))
-    order = np.argsort(of, kind="stable")
-    return tree, number, y[order], np.concatenate([[0], np.cumsum(count)]).astype(np.int64)

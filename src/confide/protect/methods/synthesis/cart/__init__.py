@@ -1,0 +1,1 @@
+"""Synthetic values from the leaves of trees."""
