@@ -1,0 +1,89 @@
+"""Questions about single targets of a file larger than memory."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from confide.attack.engine.posterior import log_weights
+from confide.attack.engine.prepare import Prepared
+from confide.attack.results.units import many_targets
+from confide.core.errors import InputError
+from confide.core.scale.engine import COUNT
+from confide.core.scale.rows_alike import canonical
+from confide.frames.columns import F64, Bools
+
+if TYPE_CHECKING:
+    from confide.attack.scanned.result import ScannedAttack
+    from confide.protect.scanned.release import ScannedRelease
+
+_LAST: weakref.WeakKeyDictionary[ScannedAttack, Prepared] = weakref.WeakKeyDictionary()
+
+
+def posterior(attack: ScannedAttack, target: int) -> pl.DataFrame:
+    """All candidates of a target, the likeliest first."""
+    n = many_targets(attack.merged)
+    if isinstance(target, bool) or not isinstance(target, (int, np.integer)) or not 0 <= target < n:
+        raise InputError(f"target is a position from 0 to {n - 1}.")
+    ready, place = _prepared(attack, int(target))
+    scene, at_target = ready.scene_of(place)
+    at, parts = log_weights(scene, at_target)
+    p = np.zeros(scene.case.released.n)
+    if len(at):
+        weights = np.sum(list(parts.values()), axis=0)
+        if np.isfinite(weights).any():
+            scale = _log_scale(attack, ready, place)
+            p[scene.rows[at]] = np.exp(weights - weights.max() - scale)
+    candidate = np.zeros(scene.case.released.n, dtype=bool)
+    candidate[scene.rows[at]] = True
+    return _rows(attack, ready, candidate, p)
+
+
+def _prepared(attack: ScannedAttack, target: int) -> tuple[Prepared, int]:
+    """The attack up to its loops, and the target's place in it."""
+    found = _LAST.get(attack)
+    if found is None:
+        _LAST.clear()
+        found = _LAST[attack] = attack.files.prepare(attack.stated)
+    if attack.stated is not None:
+        return found, target
+    names = [v for v in attack.files.counted.original.columns if not v.startswith(COUNT)]
+    row = _original_row(attack.release, target, attack.intruder.membership == "in_file")
+    mine = canonical(attack.release.original.slice(row, 1, names))
+    every = attack.files.counted.original.select(names).with_row_index("__place")
+    at = int(mine.join(every, on=names, nulls_equal=True)["__place"][0])
+    return found, int(np.flatnonzero(attack.files.counted.pair_original == at)[0])
+
+
+def _original_row(release: ScannedRelease, target: int, everybody: bool) -> int:
+    """The original row of a target: the people behind released rows count in the order of the original."""
+    n = release.original.height
+    if everybody or release.released.height == n:
+        return target
+    there = np.zeros(n, dtype=bool)
+    for rows in release.links():
+        there[rows] = True
+    return int(np.flatnonzero(there)[target])
+
+
+def _log_scale(attack: ScannedAttack, ready: Prepared, place: int) -> float:
+    """log of the sum of all weights relative to the largest: that of the likeliest is -log p_max."""
+    unit = place if ready.of is None else int(ready.of[place])
+    return -float(np.log(attack.merged["p_max"][unit]))
+
+
+def _rows(attack: ScannedAttack, ready: Prepared, candidate: Bools, p: F64) -> pl.DataFrame:
+    """The released rows that hold what the candidates hold."""
+    names = [v for v in attack.files.counted.released.columns if not v.startswith(COUNT)]
+    place = ready.files.released.of
+    assert place is not None
+    raw = np.flatnonzero(candidate[place])
+    table = attack.files.counted.released.select(names)[raw].with_columns(pl.Series("p", p[place[raw]]))
+    found = [pl.DataFrame(schema={"row": pl.Int64, "p": pl.Float64})]
+    for first, batch in attack.release.released.batches(names):
+        some = canonical(batch).with_row_index("row", offset=first)
+        found.append(some.join(table, on=names, nulls_equal=True).select(pl.col("row").cast(pl.Int64), "p"))
+    return pl.concat(found).sort(pl.col("p"), pl.col("row"), descending=[True, False])
