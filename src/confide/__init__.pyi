@@ -46,6 +46,8 @@ from confide.frames.counts import counts as counts
 from confide.frames.hierarchies.hierarchy import Hierarchy as Hierarchy
 from confide.frames.roles.result import Roles as Roles
 from confide.frames.roles.result import roles as roles
+from confide.frames.scan.scan import Scan as Scan
+from confide.frames.scan.scan import scan as scan
 from confide.measure.combining import Combined as Combined
 from confide.measure.combining import combine as combine
 from confide.measure.combining import combine_frames as combine_frames
@@ -99,6 +101,7 @@ from confide.protect.methods.topcode import Topcode as Topcode
 from confide.protect.plan import Plan as Plan
 from confide.protect.release import Release as Release
 from confide.protect.replay import replay as replay
+from confide.protect.scanned.release import ScannedRelease as ScannedRelease
 from confide.protect.simulate_targets import simulate_targets as simulate_targets
 from confide.study.advise.advise import advise as advise
 from confide.study.advise.offers import Offers as Offers

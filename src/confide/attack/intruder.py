@@ -316,8 +316,9 @@ class Intruder(Statement):
         from confide.attack.engine.run import run_attack
         from confide.attack.results.copies import attack_copies
         from confide.protect.copies import Copies
+        from confide.protect.scanned.release import ScannedRelease
 
-        if hasattr(release, "links"):
+        if isinstance(release, ScannedRelease):
             from confide.attack.scanned.run import attack_scanned
 
             return attack_scanned(

@@ -126,10 +126,28 @@ class Records(Mapping[str, Column]):
         """How many records each one stands for, shape (n,)."""
         return np.ones(self.n) if self.count is None else self.count
 
+    def count_of(self, name: str) -> F64 | None:  # noqa: ARG002 - of `Margins`
+        """The same for the values of one variable; None for one each."""
+        return self.count
+
     def replaced(self, columns: Iterable[Column]) -> Records:
         """The same records with some variables replaced or added."""
         every = (self._columns | {c.name: c for c in columns}).values()
         return Records(every, self.n, self.rows, self.units, self.file, self.count)
+
+
+class Margins(Records):
+    """Variables each by itself: its distinct values, and how many records have each."""
+
+    def __init__(self, columns: Iterable[Column], counts: Mapping[str, F64], file: int) -> None:
+        held = list(columns)
+        first = held[0].name if held else ""
+        n = len(held[0]) if held else 1
+        super().__init__(held, n, file=file, count=counts[first] if held else np.array([float(file)]))
+        self._counts = counts
+
+    def count_of(self, name: str) -> F64:
+        return self._counts[name]
 
 
 def alike(a: Records, b: Records) -> bool:

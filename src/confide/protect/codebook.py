@@ -56,7 +56,11 @@ def follows_rows(values: pl.Series) -> bool:
     if not isinstance(values.dtype, pl.Enum):
         return False
     seen = pl.DataFrame({"level": values.to_physical(), "row": range(len(values))}).drop_nulls()
-    first = seen.group_by("level").agg(pl.col("row").min()).sort("level")["row"]
+    return listed_by_rows(seen.group_by("level").agg(pl.col("row").min()).sort("level")["row"])
+
+
+def listed_by_rows(first: pl.Series) -> bool:
+    """The same, from the first row that has each category, in the order of categories."""
     if len(first) <= MANY:
         return False
     places = first.rank().to_numpy()

@@ -61,6 +61,7 @@ class RankSwap(Mechanism):
     method: ClassVar[str] = "rank_swap"
     role: ClassVar[str] = "random"
     by_order: ClassVar[bool] = False
+    margins: ClassVar[bool] = True
     guesses: ClassVar[Mapping[str, Check]] = {"window": wrong_window}
 
     def __post_init__(self) -> None:
@@ -117,7 +118,17 @@ class RankSwap(Mechanism):
                 f'RankSwap("{v}"): a later step merges moved values with those that are left alone (zeros, answer '
                 "codes). Coarsen before the swap, or use keep_zeros=False."
             )
-        return _FittedRankSwap(self, apart, RankScale.of(column.values[regular]), column)
+        count = current.count_of(v)
+        scale = RankScale.of(column.values[regular], None if count is None else count[regular])
+        return _FittedRankSwap(self, apart, scale, column.codebook())
+
+    def at_once(self) -> str:
+        if self.exchange:
+            return (
+                f"{self.where}: exchange=True pairs all records at once, so it is not for files read in parts. "
+                "Leave it out: each record then copies a value near its own."
+            )
+        return ""
 
 
 def _ranks_of(s: Subject, share: float) -> int:

@@ -42,11 +42,16 @@ class RankScale:
     n: int
 
     @classmethod
-    def of(cls, values: F64) -> RankScale:
-        """The scale of a file's values, all finite."""
-        distinct, counts = np.unique(np.asarray(values, dtype=np.float64), return_counts=True)
+    def of(cls, values: F64, count: F64 | None = None) -> RankScale:
+        """The scale of a file's values, all finite; `count`: how many records have each, None for one each."""
+        distinct, of = np.unique(np.asarray(values, dtype=np.float64), return_inverse=True)
+        counts = np.bincount(of, weights=count).astype(np.int64)
         after = np.cumsum(counts, dtype=np.int64)
-        return cls(distinct, after - counts, after - 1, len(values))
+        return cls(distinct, after - counts, after - 1, int(counts.sum()))
+
+    def at(self, ranks: I64) -> F64:
+        """The values that hold these ranks."""
+        return np.asarray(self.values[np.searchsorted(self.lo, ranks, side="right") - 1])
 
     def place(self, y: F64) -> tuple[I64, I64]:
         """Ranks lo..hi of each value; of one that is not in the file the one rank next to it, on the nearer side."""

@@ -46,6 +46,8 @@ class CartSynthesis(FromOthers):
     ``draw=False`` all values of a leaf are as likely: closer to the file, and copies differ less than the file leaves
     uncertain.
 
+    With `learn` the tree is grown on so many records, drawn at random, in place of all.
+
     `rules` are statements that records keep, of this variable and of those given, as ``"age < 15 -> marital ==
     'never married'"`` or ``"wage <= income"``. A value that would break one is drawn again from the leaf, and after
     `TRIES` times from all values of the file that break none, or where all do, from those that break the fewest.
@@ -63,6 +65,7 @@ class CartSynthesis(FromOthers):
     leaf: int = 5
     draw: bool = True
     rules: str | Sequence[str] = ()
+    learn: int | None = None
 
     method: ClassVar[str] = "cart_synthesis"
 
@@ -116,11 +119,21 @@ class CartSynthesis(FromOthers):
                 idle = self.variable not in rule.names
                 problems.when(idle, f"{self.where}: a rule does not speak of this variable; leave it out.")
 
+    def at_once(self) -> str:
+        if self.rules:
+            return (
+                f"{self.where}: rules may draw from all values of the file at once, so they are not for files that are "
+                "read in parts. Leave rules out, or read the file into memory (cf.read)."
+            )
+        return super().at_once()
+
     def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _FittedCart:  # noqa: ARG002
         column = original[self.variable]
         if column.kind == "numeric":
             predictors, states, x, y = self.two_parts(original, zeros=False)
             return _FittedCart(self, predictors, states, *_grown(x, y, self.leaf, numbers=True))
+        original = self.learnt(original)
+        column = original[self.variable]
         self.has_values(column)
         predictors = Predictors.of(original, self.given, self.where)
         grown = _grown(predictors.matrix(original), column.values, self.leaf, numbers=False)
