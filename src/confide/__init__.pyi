@@ -31,6 +31,7 @@ from confide.core.documents.toml import to_toml as to_toml
 from confide.core.errors import InputError as InputError
 from confide.core.random.vault import Vault as Vault
 from confide.core.scale.local import Local as Local
+from confide.core.scale.spark import Spark as Spark
 from confide.core.version import __version__ as __version__
 from confide.demo import codebook as codebook
 from confide.demo import demo as demo

@@ -17,6 +17,7 @@ from confide.core.result import Result
 from confide.core.upward import upward
 
 if TYPE_CHECKING:
+    from confide.attack.scanned.buckets import Bucketed
     from confide.attack.scanned.distinct_files import DistinctFiles, StatedTargets
     from confide.frames.scan.scan import Scan
     from confide.measure.risk.calibration import Calibration
@@ -39,7 +40,7 @@ class ScannedAttack(Result):
     treatments: Sequence[Treatment]
     seconds: float
     pairs: tuple[float, float]
-    files: DistinctFiles = field(repr=False)
+    files: DistinctFiles | Bucketed = field(repr=False)
     stated: StatedTargets | None = field(default=None, repr=False)
     folder: Path | None = None
     people: Sequence[PeopleModel] = ()

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
-import secrets
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 from confide.core.errors import InputError, system_reason
+from confide.core.files.atomic import system_code
+from confide.core.files.folders import settle_folder, temporary_folder
 
 
 @contextlib.contextmanager
@@ -27,36 +26,11 @@ def whole_folder(path: str | os.PathLike[str], private: bool = False) -> Iterato
     (['units'], ['part'])
     """
     target = check_new_folder(path)
-    temporary = target.parent / f".{target.name}-{os.getpid()}-{secrets.token_hex(8)}-unfinished"
-    try:
+    with explained(f"The folder {target} cannot be written"):
         target.parent.mkdir(parents=True, exist_ok=True)
-        _remove_dead(target)
-        temporary.mkdir(mode=0o700 if private else 0o777)
-        try:
-            yield temporary
-            if target.exists():
-                target.rmdir()
-            os.replace(temporary, target)
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
-    except OSError as cause:
-        if cause.errno is None:
-            raise
-        raise InputError(f"The folder {path} cannot be written: {system_reason(cause)}.") from cause
-
-
-def _remove_dead(target: Path) -> None:
-    """Remove what killed processes of this machine left of the same folder."""
-    name = re.compile(rf"\.{re.escape(target.name)}-([0-9]+)-[0-9a-f]{{16}}-unfinished")
-    for entry in [e for e in os.scandir(target.parent) if name.fullmatch(e.name)]:
-        found = name.fullmatch(entry.name)
-        assert found is not None
-        try:
-            os.kill(int(found[1]), 0)
-        except ProcessLookupError:
-            shutil.rmtree(entry.path, ignore_errors=True)
-        except OSError:
-            pass  # it lives, and is another user's
+        with temporary_folder(target.parent) as made:
+            yield made
+            settle_folder(made, target, overwrite=False, private=private)
 
 
 def check_new_folder(path: str | os.PathLike[str]) -> Path:
@@ -69,3 +43,17 @@ def check_new_folder(path: str | os.PathLike[str]) -> Path:
     if there:
         raise InputError(f"{target} exists and is not overwritten; give the name of a new folder.")
     return target
+
+
+@contextlib.contextmanager
+def explained(what: str, then: str = "") -> Iterator[None]:
+    """An error of the system in the block as a sentence that begins with `what`."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as cause:
+        code = system_code(cause)
+        if code is None:
+            raise
+        raise InputError(f"{what}: {system_reason(OSError(code, os.strerror(code)))}.{then}") from cause

@@ -29,6 +29,8 @@ LEAST = 256 * 2**20
 TOGETHER = 2**20
 """Rows whose codes are looked at together."""
 NOBODY = -1
+MOST = 10_000
+"""Buckets at most."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,9 @@ class Local:
 
     `memory`: what the work may take beside the program itself, as "4GB". `scratch`: the folder for what is put aside;
     microdata are in it, so name one on a disk that is approved for them (default: the system's temporary folder). It is
-    made private and is removed in any case. `batch`: rows that are read at a time; it never changes a result.
+    made private and is removed in any case. `batch`: rows that are read at a time. `buckets`: into so many
+    parts a file is cut of which too few rows are alike; by default that is done only where distinct rows do not fit into
+    memory, with as many buckets as memory asks for. Neither changes a result.
 
     >>> import confide as cf
     >>> cf.Local(memory="2GB").bytes
@@ -47,12 +51,15 @@ class Local:
     memory: str | float = "4GB"
     scratch: str | os.PathLike[str] | None = None
     batch: int = field(default=200_000, metadata={"lowest": 1})
+    buckets: int | None = None
 
     def __post_init__(self) -> None:
         if self.bytes < LEAST:
             raise InputError(f"Local: memory is at least 256MB, not {self.memory!r}.")
         if isinstance(self.batch, bool) or not isinstance(self.batch, int) or self.batch < 1:
             raise InputError("Local: batch is how many rows are read at a time, from 1 upwards.")
+        if self.buckets is not None and (not isinstance(self.buckets, int) or not 1 <= self.buckets <= MOST):
+            raise InputError(f"Local: buckets is a whole number from 1 to {MOST:,}.")
 
     @property
     def bytes(self) -> int:
