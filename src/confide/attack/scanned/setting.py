@@ -96,9 +96,12 @@ class Setting:
     def as_release(self) -> Release:
         """What printouts ask of a release."""
         numbers = [decode(c) for c in self.case.original.values() if c.kind == "numeric"]
-        frame = pl.DataFrame(numbers)
-        before = Encoded(frame, self.release.original.schema, count=self.case.original_count)
-        return Release(self.release.plan, frame, frame, frame, None, None, self.release.compiled, None, before)
+        original = pl.DataFrame(numbers)
+        released = pl.DataFrame(schema=dict.fromkeys(self.release.public_variables, pl.Null))
+        before = Encoded(original, self.release.original.schema, count=self.case.original_count)
+        return Release(
+            self.release.plan, released, released, original, None, None, self.release.compiled, None, before
+        )  # fmt: skip
 
 
 def _check(intruder: Intruder) -> None:
