@@ -27,6 +27,7 @@ from confide.attack.results.clearing import Clearing as Clearing
 from confide.attack.results.contributions import Contributions as Contributions
 from confide.attack.results.copies import Averaged as Averaged
 from confide.attack.results.cost import AttackCost as AttackCost
+from confide.attack.scanned.result import ScannedAttack as ScannedAttack
 from confide.core.documents.toml import to_toml as to_toml
 from confide.core.errors import InputError as InputError
 from confide.core.random.vault import Vault as Vault

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,10 @@ import polars as pl
 import pytest
 
 import confide as cf
+from confide.attack.scanned.buckets import Bucketed
 from confide.attack.scanned.result import ScannedAttack
-from confide.attack.scanned.run import attack_scanned
-from confide.core.scale.engine import Engine
 from confide.core.scale.local import Local
-from tests.helpers.batches import InBatches
+from tests.helpers.scanned_release import in_files
 
 N = 600
 KEYS = ["sex", "race", "marital", "age"]
@@ -64,30 +63,23 @@ def people() -> pl.DataFrame:
     )  # fmt: skip
 
 
-Attacked = Callable[[cf.Intruder, cf.Release, Any, Any], ScannedAttack]
-
-
-def by(engine: Engine | None, cuts: tuple[int, ...], out: Path) -> Attacked:
-    def attack(intruder: cf.Intruder, release: cf.Release, targets: Any = None, truth: Any = None) -> ScannedAttack:
-        files = InBatches.of(release, cuts)
-        return attack_scanned(
-            intruder, files, targets, truth, out=out / "units", engine=engine, threads=1, progress=False
-        )  # type: ignore[arg-type]
-
-    return attack
+@lru_cache
+def made(case: str) -> tuple[cf.Intruder, cf.Release, cf.Attack]:
+    """A case attacked in memory, once for all engines."""
+    steps, who = CASES[case]
+    drop = ["tenure"] if case == "not released" else []
+    release = cf.Plan(steps, identifiers=["id"], drop=drop).protect(people(), seed=1)
+    intruder = cf.Intruder(**who)
+    return intruder, release, intruder.attack(release, progress=False)
 
 
 ENGINES = {
-    "one batch": (Local(), ()),
-    "small batches": (Local(batch=97), ()),
-    "odd files, one empty": (Local(batch=50), (1, 1, 300)),
+    "merged": (Local(), ()),
+    "merged, small batches": (Local(batch=97), (1, 1, 300)),
+    "buckets": (Local(batch=170, buckets=7), (1, 1, 300)),
 }
-
-
-@pytest.fixture(params=ENGINES)
-def attacked(request: pytest.FixtureRequest, tmp_path: Path) -> Attacked:
-    engine, cuts = ENGINES[request.param]
-    return by(engine, cuts, tmp_path)
+"""With the places at which the original is cut into files: one of them is empty, one has a row that is alone."""
+ONLY_MERGED = ("average", "average noise", "exact", "beliefs released")
 
 
 def same(whole: cf.Attack, parts: ScannedAttack, units: pl.DataFrame) -> None:
@@ -108,15 +100,18 @@ def same(whole: cf.Attack, parts: ScannedAttack, units: pl.DataFrame) -> None:
     assert parts.treatments == tuple(whole.treatments)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("case", CASES)
-def test_the_same_as_in_memory(case: str, attacked: Attacked) -> None:
-    steps, who = CASES[case]
-    drop = ["tenure"] if case == "not released" else []
-    release = cf.Plan(steps, identifiers=["id"], drop=drop).protect(people(), seed=1)
-    intruder = cf.Intruder(**who)
-    whole, parts = intruder.attack(release), attacked(intruder, release, None, None)
-    assert parts.folder is not None
-    same(whole, parts, pl.read_parquet(parts.folder))
+def test_the_same_as_in_memory(case: str, engine: str, tmp_path: Path) -> None:
+    intruder, release, whole = made(case)
+    local, cuts = ENGINES[engine]
+    files = in_files(release, tmp_path, cuts)
+    if case in ONLY_MERGED and local.buckets is not None:
+        with pytest.raises(cf.InputError, match="Too few rows are alike, and"):
+            intruder.attack(files, engine=local)
+        return
+    parts = intruder.attack(files, out=tmp_path / "units", engine=local, progress=False)
+    same(whole, parts, parts.units.collect())
     np.testing.assert_allclose(parts.calibration().z, whole.calibration().z, atol=1e-9)
     for target in (0, whole.units.height - 1):
         a, b = (each.posterior(target).sort("row") for each in (whole, parts))
@@ -124,18 +119,51 @@ def test_the_same_as_in_memory(case: str, attacked: Attacked) -> None:
         np.testing.assert_allclose(b["p"].to_numpy(), a["p"].to_numpy(), rtol=1e-9)
 
 
+@pytest.mark.parametrize("buckets", [1, 64])
+@pytest.mark.parametrize("case", ["noise", "one swap unknown", "in file"])
+def test_any_number_of_buckets(case: str, buckets: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a bucket has more targets than are attacked together."""
+    monkeypatch.setattr("confide.attack.scanned.bucket.PIECE", 50)
+    intruder, release, whole = made(case)
+    files = in_files(release, tmp_path, (200, 450))
+    parts = intruder.attack(files, out=tmp_path / "units", engine=Local(batch=90 + buckets, buckets=buckets))
+    same(whole, parts, parts.units.collect())
+
+
+def test_buckets_where_memory_asks_for_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Distinct rows that do not fit are attacked in buckets without being asked; those of a few stay as they are."""
+    monkeypatch.setattr("confide.core.scale.local.bytes_of_row", lambda _: 2**20)
+    intruder, release, whole = made("noise")
+    parts = intruder.attack(in_files(release, tmp_path), out=tmp_path / "units", engine=Local(memory="256MB"))
+    assert isinstance(parts.files, Bucketed)
+    same(whole, parts, parts.units.collect())
+    with pytest.raises(cf.InputError, match="Too few rows are alike"):
+        intruder.attack(parts.release, people().head(3), engine=Local(memory="256MB"))
+
+
 @pytest.mark.parametrize("truth", ["rows", "identifiers", "nobody"])
-def test_stated_targets_and_intervals(truth: str, attacked: Attacked) -> None:
+def test_stated_targets_and_intervals(truth: str, tmp_path: Path) -> None:
     release = cf.Plan([*SWAPS, cf.Sample(fraction=0.7)], identifiers=["id"]).protect(people(), seed=1)
     rows = np.arange(0, N, 7)
     targets = people()[rows].with_columns(low=pl.col("age") - 3, high=pl.col("age") + 3)
-    given: Any = None if truth == "identifiers" else rows
+    given: Any = rows if truth == "rows" else None
     if truth == "nobody":
-        targets, given = targets.drop("id"), None
+        targets = targets.drop("id")
     intruder = cf.Intruder(knows=["sex", "race", "marital"], between={"age": ("low", "high")})
-    whole, parts = intruder.attack(release, targets, given), attacked(intruder, release, targets, given)
-    assert parts.folder is not None
-    same(whole, parts, pl.read_parquet(parts.folder))
+    files = in_files(release, tmp_path, (250,))
+    whole = intruder.attack(release, targets, given)
+    parts = intruder.attack(files, targets, given, out=tmp_path / "units", engine=Local(batch=97))
+    same(whole, parts, parts.units.collect())
     a, b = (each.posterior(3).sort("row") for each in (whole, parts))
     assert a["row"].equals(b["row"])
     np.testing.assert_allclose(b["p"].to_numpy(), a["p"].to_numpy(), rtol=1e-9)
+
+
+def test_a_population_that_is_given(tmp_path: Path) -> None:
+    release = cf.Plan([*SWAPS, cf.Sample(fraction=0.7)], identifiers=["id"]).protect(people(), seed=1)
+    everybody = pl.concat([people(), people()]).select(KEYS)
+    intruder = cf.Intruder(knows=KEYS, membership=cf.Unsure(population=everybody))
+    whole, files = intruder.attack(release), in_files(release, tmp_path, (250,))
+    for k, engine in enumerate([Local(batch=97), Local(batch=97, buckets=5)]):
+        parts = intruder.attack(files, out=tmp_path / f"units {k}", engine=engine)
+        same(whole, parts, parts.units.collect())

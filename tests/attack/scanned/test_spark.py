@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import confide as cf
-from tests.attack.scanned.test_every_engine import CASES, KEYS, SWAPS, N, people, same
+from tests.attack.scanned.test_every_engine import KEYS, SWAPS, N, made, people, same
 from tests.helpers.scanned_release import in_files
 
 TRIED = ("swaps", "grouped, group unknown", "noise", "in file", "weights", "average")
@@ -19,11 +19,9 @@ TRIED = ("swaps", "grouped, group unknown", "noise", "in file", "weights", "aver
 @pytest.mark.slow
 @pytest.mark.parametrize("case", TRIED)
 def test_the_same_as_in_memory(case: str, session: Any, tmp_path: Path) -> None:
-    steps, who = CASES[case]
-    release = cf.Plan(steps, identifiers=["id"]).protect(people(), seed=1)
-    intruder = cf.Intruder(**who)
+    intruder, release, whole = made(case)
     files = in_files(release, tmp_path, (1, 1, 300))
-    whole, parts = intruder.attack(release), intruder.attack(files, out=tmp_path / "units", engine=cf.Spark(session))
+    parts = intruder.attack(files, out=tmp_path / "units", engine=cf.Spark(session))
     same(whole, parts, parts.units.collect())
     assert oct((tmp_path / "units").stat().st_mode & 0o777) == "0o700"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in", "private", "released", "units"]

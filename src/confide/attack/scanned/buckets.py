@@ -32,10 +32,13 @@ from confide.core.errors import InputError
 from confide.core.files.whole_folder import whole_folder
 from confide.core.run.progress import Progress, progress_bar
 from confide.core.scale.engine import COUNT, Asked
+from confide.core.scale.kept import Kept, kept_folder
 from confide.core.scale.local import Local
 from confide.core.scale.rows_alike import RowsAlike
 from confide.core.scale.scratch import scratch_folder
 from confide.core.scale.spilled import Spilled, bucket_of
+from confide.core.version import __version__
+from confide.frames import to_polars
 from confide.frames.columns import F64, I64, Bools, Records
 from confide.frames.scan.codebook import Codebook
 from confide.frames.tally import Tally
@@ -43,7 +46,7 @@ from confide.frames.tally import Tally
 if TYPE_CHECKING:
     from confide.protect.scanned.release import ScannedRelease
 
-ROW = "__row"
+ROW, PAIRS = "__row", ["__pairs", "__visited"]
 RANGE = 2**20
 """Original rows whose results are written together."""
 PER_ROW = 700
@@ -54,8 +57,8 @@ SHARE = 0.25
 
 @dataclass(frozen=True, eq=False)
 class Bucketed:
-    """One row for each target, in narrow columns; and what goes with them, as of an `Attack`. `fits`: of all patterns of
-    knowledge; `before`, `after`: what codes of both files refer to."""
+    """One row for each target, in narrow columns; and what goes with them, as of an `Attack`. `fits`: of all patterns
+    of knowledge; `before`, `after`: what codes of both files refer to."""
 
     merged: pl.DataFrame
     treatments: list[Treatment]
@@ -74,7 +77,12 @@ def attack_in_buckets(
     """The whole attack; `stated`: the intruder as given."""
     setting = Setting.of(intruder, release, list(asked.original), local.batch, local.bytes)
     n = release.original.height
-    with scratch_folder(local.scratch) as folder, progress_bar("attacking", n, progress) as done:
+    asked_for = _described(stated, release, local)
+    with (
+        kept_folder(local.scratch, asked_for) as kept,
+        scratch_folder(local.scratch) as folder,
+        progress_bar("attacking", n, progress) as done,
+    ):
         there = np.full(n, asked.everybody)
         own = np.zeros(n, dtype=bool)
         for link in release.links(local.batch):
@@ -82,7 +90,7 @@ def attack_in_buckets(
         units = Spilled(folder, "units", max(-(-n // RANGE), 1))
         pairs, models, short, fits = np.zeros(2), list[PeopleModel](), 0.0, list[Fit]()
         for k, (rows, knows) in enumerate(setting.patterns):
-            part = _Pattern(setting, knows, rows, folder, str(k), local)
+            part = _Pattern(setting, knows, rows, folder, str(k), local, kept)
             model, few, more, fitted = part.attack(there, own, asked, units, threads, done)
             fits.append(fitted)
             models += [] if model is None else [model]
@@ -104,6 +112,7 @@ class _Pattern:
     folder: Path
     name: str
     local: Local
+    kept: Kept
 
     def attack(
         self, there: Bools, own: Bools, asked: Asked, units: Spilled, threads: int, done: Callable[[int], None]
@@ -120,7 +129,7 @@ class _Pattern:
         behind = bool((own | ~there).all())
         placed = replace(scene, count=count, case=replace(scene.case, count=count))
         people, model, few = people_in_blocks(placed, float(count.sum()), population, weights, behind)
-        size = np.bincount(scene.block_r, weights=count, minlength=scene.n_blocks)
+        size = np.bincount(scene.block_r, weights=count, minlength=scene.n_blocks).astype(np.float64)
         first = np.unique(scene.block_r, return_index=True)[1]
         known = Blocks(tuple(c.released[scene.rows][first] for c in knowledge.certain), size, people)
         if not knowledge.certain and len(size):
@@ -207,18 +216,39 @@ class _Pattern:
     ) -> F64:  # fmt: skip
         pairs = np.zeros(2)
         for b in np.flatnonzero(targets.rows).tolist():
-            t, z = targets.bucket(b), records.bucket(b)
-            row, link = t[ROW].to_numpy(), z[ROW].to_numpy()
-            order = np.argsort(link)
-            at = order[np.clip(np.searchsorted(link[order], row), 0, max(len(link) - 1, 0))] if len(link) else row * 0
-            mine = np.where(link[at] == row, at, -1) if len(link) else np.full(len(row), -1)
-            people = records_of(t, self.setting.before.columns)
-            shown = records_of(z, self.setting.after.columns)
-            table, more = attack_bucket(fitted, known, people, own[row], shown, mine, threads)
-            pairs += more
-            units.add(table.with_columns(pl.Series(ROW, row)), row // RANGE)
-            done(len(row))
+            name = f"{self.name}-{targets.buckets}-{b}"
+            found = self.kept.get(name)
+            if found is None:
+                found = self._bucket(fitted, known, targets.bucket(b), records.bucket(b), own, threads)
+                self.kept.put(name, found)
+            pairs += found.select(PAIRS).row(0)
+            units.add(found.drop(PAIRS), found[ROW].to_numpy() // RANGE)
+            done(found.height)
         return pairs
+
+    def _bucket(
+        self, fitted: Fit, known: Blocks, t: pl.DataFrame, z: pl.DataFrame, own: Bools, threads: int
+    ) -> pl.DataFrame:
+        """The results of a bucket, with the rows of its targets and the pairs in all of it."""
+        row, link = t[ROW].to_numpy(), z[ROW].to_numpy()
+        mine = np.full(len(row), -1)
+        if len(link):
+            order = np.argsort(link)
+            at = order[np.clip(np.searchsorted(link[order], row), 0, len(link) - 1)]
+            mine = np.where(link[at] == row, at, -1)
+        people = records_of(t, self.setting.before.columns)
+        shown = records_of(z, self.setting.after.columns)
+        table, pairs = attack_bucket(fitted, known, people, own[row], shown, mine, threads)
+        return table.with_columns(pl.Series(ROW, row), *(pl.lit(n).alias(v) for n, v in zip(pairs, PAIRS, strict=True)))
+
+
+def _described(intruder: Intruder, release: ScannedRelease, local: Local) -> str:
+    """What is asked, so that the same work is known again: the release, the intruder, and how it is cut."""
+    private = release.private.resolve()
+    stamps = [(str(p), p.stat().st_size, p.stat().st_mtime_ns) for p in (*release.released.files, *release.link_files)]
+    people = intruder.membership.population if isinstance(intruder.membership, Unsure) else None
+    told = 0 if people is None else int(to_polars(people, "population").hash_rows().sum())
+    return repr((__version__, str(private), stamps, repr(intruder), told, local.buckets, local.bytes))
 
 
 def _collected(units: Spilled, out: Path | None) -> pl.DataFrame:
@@ -237,7 +267,7 @@ def _collected(units: Spilled, out: Path | None) -> pl.DataFrame:
 
 
 def _narrow(rows: pl.DataFrame) -> pl.DataFrame:
-    kinds = {v: pl.Int32 for v in ("candidates", "n_max", "as_likely", "rank")}
+    kinds = dict.fromkeys(("candidates", "n_max", "as_likely", "rank"), pl.Int32)
     return rows.drop(ROW).cast(kinds).with_columns(pl.lit(1, dtype=pl.Int8).alias(ALIKE))  # type: ignore[arg-type]
 
 
@@ -248,5 +278,3 @@ def _told(setting: Setting, intruder: Intruder) -> Prepared:
     who = Targets(setting.people, nobody)
     units = Units(nobody, nobody, np.zeros(0))
     return Prepared(intruder, setting.as_release(), files, (), who, nobody, units, nobody, None, None, None, True)
-
-

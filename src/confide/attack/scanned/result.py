@@ -32,6 +32,17 @@ class ScannedAttack(Result):
     `merged`: one row for all targets who have the same known values and the same released record, with how many they
     are (`alike`) and the columns of `Attack.units`; `folder`: where one row per target was written, if anywhere.
     `units` reads it. `people`, `short`, `treatments`, `pairs`, `seconds`: as of an `Attack`. All of it is private.
+
+    >>> import tempfile
+    >>> import confide as cf
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = cf.write(cf.demo("heads").head(2_000), f"{folder.name}/heads.parquet")
+    >>> plan = cf.Plan([cf.Recode("age", width=5), cf.Swap("race", rate=0.3)], identifiers=["id"])
+    >>> release = plan.protect(cf.scan(path), seed=1, out=f"{folder.name}/out", private=f"{folder.name}/private")
+    >>> attack = cf.Intruder(knows=["sex", "race", "age"]).attack(release, out=f"{folder.name}/units")
+    >>> attack.summary().targets, attack.units.height, attack.posterior(17).columns
+    (2000, 2000, ['row', 'p'])
+    >>> folder.cleanup()
     """
 
     intruder: Intruder

@@ -44,23 +44,27 @@ def attack_scanned(
     frame = None if targets is None else to_polars(targets, "targets")
     rows = None if frame is None else rows_of_targets(release, frame, truth)
     shown, asked = asked_of(intruder, release, frame is not None)
-    where = Local() if engine is None else engine
+    where, workers = Local() if engine is None else engine, thread_count(threads)
     if isinstance(where, Local) and where.buckets is not None:
-        return _in_buckets(intruder, shown, release, where, asked, folder, frame, thread_count(threads), progress, began)
+        return _in_buckets(
+            intruder, shown, release, where, asked, folder, frame, thread_count(threads), progress, began
+        )
     try:
         with where.counting(release, asked, progress) as counting:
             files = DistinctFiles.of(shown, release, counting.counted)
             stated = None if frame is None or rows is None else StatedTargets.of(frame, rows, counting)
             ready = files.prepare(stated)
             with progress_bar("attacking", int(ready.units.count.sum()), progress) as done:
-                found = carry_out_all(ready, thread_count(threads), done)
+                found = carry_out_all(ready, workers, done)
             merged = found.table.drop("target").with_columns(pl.Series(ALIKE, ready.units.count).cast(pl.Int64))
             if folder is not None and ready.of is not None:
                 counting.spread(merged.drop(ALIKE).select(pl.all().gather(ready.of)), folder, progress)
     except TooMany:
         if not isinstance(where, Local) or frame is not None:
             raise
-        return _in_buckets(intruder, shown, release, where, asked, folder, frame, thread_count(threads), progress, began)
+        return _in_buckets(
+            intruder, shown, release, where, asked, folder, frame, thread_count(threads), progress, began
+        )
     if folder is not None and ready.of is None:
         with whole_folder(folder, private=True) as made:
             found.table.write_parquet(made / "part-00000.parquet")

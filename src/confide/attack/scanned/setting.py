@@ -17,7 +17,7 @@ from confide.attack.scanned.coded import frame_of, tally_of
 from confide.attack.targets import Targets
 from confide.core.errors import InputError
 from confide.core.scale.rows_alike import RowsAlike
-from confide.frames.columns import I64, Bools, Column, Records, decode
+from confide.frames.columns import I64, Bools, Records, decode
 from confide.frames.distinct import Distinct
 from confide.frames.encoded import Encoded
 from confide.frames.scan.codebook import Codebook
@@ -78,7 +78,7 @@ class Setting:
         return {key: tally_of(alike, self.after.columns) for key, alike in counts.items()}
 
     def released(self) -> Iterator[tuple[Case, I64, pl.DataFrame]]:
-        """The release in batches: the setting with these rows, their original rows, and the same rows to be put aside."""
+        """The release in batches: the setting with these rows, their original rows, and the rows to be put aside."""
         links = self.release.links(self.rows)
         for batch, link in zip(self.release.records(self.after, self.rows), links, strict=True):
             plain = Records(batch.values(), n=batch.n)
@@ -115,5 +115,3 @@ def _check(intruder: Intruder) -> None:
         problem = "these levels need the whole release"
     if problem:
         raise InputError(f"Too few rows are alike, and {problem}. {INSTEAD}")
-
-

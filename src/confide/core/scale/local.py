@@ -40,8 +40,8 @@ class Local:
     `memory`: what the work may take beside the program itself, as "4GB". `scratch`: the folder for what is put aside;
     microdata are in it, so name one on a disk that is approved for them (default: the system's temporary folder). It is
     made private and is removed in any case. `batch`: rows that are read at a time. `buckets`: into so many
-    parts a file is cut of which too few rows are alike; by default that is done only where distinct rows do not fit into
-    memory, with as many buckets as memory asks for. Neither changes a result.
+    parts a file is cut of which too few rows are alike; by default that is done only where distinct rows do not fit
+    into memory, with as many buckets as memory asks for. Neither changes a result.
 
     >>> import confide as cf
     >>> cf.Local(memory="2GB").bytes

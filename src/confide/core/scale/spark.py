@@ -16,12 +16,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from confide.core.errors import InputError
+from confide.core.run.progress import Progress, progress_bar
 from confide.core.scale.engine import COUNT, Asked, Counted, File, Linked
 from confide.core.scale.local import Local, bytes_of_row
 from confide.core.scale.rows_alike import TooMany
 from confide.core.scale.scratch import scratch_folder
 from confide.core.scale.spark_write import write_targets
-from confide.core.run.progress import Progress, progress_bar
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -41,6 +41,11 @@ class Spark:
 
     The numbers are those of `Local`. A task that fails is done again by Spark and changes nothing. On one machine give
     ``local[2,4]`` as master: ``local[2]`` never tries a task again.
+
+    >>> import confide as cf
+    >>> cf.Spark(None)
+    Traceback (most recent call last):
+    confide.InputError: Spark: give a session, as SparkSession.builder.getOrCreate() makes it.
     """
 
     session: SparkSession
@@ -90,8 +95,8 @@ def _as_sentences() -> Iterator[None]:
     except Exception as cause:
         if isinstance(cause, PySparkException) or type(cause).__module__.startswith("py4j"):
             raise InputError(
-                f"Spark could not finish the work ({type(cause).__name__}): a file may be missing where workers look, a "
-                "worker may be out of memory or disk, or the session has ended. Spark's own log says more."
+                f"Spark could not finish the work ({type(cause).__name__}): a file may be missing where workers look, "
+                "a worker may be out of memory or disk, or the session has ended. Spark's own log says more."
             ) from cause
         raise
 
@@ -131,9 +136,9 @@ class SparkCounting:
         asked = pl.DataFrame({ROW: np.unique(rows)})
         found = _collected(self.rows.join(_sent(self.spark.session, asked), ROW))
         keys = pl.DataFrame({PLACE: self.counted.pair_original, OWN: self.counted.pair_released}).with_row_index("pair")
-        kinds = {PLACE: pl.Int64, OWN: pl.Int64}
-        mine = pl.DataFrame({ROW: rows}).join(found.cast(kinds), on=ROW, how="left", maintain_order="left")
-        at = mine.join(keys.cast(kinds), on=[PLACE, OWN], how="left", maintain_order="left")["pair"]
+        whole = pl.col(PLACE, OWN).cast(pl.Int64)
+        mine = pl.DataFrame({ROW: rows}).join(found.with_columns(whole), on=ROW, how="left", maintain_order="left")
+        at = mine.join(keys.with_columns(whole), on=[PLACE, OWN], how="left", maintain_order="left")["pair"]
         return at.cast(pl.Int64).to_numpy()
 
     def spread(self, table: pl.DataFrame, out: Path, progress: Progress = None) -> None:
@@ -171,7 +176,7 @@ def _link(session: SparkSession, release: Linked, folder: Path) -> DataFrame:
 def _placed(
     session: SparkSession, file: File, names: Sequence[str], added: Sequence[str], most: int
 ) -> tuple[pl.DataFrame, DataFrame]:
-    """The distinct rows of a file with counts and sums, here; and of each row its number and place among them, there."""
+    """The distinct rows of a file with counts and sums, here; of each row its number and place among them, there."""
     from pyspark.sql import functions as f
 
     rows = _numbered(session, file, [*names, *added])
