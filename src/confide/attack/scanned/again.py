@@ -106,12 +106,8 @@ def _of_bucketed(attack: ScannedAttack, held: Bucketed, target: int) -> pl.DataF
     known = held.before.encode(attack.release.original.slice(row, 1, names), 0)
     told = held.fits[0].case.told_missing
     asked = held.fits[0].case.intruder.knows
-    mine = {v for v in asked if v in told or not known[v].missing[0]}
-    fit = next(f for f in held.fits if set(f.knows) == mine)
-        f
-        for f in held.fits
-        if all((v in f.knows) == (v in told or not known[v].missing[0]) for v in f.case.intruder.knows)
-    )
+    there = {v for v in asked if v in told or not known[v].missing[0]}
+    fit = next(f for f in held.fits if set(f.knows) == there)
     block, rows = list[pl.DataFrame](), list[I64]()
     for batch in attack.release.records(held.after):
         plain = Records(batch.values(), n=batch.n)
