@@ -3,6 +3,7 @@
     python benchmarks/scan_attack.py 1000000            # categories
     python benchmarks/scan_attack.py 1000000 noise      # a known noisy number beside them
     python benchmarks/scan_attack.py 1000000 noise buckets
+    python benchmarks/scan_attack.py 1000000 noise buckets apart        # of which hardly two original rows are alike
 
 Files are made of the demonstration file, drawn with replacement. Each attack runs in a process of its own, whose peak
 is what the system says; imports take about 230 MB of it.
@@ -29,16 +30,16 @@ CATEGORIES = [cf.Recode("age", width=5), cf.Swap("race", rate=0.3), cf.Swap("mar
 NOISE = [*CATEGORIES, cf.Noise("property_value", sd=20_000)]
 
 
-def make(folder: Path, rows: int) -> None:
-    """Parquet files of people, a million rows each."""
+def make(folder: Path, rows: int, apart: bool) -> None:
+    """Parquet files of people, a million rows each; `apart`: with home values that hardly two of them share."""
     heads = cf.demo("heads").select(*KEYS, "state", "property_value")
     rng = np.random.default_rng(1)
     folder.mkdir()
     for k, first in enumerate(range(0, rows, PART)):
         some = heads[rng.integers(0, heads.height, min(PART, rows - first))]
-        jitter = pl.Series(rng.integers(-5_000, 5_000, some.height))
-        value = pl.col("property_value")
-        some = some.with_columns(property_value=pl.when(value > 5_000).then(value + jitter).otherwise(value))
+        if apart:
+            jitter, value = pl.Series(rng.integers(-5_000, 5_000, some.height)), pl.col("property_value")
+            some = some.with_columns(property_value=pl.when(value > 5_000).then(value + jitter).otherwise(value))
         some.write_parquet(folder / f"part-{k:05}.parquet")
 
 
@@ -62,7 +63,7 @@ def one(what: str, folder: Path, rows: int, asked: list[str]) -> None:
     engine = cf.Local(memory=memory, buckets=max(rows // 40_000, 1) if "buckets" in asked else None)
     began, cpu, told = time.perf_counter(), time.process_time(), dict[str, object]()
     if what == "make":
-        make(folder / "in", rows)
+        make(folder / "in", rows, "apart" in asked)
     elif what == "protect":
         told = protect(folder, noise)
     else:

@@ -133,11 +133,10 @@ def test_a_killed_process_leaves_no_folder_and_the_same_command_goes_on(
     in_files(release, tmp_path)
     out, scratch = tmp_path / "units", tmp_path / "scratch"
     text = KILLED.format(knows=KEYS, private=tmp_path / "private", out=out, scratch=scratch)
-    process = subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE)
-    assert process.stdout is not None
-    assert process.stdout.readline().strip() == b"begun"
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    with subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().strip() == b"begun"
+        process.send_signal(signal.SIGKILL)
     assert not out.exists()
     assert [p.stat().st_mode & 0o777 for p in scratch.iterdir()] == [0o700, 0o700]
     files, work, done = cf.ScannedRelease.load(tmp_path / "private"), buckets.attack_bucket, []

@@ -23,7 +23,7 @@ from confide.attack.evidence.gather import Knowledge, gather
 from confide.attack.intruder import Intruder, Unsure
 from confide.attack.population.people import PeopleModel
 from confide.attack.results.treatment import Treatment
-from confide.attack.results.units import ALIKE
+from confide.attack.results.units import ALIKE, STATUS
 from confide.attack.scanned.bucket import Blocks, attack_bucket
 from confide.attack.scanned.coded import frame_of, label_frame, records_of
 from confide.attack.scanned.setting import INSTEAD, Setting
@@ -40,6 +40,7 @@ from confide.core.scale.spilled import Spilled, bucket_of
 from confide.core.version import __version__
 from confide.frames import to_polars
 from confide.frames.columns import F64, I64, Bools, Records
+from confide.frames.distinct import Distinct
 from confide.frames.scan.codebook import Codebook
 from confide.frames.tally import Tally
 
@@ -190,14 +191,21 @@ class _Pattern:
 
     def _fitted(self, case: Case, knowledge: Knowledge) -> tuple[Fit, Scene]:
         """The fit for this pattern, and the few records placed by it."""
-        people = self.setting.people.take(self.rows)
-        people = Records(people.values(), n=people.n)
+        people = self._people(knowledge)
         fitted = fit(case, knowledge, people, self.knows, {})
         if fitted.whole or any(u.given_record for u in knowledge.uncertain):
             raise InputError(f"Too few rows are alike, and {fitted.whole or 'a step compares whole files'}. {INSTEAD}")
         scene = Scene.place(case, knowledge, fitted, TargetSide.of(knowledge, fitted, people.take(np.arange(1))))
         check_scene(scene, case.intruder)
         return fitted, scene
+
+    def _people(self, knowledge: Knowledge) -> Records:
+        """Some of the targets of this pattern, who show all labels that targets have."""
+        known = self.setting.case.original.select(self.setting.case.intruder.knows)
+        mine = np.flatnonzero(self.setting.pattern_of(known, self.rows))
+        known = Records(known.take(mine).values(), n=len(mine))
+        alike = Distinct.rows([c.of(known) for c in knowledge.certain], known.n)
+        return Records(known.take(alike.first).values(), n=len(alike))
 
     def _targets(self, many: int, knowledge: Knowledge, there: Bools) -> Spilled:
         """Targets put aside by block."""
@@ -267,8 +275,9 @@ def _collected(units: Spilled, out: Path | None) -> pl.DataFrame:
 
 
 def _narrow(rows: pl.DataFrame) -> pl.DataFrame:
-    kinds = dict.fromkeys(("candidates", "n_max", "as_likely", "rank"), pl.Int32)
-    return rows.drop(ROW).cast(kinds).with_columns(pl.lit(1, dtype=pl.Int8).alias(ALIKE))  # type: ignore[arg-type]
+    whole = pl.col("candidates", "n_max", "as_likely", "rank").cast(pl.Int32)
+    alike = pl.lit(1, dtype=pl.Int8).alias(ALIKE)
+    return rows.drop(ROW).with_columns(whole, pl.col("status").cast(pl.Enum(STATUS)), alike)
 
 
 def _told(setting: Setting, intruder: Intruder) -> Prepared:

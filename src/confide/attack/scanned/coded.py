@@ -10,7 +10,6 @@ import polars as pl
 from confide.core.scale.engine import COUNT
 from confide.core.scale.rows_alike import RowsAlike
 from confide.frames.columns import F64, I64, Column, Records
-from confide.frames.distinct import Distinct
 from confide.frames.encoded import narrow
 from confide.frames.tally import Tally
 
@@ -38,9 +37,9 @@ def _gaps(values: pl.Series) -> F64:
 def tally_of(alike: RowsAlike, columns: Mapping[str, Column]) -> Tally:
     """Distinct coded rows with their counts, in the order of their codes."""
     table = alike.table
-    records, count = records_of(table, columns), table[COUNT].to_numpy()
-    found = Distinct.rows([c.values for c in records.values()], records.n, count)
-    return Tally(records.take(found.first), found.count)
+    names = [v for v in table.columns if v in columns]
+    table = table.sort(names, nulls_last=True)  # a missing category is -1, a missing number comes last
+    return Tally(records_of(table, columns), table[COUNT].to_numpy())
 
 
 def label_frame(labels: Sequence[I64]) -> pl.DataFrame:

@@ -35,7 +35,7 @@ BYTES = 300
 @dataclass(frozen=True, eq=False)
 class Setting:
     """`case`: its original rows are the distinct ones, counted; its released rows are a few, and what must be counted
-    in the whole release is. `patterns`: of knowledge, with rows of `people`, the distinct known values."""
+    in the whole release is. `patterns`: of knowledge, with rows of `people`, who show all of them."""
 
     release: ScannedRelease
     after: Codebook
@@ -59,8 +59,8 @@ class Setting:
         if why := needs_whole(case) or ("beliefs rest on the whole file" if people_in_parts(case) is not None else ""):
             raise InputError(f"Too few rows are alike, and {why}. {INSTEAD}")
         known = file.records.select(intruder.knows)
-        people = known.take(Distinct.rows([c.values for c in known.values()], known.n).first)
-        people = Records(people.values(), n=people.n)
+        gaps = Distinct.rows([c.missing for c in known.values()], known.n)
+        people = Records(known.take(gaps.first).values(), n=len(gaps))
         who = Targets(people, np.zeros(people.n, dtype=np.int64))
         patterns = tuple((r, knows) for r, knows, _ in who.patterns(tuple(intruder.knows), case.told_missing))
         made = cls(release, after, before, case, people, patterns, rows)
@@ -111,7 +111,5 @@ def _check(intruder: Intruder) -> None:
         problem = 'level "average" fits its guesses to the whole release'
     elif intruder.beliefs == "released":
         problem = 'beliefs="released" are fitted to the whole release'
-    elif intruder.levels[0] == "naive" and intruder.levels[1] == "exact":
-        problem = "these levels need the whole release"
     if problem:
         raise InputError(f"Too few rows are alike, and {problem}. {INSTEAD}")
