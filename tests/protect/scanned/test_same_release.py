@@ -47,7 +47,8 @@ PLANS = {
     "noise, then classes": [cf.Noise("age", sd=30), cf.Recode("age", width=10), cf.Swap("race", rate=0.2, within="age")],
     "joint noise": [cf.Noise(["score", "income"], sd={"score": 1.0, "income": 900.0}, correlation=0.5)],
     "lognormal": [cf.LognormalNoise(["income", "height"], sd=0.2)],
-    "rank swap": [cf.RankSwap(["income", "score"], window=25), cf.Recode("income", breaks=[1, 10_000])],
+    "rank swap": [cf.RankSwap(["income", "score", "age"], window=25), cf.Recode("income", breaks=[1, 10_000])],
+    "rank swap in pairs": [cf.RankSwap(["age", "score"], window=30, exchange=True, keep_zeros=False)],
     "sample": [cf.Sample(fraction=0.3), cf.Swap("race", rate=0.3), cf.Pram("region", retention=0.8)],
     "two samples": [cf.Sample(fraction=0.5), cf.Swap("race", rate=0.5, within="sex"), cf.Sample(fraction=0.5)],
     "suppression": [
