@@ -103,7 +103,7 @@ def load(private: str | os.PathLike[str]) -> ScannedRelease:
     folder = private_folder(folder)  # what is unpickled must be this user's own
     try:
         found = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-        kept = pickle.loads((folder / FITTED).read_bytes())
+        kept: Kept = pickle.loads((folder / FITTED).read_bytes())
         whole = found["format"] == FORMAT and isinstance(kept, Kept)
         said = found["released"]
         parts = [Path(said["folder"]) / f["name"] for f in said["files"]]
