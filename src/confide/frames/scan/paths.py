@@ -53,6 +53,8 @@ def _of_name(source: Place) -> list[Path]:
             return _in_folder(path)
         text = str(path)
         found = sorted(Path(p) for p in glob.glob(text, recursive=True)) if glob.has_magic(text) else []
+    except InputError:
+        raise
     except (OSError, RuntimeError, ValueError):
         raise InputError(f"{str(source)[:200]!r} cannot be the name of a file.") from None
     files = [p for p in found if p.is_file()]

@@ -21,6 +21,7 @@ from confide.protect.seam.mechanism import Check, Mechanism, Names, registered
 from confide.protect.seam.words import exactly, listed, percent
 from confide.protect.shared.moved_ranks import guessed_window, ranks_released, swapped_ranks, wrong_window
 from confide.protect.shared.rank_shares import RankScale, copy_share, exchange_share
+from confide.protect.shared.ranks_in_parts import RankGathering
 from confide.protect.shared.standing_apart import Apart
 
 SHARES = (0.005, 0.02, 0.05, 0.10, 0.20)
@@ -123,11 +124,6 @@ class RankSwap(Mechanism):
         return _FittedRankSwap(self, apart, scale, column.codebook())
 
     def at_once(self) -> str:
-        if self.exchange:
-            return (
-                f"{self.where}: exchange=True pairs all records at once, so it is not for files read in parts. "
-                "Leave it out: each record then copies a value near its own."
-            )
         return ""
 
 
@@ -153,6 +149,10 @@ class _FittedRankSwap(Fitted):
             self.scale, values[moved], self.step.window, self.step.exchange, draws, current.rows[moved]
         )
         return Applied([current[v].with_values(values)])
+
+    def gathering(self, draws: Draws, rows: int) -> RankGathering:  # noqa: ARG002 - the scale has the moved ones
+        (v,) = self.step.variables
+        return RankGathering(v, self.apart, self.scale, self.step.window, self.step.exchange, draws)
 
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
         (v,) = self.step.variables

@@ -22,6 +22,7 @@ import polars as pl
 from confide.core.documents.plain import Writer
 from confide.core.errors import InputError
 from confide.core.files.atomic import atomic_write
+from confide.core.files.folders import settle_folder
 from confide.core.files.private import private_folder
 from confide.core.random.origin import Origin
 from confide.frames.scan.codebook import Codebook
@@ -48,14 +49,25 @@ class Kept:
     compiled: Compiled
     codebook: Codebook
 
+    def release(self, released: Scan, private: Path) -> ScannedRelease:
+        """All of it, with the public parts."""
+        links = tuple(private / LINKS / f"{p.stem}.npy" for p in released.files)
+        return ScannedRelease(
+            self.plan, self.original, released, self.origin, self.compiled, self.codebook, private, links
+        )
+
 
 def save(
-    private: Path, kept: Kept, out: Path, released: Sequence[tuple[str, int]], types: Mapping[str, pl.DataType]
+    private: Path, kept: Kept, out: Path, released: Sequence[tuple[str, int]], types: Mapping[str, pl.DataType],
+    links: Path,
 ) -> None:  # fmt: skip
-    """Write all but the links, which are there already. The record comes last."""
+    """Write what is private; the links are moved from where they were written. The record comes last: a folder without
+    one holds no release."""
     origin = kept.origin
+    (private / RECORD).unlink(missing_ok=True)
+    settle_folder(links, private / LINKS, overwrite=True, private=True)
     with atomic_write(private / FITTED, overwrite=True, private=True) as temporary:
-        temporary.write_bytes(pickle.dumps((kept.compiled, kept.codebook, origin, kept.original)))
+        temporary.write_bytes(pickle.dumps(kept))
     drawn = {
         "from": origin.kind,
         "vault": origin.vault,
@@ -85,30 +97,27 @@ def save(
 
 def load(private: str | os.PathLike[str]) -> ScannedRelease:
     """A release from its private folder, its files where they were when it was made."""
-    from confide.protect.plan import Plan
-
     folder = Path(private).expanduser()
     if not (folder / RECORD).is_file():
         raise InputError(f"{private} holds no release of a scan: it has no {RECORD}.")
     folder = private_folder(folder)  # what is unpickled must be this user's own
     try:
         found = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-        whole = found["format"] == FORMAT
-        compiled, codebook, origin, original = pickle.loads((folder / FITTED).read_bytes())
+        kept: Kept = pickle.loads((folder / FITTED).read_bytes())
+        whole = found["format"] == FORMAT and isinstance(kept, Kept)
         said = found["released"]
         parts = [Path(said["folder"]) / f["name"] for f in said["files"]]
-        plan = Plan.from_dict(found["plan"], "record")
     except InputError:
         raise
     except Exception as cause:  # whatever a damaged pickle brings about
         raise InputError(f"The private folder {private} is damaged: {RECORD} or {FITTED} cannot be read.") from cause
     if not whole:
         raise InputError(f'{private} is of another version: the "format" of its record is not "{FORMAT}".')
-    links = tuple(folder / LINKS / f"{p.stem}.npy" for p in parts)
-    lost = [p for p in (*original.files, *parts, *links) if not p.is_file()]
+    links = [folder / LINKS / f"{p.stem}.npy" for p in parts]
+    lost = [p for p in (*kept.original.files, *parts, *links) if not p.is_file()]
     if lost:
         raise InputError(f"{lost[0]} is missing: the release cannot be read without it.")
     released = scan(parts)
     if list(released.counts) != [f["rows"] for f in said["files"]]:
         raise InputError(f"A file in {said['folder']} has changed since it was made: it has other rows.")
-    return ScannedRelease(plan, original, released, origin, compiled, codebook, folder, links)
+    return kept.release(released, folder)

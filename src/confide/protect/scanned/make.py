@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import polars as pl
 
 from confide.core.errors import InputError, raise_all
 from confide.core.files.folders import settle_folder, temporary_folder
@@ -19,11 +14,9 @@ from confide.core.random.draws import Counter
 from confide.core.random.origin import Origin
 from confide.core.run.progress import Progress, progress_bar
 from confide.frames.columns import Margins
-from confide.frames.files import METADATA
-from confide.frames.scan.scan import Scan
-from confide.frames.schema import Schema, schema_to_dict
+from confide.frames.scan.scan import Scan, scan
 from confide.protect.make import described_as, keyed_origin
-from confide.protect.scanned.keeping import LINKS, Kept, save
+from confide.protect.scanned.keeping import Kept, save
 from confide.protect.scanned.passes import Passes
 from confide.protect.scanned.places import Places, sentences
 from confide.protect.scanned.public import Public, check_names
@@ -31,6 +24,7 @@ from confide.protect.scanned.release import ScannedRelease
 from confide.protect.scanned.sizes import Sizes
 from confide.protect.scanned.spill import Spill
 from confide.protect.scanned.survey import survey
+from confide.protect.scanned.writing import Parts
 
 if TYPE_CHECKING:
     from confide.protect.plan import Plan
@@ -89,12 +83,22 @@ class _Work:
         spill = self._spilt(passes, public, origin)
         made = stack.enter_context(temporary_folder(places.out.parent))
         links = stack.enter_context(temporary_folder(places.private))
-        parts, types = self._written(spill, public, made, links, lambda t: public.described(compiled, t))
+        parts = Parts(
+            made,
+            links,
+            self.sizes.part,
+            self.data.height,
+            bool(origin.refusal),
+            lambda t: public.described(compiled, t),
+        )
+        for frame, rows in spill.pieces():
+            parts.add(public.released(frame), rows)
+            self.bar(frame.height)
+        parts.close()
         kept = Kept(self.plan, self.data, digest, origin, compiled.lean(), found.codebook)
-        settle_folder(links, places.private / LINKS, overwrite=True, private=True)
-        save(places.private, kept, places.out, parts, types)
-        settle_folder(made, places.out, places.overwrite, private=bool(origin.refusal))
-        return ScannedRelease.load(places.private)
+        save(places.private, kept, places.out, parts.written, parts.types, links)
+        settle_folder(made, places.out, places.overwrite, private=parts.draft)
+        return kept.release(scan([places.out / name for name, _ in parts.written]), places.private)
 
     def _spilt(self, passes: Passes, public: Public, origin: Origin) -> Spill:
         """The last pass: what is released, on scratch."""
@@ -104,38 +108,3 @@ class _Work:
         for first, batch, current in passes.batches(public.names, "protecting"):
             spill.add(public.spilt(first, batch, current), current.rows)
         return spill
-
-    def _written(
-        self, spill: Spill, public: Public, out: Path, links: Path, described: Callable[[Any], Schema]
-    ) -> tuple[list[tuple[str, int]], dict[str, pl.DataType]]:
-        """The public parts, and their links."""
-        parts: list[tuple[str, int]] = []
-        held: list[tuple[pl.DataFrame, Any]] = []
-        types: dict[str, pl.DataType] = {}
-        extra: dict[str, str] = {}
-
-        def write(rows: int) -> None:
-            frame, link = pl.concat([f for f, _ in held]), np.concatenate([x for _, x in held])
-            held[:] = [(frame[rows:], link[rows:])] if frame.height > rows else []
-            name = f"part-{len(parts):05}"
-            if not types:
-                types.update(frame.schema)
-                schema = described(types)
-                if schema.variables:
-                    extra[METADATA] = json.dumps(schema_to_dict(schema))
-            frame[:rows].write_parquet(out / f"{name}.parquet", metadata=extra or None)
-            if self.private_files:
-                os.chmod(out / f"{name}.parquet", 0o600)
-            np.save(links / f"{name}.npy", link[:rows].astype(np.min_scalar_type(self.data.height)))
-            parts.append((f"{name}.parquet", min(rows, frame.height)))
-
-        for frame, rows in spill.pieces():
-            held.append((public.released(frame), rows))
-            self.bar(frame.height)
-            while sum(f.height for f, _ in held) >= self.sizes.part:
-                write(self.sizes.part)
-        if held or not parts:
-            write(self.sizes.part)
-        return parts, types
-
-    private_files = False

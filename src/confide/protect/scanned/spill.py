@@ -78,9 +78,11 @@ class Spill:
 
     def _sorted(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, I64]:
         rows, words = frame.get_column(ROW).to_numpy(), frame.get_column(WORD).to_numpy()
-        order = np.lexsort((rows, self.draws.words(rows, word=1), words)) if _ties(words) else np.argsort(words)
+        order = np.argsort(words)
+        if _ties(words[order]):
+            order = np.lexsort((rows, self.draws.words(rows, word=1), words))
         return frame.drop(ROW, WORD)[order], rows[order]
 
 
-def _ties(words: U64) -> bool:
-    return len(np.unique(words)) < len(words)
+def _ties(rising: U64) -> bool:
+    return bool((rising[1:] == rising[:-1]).any())

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -40,27 +40,36 @@ class Gathering(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Patch:
-    """New values of some records. `rows`: their numbers, rising; `values`: of each variable, in the same order."""
+    """New values of some records. `rows`: their numbers, rising; `values`: of each variable, in the same order, or
+    where `tables` has the variable, places in its table."""
 
-    rows: I64
-    values: dict[str, NDArray[Any]]
+    rows: NDArray[Any]
+    values: Mapping[str, NDArray[Any]]
+    tables: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, rows: I64, values: dict[str, NDArray[Any]]) -> Patch:
-        """Of rows in any order, held in as few bytes as they take."""
-        order = np.argsort(rows, kind="stable")
-        return cls(rows[order], {v: x[order] for v, x in values.items()})
+    def of(
+        cls, rows: I64, values: Mapping[str, NDArray[Any]], tables: Mapping[str, NDArray[Any]] | None = None
+    ) -> Patch:  # fmt: skip
+        """Of rows in any order, their numbers held in as few bytes as they take."""
+        small = rows.astype(np.min_scalar_type(int(rows.max(initial=0))))
+        if bool((rows[1:] > rows[:-1]).all()):
+            return cls(small, dict(values), tables or {})
+        order = np.argsort(small, kind="stable")
+        return cls(small[order], {v: x[order] for v, x in values.items()}, tables or {})
 
     def apply(self, original: Records, current: Records, draws: Draws) -> Applied:  # noqa: ARG002 - of `ByRow`
         rows = current.rows
-        if not len(rows):
+        if not len(rows) or not len(self.rows) or rows[0] > self.rows[-1]:
             return Applied()
-        low, high = np.searchsorted(self.rows, [rows[0], rows[-1] + 1])
-        at = np.searchsorted(rows, self.rows[low:high])
+        kind = self.rows.dtype.type  # NumPy would copy all of them for a number of another type
+        low = np.searchsorted(self.rows, kind(rows[0]))
+        high = np.searchsorted(self.rows, kind(min(rows[-1], self.rows[-1])), side="right")
+        at = np.searchsorted(rows, self.rows[low:high].astype(np.int64))
         columns = []
         for v, new in self.values.items():
             values = current[v].values.copy()
-            values[at] = new[low:high]
+            values[at] = self.tables[v][new[low:high]] if v in self.tables else new[low:high]
             columns.append(current[v].with_values(values))
         return Applied(columns)
 

@@ -31,11 +31,8 @@ def guessed_window(n: int) -> int:
 
 def swapped_ranks(scale: RankScale, values: F64, window: int, exchange: bool, draws: Draws, rows: I64) -> F64:
     """Values of the file near in rank to those given, of records with these numbers."""
-    if exchange:
-        drawn = draw_exchange(scale.n, window, draws)[scale.ranks_of(values, draws.of("ties"))]
-    else:
-        rank = draws.of("ties").integers(rows, *scale.place(values))  # each record by itself: parts of a file will do
-        drawn = draw_copy(rank, scale.n, window, draws, rows)
+    rank = scale.ranks_of(values, draws.of("ties"))
+    drawn = draw_exchange(scale.n, window, draws)[rank] if exchange else draw_copy(rank, scale.n, window, draws, rows)
     return scale.at(drawn)
 
 
