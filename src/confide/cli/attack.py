@@ -49,9 +49,7 @@ def add(commands: Commands) -> None:
     p.add_argument("--by", nargs="+", metavar="VARIABLE", help="also the risk of groups of people, by these variables")
     p.add_argument("--why", action="store_true", help="also which variables make people stand out, and what would help")
     p.add_argument("--explain", type=int, metavar="TARGET", help="also why one target (from 0) is found; private")
-    p.add_argument(
-        "--out", type=Path, metavar="FILE", help="write one row per target (--engine: a folder); private"
-    )
+    p.add_argument("--out", type=Path, metavar="FILE", help="write one row per target (--engine: a folder); private")
     words = "match everybody at once too: no two targets own the same record"
     p.add_argument("--one-to-one", action="store_true", help=words)
     p.add_argument("--threads", type=int, metavar="N", help="default: all cores; never changes a result")
