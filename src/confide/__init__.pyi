@@ -27,9 +27,12 @@ from confide.attack.results.clearing import Clearing as Clearing
 from confide.attack.results.contributions import Contributions as Contributions
 from confide.attack.results.copies import Averaged as Averaged
 from confide.attack.results.cost import AttackCost as AttackCost
+from confide.attack.scanned.result import ScannedAttack as ScannedAttack
 from confide.core.documents.toml import to_toml as to_toml
 from confide.core.errors import InputError as InputError
 from confide.core.random.vault import Vault as Vault
+from confide.core.scale.local import Local as Local
+from confide.core.scale.spark import Spark as Spark
 from confide.core.version import __version__ as __version__
 from confide.demo import codebook as codebook
 from confide.demo import demo as demo
@@ -45,6 +48,8 @@ from confide.frames.counts import counts as counts
 from confide.frames.hierarchies.hierarchy import Hierarchy as Hierarchy
 from confide.frames.roles.result import Roles as Roles
 from confide.frames.roles.result import roles as roles
+from confide.frames.scan.scan import Scan as Scan
+from confide.frames.scan.scan import scan as scan
 from confide.measure.combining import Combined as Combined
 from confide.measure.combining import combine as combine
 from confide.measure.combining import combine_frames as combine_frames
@@ -100,6 +105,7 @@ from confide.protect.methods.topcode import Topcode as Topcode
 from confide.protect.plan import Plan as Plan
 from confide.protect.release import Release as Release
 from confide.protect.replay import replay as replay
+from confide.protect.scanned.release import ScannedRelease as ScannedRelease
 from confide.protect.simulate_targets import simulate_targets as simulate_targets
 from confide.study.advise.advise import advise as advise
 from confide.study.advise.offers import Offers as Offers

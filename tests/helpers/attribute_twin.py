@@ -41,7 +41,7 @@ def weights(attack: Attack, variable: str, target: int) -> tuple[F64, float, Any
         i = int(np.flatnonzero(mine == row)[0])
         rows, parts = log_weights(scene, i)
         w = np.exp(np.sum(list(parts.values()), axis=0) if parts else np.zeros(len(rows)))
-        people, *_ = people_in_blocks(scene, attack.release, ready.population, ready.weights, ready.behind)
+        people, *_ = people_in_blocks(scene, ready.rows, ready.population, ready.weights, ready.behind)
         absent = 0.0 if people is None else max(float(people[scene.block_t[i]]) - len(rows), 0.0)
         return w, absent, ready, scene.rows[rows]
     raise AssertionError

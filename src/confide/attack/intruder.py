@@ -19,11 +19,16 @@ from confide.protect.plan import Plan
 from confide.protect.seam.mechanism import Mechanism
 
 if TYPE_CHECKING:
+    import os
+
     from confide.attack.results.attack import Attack
     from confide.attack.results.copies import Averaged
     from confide.attack.results.cost import AttackCost
+    from confide.attack.scanned.result import ScannedAttack
+    from confide.core.scale.engine import Engine
     from confide.protect.copies import Copies
     from confide.protect.release import Release
+    from confide.protect.scanned.release import ScannedRelease
 
 LEVELS = ("sdl", "average", "naive", "ignore", "exact")
 LEVEL_WORDS = {
@@ -285,10 +290,16 @@ class Intruder(Statement):
         self, release: Copies, targets: Any = None, truth: Any = None, *, threads: int | None = None,
         progress: Progress = None,
     ) -> Attack | Averaged: ...  # fmt: skip
+    @overload
     def attack(
-        self, release: Release | Copies, targets: Any = None, truth: Any = None, *, threads: int | None = None,
-        progress: Progress = None,
-    ) -> Attack | Averaged:  # fmt: skip
+        self, release: ScannedRelease, targets: Any = None, truth: Any = None, *, threads: int | None = None,
+        progress: Progress = None, out: str | os.PathLike[str] | None = None, engine: Engine | None = None,
+    ) -> ScannedAttack: ...  # fmt: skip
+    def attack(
+        self, release: Release | Copies | ScannedRelease, targets: Any = None, truth: Any = None, *,
+        threads: int | None = None, progress: Progress = None, out: str | os.PathLike[str] | None = None,
+        engine: Engine | None = None,
+    ) -> Attack | Averaged | ScannedAttack:  # fmt: skip
         """Attack a release: the posterior of every target.
 
         Default targets are the originals of all released rows (all original rows for `membership="in_file"`).
@@ -298,11 +309,23 @@ class Intruder(Statement):
         a terminal), or is a function, called as `progress(done, total, what)`; what it raises ends the attack.
         Copies whose rows can be told to be the same people are attacked together, as one `Attack`; for others the
         result is `Averaged`, a summary of one attack per copy.
+
+        A release of a scan is attacked in bounded memory, on this machine or where `engine` says (`cf.Local`,
+        `cf.Spark`); the result is a `ScannedAttack`. `out` names a new folder for one row per target, private.
         """
         from confide.attack.engine.run import run_attack
         from confide.attack.results.copies import attack_copies
         from confide.protect.copies import Copies
+        from confide.protect.scanned.release import ScannedRelease
 
+        if isinstance(release, ScannedRelease):
+            from confide.attack.scanned.run import attack_scanned
+
+            return attack_scanned(
+                self, release, targets, truth, out=out, engine=engine, threads=threads, progress=progress
+            )
+        if out is not None or engine is not None:
+            raise InputError("out= and engine= are for releases of scans (cf.scan), which may be larger than memory.")
         if isinstance(release, Copies):
             return attack_copies(self, release, targets, truth, threads=threads, progress=progress)
         return run_attack(self, release, targets, truth, threads=threads, progress=progress)

@@ -97,8 +97,16 @@ def gather_targets(
         if truth is not None:
             raise InputError("truth goes with targets; the default targets know theirs.")
         return default_targets(intruder, release, original, part)
-    model = original.records
     frame = to_polars(targets, "targets")
+    known, low, high = stated_targets(intruder, original.records, frame)
+    own = truth_of(release, frame, truth)
+    return Targets(known, own, low, high, part=_part_of(original, own, part))
+
+
+def stated_targets(
+    intruder: Intruder, model: Records, frame: pl.DataFrame
+) -> tuple[Records, dict[str, F64], dict[str, F64]]:
+    """What is known of stated targets: values, and lower and upper ends of intervals; `model`: the original file."""
     wanted = [*intruder.knows, *(c for pair in intruder.between.values() for c in pair)]
     raise_all(
         f'targets: there is no column "{v}".{did_you_mean(v, frame.columns)}' for v in wanted if v not in frame.columns
@@ -111,16 +119,17 @@ def gather_targets(
             raise InputError(
                 f'between: {int((low[v] > high[v]).sum())} targets have a low end above the high end of "{v}".'
             )
-    own = truth_of(release, frame, truth)
-    return Targets(Records(columns, n=frame.height), own, low, high, part=_part_of(original, own, part))
+    return Records(columns, n=frame.height), low, high
 
 
 def _part_of(original: Tally, truth: I64, part: I64 | None) -> I64 | None:
-    """The part of each target; one more than there are for somebody who is not in the file."""
-    if part is None:
-        return None
-    row = np.maximum(truth, 0) if original.of is None else original.of[np.maximum(truth, 0)]
-    return np.where(truth >= 0, part[row], FOLDS)
+    return None if part is None else part_of(original.place(truth), part)
+
+
+def part_of(place: I64, part: I64) -> I64:
+    """The part of each target, by its place among distinct original rows; one more than there are for somebody who is
+    not in the file."""
+    return np.where(place >= 0, part[np.maximum(place, 0)], FOLDS)
 
 
 def _limit(s: pl.Series, model: Column, missing: float) -> F64:

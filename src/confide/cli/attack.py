@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import confide as cf
-from confide.cli import common, without_plan
+from confide.cli import common, scanned, without_plan
 from confide.cli.common import Told
 from confide.core.errors import InputError, raise_all
 
@@ -23,7 +23,8 @@ EXAMPLE = """\
   confide attack heads.csv --released other.csv --link link.csv row --intruder intruder.toml
   confide attack heads.csv --plan plan.toml --seed 1 --intruder intruder.toml --learn hh_income --loss absolute
   confide attack heads.csv --plan plan.toml --intruder intruder.toml --by race --why
-  confide attack heads.csv --released other.csv --way nearest --knows sex age --learn tenure --held-out others.csv"""
+  confide attack heads.csv --released other.csv --way nearest --knows sex age --learn tenure --held-out others.csv
+  confide attack persons --private vault --intruder intruder.toml --engine local --memory 2GB --out units"""
 
 
 def add(commands: Commands) -> None:
@@ -48,13 +49,14 @@ def add(commands: Commands) -> None:
     p.add_argument("--by", nargs="+", metavar="VARIABLE", help="also the risk of groups of people, by these variables")
     p.add_argument("--why", action="store_true", help="also which variables make people stand out, and what would help")
     p.add_argument("--explain", type=int, metavar="TARGET", help="also why one target (from 0) is found; private")
-    p.add_argument("--out", type=Path, metavar="FILE", help="write one row per target; private")
+    p.add_argument("--out", type=Path, metavar="FILE", help="write one row per target (--engine: a folder); private")
     words = "match everybody at once too: no two targets own the same record"
     p.add_argument("--one-to-one", action="store_true", help=words)
     p.add_argument("--threads", type=int, metavar="N", help="default: all cores; never changes a result")
     p.add_argument("--force", action="store_true", help="replace an existing --out file")
     common.add_use(p)
     without_plan.add(p)
+    scanned.add(p)
 
 
 def run(options: argparse.Namespace) -> Told:
@@ -62,6 +64,9 @@ def run(options: argparse.Namespace) -> Told:
     from confide.show.text.attacks import attack_text
     from confide.show.text.cautions import caution_lines
 
+    scanned.check(options)
+    if options.engine is not None:
+        return scanned.attack(options)
     raise_all(common.unwritable(options, [options.out]))
     loss = _loss(options)
     if options.out is not None:

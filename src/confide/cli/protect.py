@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import confide as cf
-from confide.cli import common
+from confide.cli import common, protect_scan
 from confide.cli.common import Told
 from confide.cli.very_file import very_file
 from confide.core.errors import InputError, raise_all
@@ -29,9 +29,12 @@ EXAMPLE = "  confide protect heads.csv --plan plan.toml --out public/heads.csv -
 def add(commands: Commands) -> None:
     """Its options."""
     p = common.command(commands, "protect", "carry a plan out on a file and write the public file", EXAMPLE)
-    p.add_argument("data", type=Path, help=common.ORIGINAL)
+    many = "; a folder or a pattern of parquet, arrow or csv files is read in parts"
+    p.add_argument("data", type=Path, help=common.ORIGINAL + many)
     common.add_plan(p, required=True)
-    p.add_argument("--out", type=Path, required=True, metavar="FILE", help="the public file")
+    p.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="the public file; a folder, if read in parts"
+    )
     vault = "the vault: a private folder for the secret and the record; default: one in your home folder"
     p.add_argument("--private", "--vault", type=Path, metavar="DIR", help=vault)
     p.add_argument("--public-record", type=Path, metavar="FILE", help="a record, without secrets, to go with the data")
@@ -42,6 +45,7 @@ def add(commands: Commands) -> None:
     guard = "csv and tsv: an apostrophe before text that a spreadsheet would take for a formula"
     p.add_argument("--spreadsheet", action="store_true", help=guard)
     p.add_argument("--force", action="store_true", help="replace existing files")
+    protect_scan.add(p)
     common.add_use(p)
 
 
@@ -53,6 +57,8 @@ def run(options: argparse.Namespace) -> Told:
     """
     from confide.protect.record import content_digest, save_record
 
+    if protect_scan.in_parts(options):
+        return protect_scan.run(options)
     vault = usual_vault() if options.private is None else options.private
     named = None if options.private is None else vault / common.RECORD
     records = [p for p in (options.public_record, named) if p is not None]

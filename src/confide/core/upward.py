@@ -23,6 +23,7 @@ ABOVE = {
     "rank_table": "confide.measure.risk.ranks",
     "risk_by_group": "confide.measure.risk.by_group",
     "save_chart": "confide.show.charts.drawing",
+    "scanned_attack_text": "confide.show.text.scanned",
     "study_text": "confide.show.text.studies",
     "synthesis_text": "confide.show.text.synthesis",
     "summarise": "confide.measure.risk.identification",

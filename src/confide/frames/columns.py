@@ -86,17 +86,19 @@ class Records(Mapping[str, Column]):
     `file` records.
 
     `units`: the number of each record's unit (that of the unit's first row), None where units have one row each.
+    `count`: how many records each one stands for, None for one each.
     """
 
     def __init__(
         self, columns: Iterable[Column], n: int | None = None, rows: I64 | None = None, units: I64 | None = None,
-        file: int | None = None,
+        file: int | None = None, count: F64 | None = None,
     ) -> None:  # fmt: skip
         self._columns = {c.name: c for c in columns}
         lengths = {len(c) for c in self._columns.values()}
         self.n = n if n is not None else (lengths.pop() if lengths else 0)
         self.rows = np.arange(self.n, dtype=np.int64) if rows is None else rows
         self.units = units
+        self.count = count
         self.file = int(self.rows.max(initial=-1)) + 1 if file is None else file
 
     def __getitem__(self, name: str) -> Column:
@@ -111,17 +113,41 @@ class Records(Mapping[str, Column]):
     def take(self, rows: I64) -> Records:
         """The same variables for the rows given."""
         units = None if self.units is None else self.units[rows]
+        count = None if self.count is None else self.count[rows]
         columns = (c.take(rows) for c in self._columns.values())
-        return Records(columns, n=len(rows), rows=self.rows[rows], units=units, file=self.file)
+        return Records(columns, len(rows), self.rows[rows], units, self.file, count)
 
     def select(self, names: Iterable[str]) -> Records:
         """Only the variables named."""
-        return Records((self._columns[v] for v in names), n=self.n, rows=self.rows, units=self.units, file=self.file)
+        return Records((self._columns[v] for v in names), self.n, self.rows, self.units, self.file, self.count)
+
+    @property
+    def counts(self) -> F64:
+        """How many records each one stands for, shape (n,)."""
+        return np.ones(self.n) if self.count is None else self.count
+
+    def count_of(self, name: str) -> F64 | None:  # noqa: ARG002 - of `Margins`
+        """The same for the values of one variable; None for one each."""
+        return self.count
 
     def replaced(self, columns: Iterable[Column]) -> Records:
         """The same records with some variables replaced or added."""
         every = (self._columns | {c.name: c for c in columns}).values()
-        return Records(every, n=self.n, rows=self.rows, units=self.units, file=self.file)
+        return Records(every, self.n, self.rows, self.units, self.file, self.count)
+
+
+class Margins(Records):
+    """Variables each by itself: its distinct values, and how many records have each."""
+
+    def __init__(self, columns: Iterable[Column], counts: Mapping[str, F64], file: int) -> None:
+        held = list(columns)
+        first = held[0].name if held else ""
+        n = len(held[0]) if held else 1
+        super().__init__(held, n, file=file, count=counts[first] if held else np.array([float(file)]))
+        self._counts = counts
+
+    def count_of(self, name: str) -> F64:
+        return self._counts[name]
 
 
 def alike(a: Records, b: Records) -> bool:
@@ -190,8 +216,9 @@ def kind_of(s: pl.Series, labelled: bool = False) -> str:
     return "" if s.dtype.is_nested() or s.dtype == pl.Binary else inferred(s, labelled)[0]
 
 
-def inferred(s: pl.Series, labelled: bool) -> tuple[Kind, str]:
-    """The kind that a column's type, labels and values give it, and why."""
+def inferred(s: pl.Series, labelled: bool, rows: int | None = None) -> tuple[Kind, str]:
+    """The kind that a column's type, labels and values give it, and why; `rows`: how many it has, where the series
+    holds its distinct values alone."""
     if s.dtype == pl.Boolean:
         return "categorical", "true or false"
     if isinstance(s.dtype, (pl.Enum, pl.Categorical)):
@@ -205,7 +232,8 @@ def inferred(s: pl.Series, labelled: bool) -> tuple[Kind, str]:
     if s.dtype.is_temporal():
         return "numeric", "dates"
     distinct = (s.fill_nan(None) if s.dtype.is_float() else s).drop_nulls().unique()
-    few = len(distinct) <= FEW and (len(distinct) <= 10 or len(distinct) * 5 <= len(s))
+    many = len(s) if rows is None else rows
+    few = len(distinct) <= FEW and (len(distinct) <= 10 or len(distinct) * 5 <= many)
     if few and len(distinct):
         whole = s.dtype.is_integer() or bool((distinct.cast(pl.Float64).round(0) == distinct).all())
         if whole:
@@ -218,7 +246,7 @@ def _categorical(s: pl.Series, why: str) -> Column:
         levels = tuple(s.dtype.categories.to_list())
         physical = s.to_physical().cast(pl.Int64).fill_null(-1)
         return Column(s.name, "categorical", physical.to_numpy().astype(np.int64), s.dtype, levels, why=why)
-    plain = _as_levels(s)
+    plain = as_levels(s)
     unique = plain.drop_nulls().unique().sort()
     table = pl.DataFrame({"v": unique, "code": np.arange(len(unique), dtype=np.int64)})
     joined = pl.DataFrame({"v": plain}).join(table, on="v", how="left", maintain_order="left")
@@ -231,7 +259,7 @@ def _categorical(s: pl.Series, why: str) -> Column:
         ) from None
 
 
-def _as_levels(s: pl.Series) -> pl.Series:
+def as_levels(s: pl.Series) -> pl.Series:
     """Values in a form that Python tells apart as they are: whole numbers for times that it would round or merge."""
     if isinstance(s.dtype, pl.Categorical):
         return s.cast(pl.String)

@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from confide.core.errors import InputError, raise_all
-from confide.frames.columns import I64, Column, Kind, Records, encode_column, inferred, precision, readable
+from confide.frames.columns import F64, I64, Column, Kind, Records, encode_column, inferred, precision, readable
 from confide.frames.comparing import encode_like, in_unit
 from confide.frames.door import to_polars
 from confide.frames.doubts import code_like
@@ -23,13 +23,16 @@ from confide.frames.schema import Schema, schema
 
 T = TypeVar("T")
 Seeds = Callable[[str, Kind], Column | None]
+MOST = 1_000_000
+"""Values of a file that are looked at to tell whether they are codes, where it is known by its distinct rows."""
 
 
 class Encoded:
     """A file, and what was made of its columns so far. Threads may share one; its arrays are for reading only.
 
     `frame`: the file. `schema`: what it says of labels and answer codes. `seeds`: a column of the same rows and values
-    that was made before, perhaps with levels that no row has; None where there is none.
+    that was made before, perhaps with levels that no row has; None where there is none. `count`: how many rows of a
+    larger file each row stands for, None for one.
 
     Codes are kept in the smallest integers that hold them, and given out as int64; arrays that are in use are shared.
 
@@ -38,8 +41,11 @@ class Encoded:
     (('f', 'm'), True)
     """
 
-    def __init__(self, frame: pl.DataFrame, schema: Schema | None = None, seeds: Seeds | None = None) -> None:
-        self.frame, self.schema, self._seeds = frame, schema or Schema(), seeds
+    def __init__(
+        self, frame: pl.DataFrame, schema: Schema | None = None, seeds: Seeds | None = None,
+        count: F64 | None = None,
+    ) -> None:  # fmt: skip
+        self.frame, self.schema, self._seeds, self._count = frame, schema or Schema(), seeds, count
         self._memory: dict[Any, tuple[frozenset[str], Any]] = {}
         self._used: WeakValueDictionary[tuple[str, Kind], NDArray[Any]] = WeakValueDictionary()
         self._lock = RLock()
@@ -49,11 +55,11 @@ class Encoded:
         """A caller's frame of any type, which the caller may go on changing; one that is encoded stays as it is."""
         return data if isinstance(data, cls) else cls(to_polars(data, what).clone(), schema(data))
 
-    def __getstate__(self) -> tuple[pl.DataFrame, Schema]:
+    def __getstate__(self) -> tuple[pl.DataFrame, Schema, None, F64 | None]:
         """Arrays are made again from the file."""
-        return self.frame, self.schema
+        return self.frame, self.schema, None, self._count
 
-    def __setstate__(self, state: tuple[pl.DataFrame, Schema]) -> None:
+    def __setstate__(self, state: tuple[pl.DataFrame, Schema, None, F64 | None]) -> None:
         self.__init__(*state)  # type: ignore[misc]
 
     @cached_property
@@ -85,7 +91,14 @@ class Encoded:
         """What is to be asked about a variable that would be taken as a number: whether it holds codes; else empty."""
         if not self.types[name].is_numeric() or (name in self.schema.variables and self._answers(name)[1]):
             return ""
-        return self.remembered(("doubt", name), [name], lambda: code_like(self.column(name, "numeric")))
+        return self.remembered(("doubt", name), [name], lambda: code_like(self._repeated(self.column(name, "numeric"))))
+
+    def _repeated(self, column: Column) -> Column:
+        """A column of distinct rows with each value as often as its share of the larger file asks for."""
+        if self._count is None:
+            return column
+        often = np.ceil(self._count * min(1.0, MOST / max(self._count.sum(), 1.0))).astype(np.int64)
+        return column.with_values(np.repeat(column.values, often))
 
     def records(self, names: Iterable[str], kinds: Mapping[str, Kind]) -> Records:
         """Several variables, of the kinds given; what is wrong with any of them is said at once."""
@@ -116,8 +129,9 @@ class Encoded:
         return self.column(name, kind) if seen is s else encode_column(seen, kind)
 
     def _inferred(self, name: str) -> tuple[Kind, str]:
+        rows = None if self._count is None else int(self._count.sum())
         return self.remembered(
-            ("kind", name), [name], lambda: inferred(readable(self.frame, name), self._answers(name)[1])
+            ("kind", name), [name], lambda: inferred(readable(self.frame, name), self._answers(name)[1], rows)
         )
 
     def _answers(self, name: str) -> tuple[tuple[float, ...], bool]:

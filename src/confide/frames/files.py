@@ -45,7 +45,8 @@ FORMATS = {
     ".xlsx": "Excel",
 }
 TEXT = (".csv", ".tsv")
-_METADATA = "confide.schema"
+METADATA = "confide.schema"
+"""Where a Parquet file has its labels and missing codes."""
 
 
 def read(
@@ -227,7 +228,7 @@ def _values(source: Path, suffix: str, wanted: list[str] | None) -> tuple[pl.Dat
     if suffix in TEXT:
         return csv_files.load(source, wanted), Schema()
     if suffix == ".parquet":
-        stored = pl.read_parquet_metadata(source).get(_METADATA)
+        stored = pl.read_parquet_metadata(source).get(METADATA)
         frame = pl.read_parquet(source, columns=wanted, glob=False, hive_partitioning=False)
         return frame, schema_from_dict(json.loads(stored)) if stored else Schema()
     if FORMATS[suffix] == "Arrow":
@@ -240,7 +241,7 @@ def _save(frame: pl.DataFrame, target: Path, suffix: str, found: Schema, spreads
     if suffix in TEXT:
         csv_files.save(frame, target, suffix, spreadsheet)
     elif suffix == ".parquet":
-        extra: Any = {_METADATA: json.dumps(schema_to_dict(found))} if found != Schema() else None
+        extra: Any = {METADATA: json.dumps(schema_to_dict(found))} if found != Schema() else None
         frame.write_parquet(target, metadata=extra)
     elif suffix == ".xlsx":
         excel.save(frame, target)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from confide.frames.columns import I64
 from confide.frames.encoded import Encoded
 from confide.frames.schema import Code, Missing, Schema, VariableSchema
 
@@ -69,7 +70,11 @@ def follows_rows(values: pl.Series) -> bool:
     codes = values.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
     first = np.full(len(values.dtype.categories) + 1, -1)
     first[codes[::-1]] = np.arange(len(codes))[::-1]  # of equal codes the last counts: the first row that has it
-    first = first[:-1][first[:-1] >= 0]
+    return listed_by_rows(first[:-1][first[:-1] >= 0])
+
+
+def listed_by_rows(first: I64) -> bool:
+    """The same, from the first row that has each category, in the order of categories."""
     if len(first) <= MANY:
         return False
     places = np.argsort(np.argsort(first))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -60,6 +60,10 @@ class Compiled:
             out |= dict.fromkeys(mine, step.sort(out))
         return out
 
+    def lean(self) -> Compiled:
+        """The same without what only making a release needs."""
+        return replace(self, fitted=tuple(f if f is None else f.lean() for f in self.fitted), memory={})
+
     def released_form(self, column: Column) -> Column:
         """A true column as it would look released if its random step did nothing."""
         way = self.way(column.name)
@@ -94,7 +98,7 @@ def _named(step: Mechanism) -> str:
     return f"{type(step).__name__}({', '.join(step.variables)})"
 
 
-def _unlike(step: Mechanism, fitted: object, wanted: type) -> str:
+def unlike(step: Mechanism, fitted: object, wanted: type) -> str:
     return (
         f'{type(step).__name__}: a step of role "{step.role}" must give, by fit, what extends the class '
         f"{wanted.__name__} of confide.extend; {type(fitted).__name__} does not."
@@ -138,7 +142,7 @@ def fit_coarsenings(steps: Sequence[Mechanism], original: Records) -> dict[str, 
             try:
                 fitted = step.fit(original, original.replaced([column]), {})
                 if not isinstance(fitted, Coarsening):
-                    raise InputError(_unlike(step, fitted, Coarsening))
+                    raise InputError(unlike(step, fitted, Coarsening))
                 column = fitted.image(column)
             except InputError as e:
                 problems.extend(e.problems)
@@ -187,7 +191,7 @@ def run(
         if step.role == "coarsen":
             fitted.append(None)
             (v,) = step.variables
-            coarsening = _coarsening(ways[v], steps, i, v)
+            coarsening = fitted_coarsening(ways[v], steps, i, v)
             current = current.replaced([coarsening.image(current[v])])
             base = base.replaced([coarsening.image(base[v])])
             continue
@@ -198,7 +202,7 @@ def run(
         if len(problems.found) > before:  # steps that follow may be wrong too, and are told of together
             continue
         if not isinstance(part, Fitted):
-            raise InputError(_unlike(step, part, Fitted))
+            raise InputError(unlike(step, part, Fitted))
         fitted.append(part)
         nobody = nobody or part.nobody
         occurrence = seen.get(step.stream, 0)
@@ -221,7 +225,7 @@ def run(
     return Compiled(tuple(steps), ways, tuple(fitted), nobody), current, current.rows
 
 
-def _coarsening(way: Way, steps: Sequence[Mechanism], i: int, variable: str) -> Coarsening:
+def fitted_coarsening(way: Way, steps: Sequence[Mechanism], i: int, variable: str) -> Coarsening:
     """The fitted coarsening that stands for step i of the plan."""
     mine = [k for k, s in enumerate(steps) if variable in s.variables and s.role == "coarsen"]
     chain = (*way.before.steps, *way.after.steps)

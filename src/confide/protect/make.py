@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +32,13 @@ def origin_of(
     plan: Plan, file: Encoded, seed: int | None, vault: Any, draws: str, copies: tuple[int, bool] | None
 ) -> Origin:
     """Where the draws of a release come from. `copies`: how many, and whether their rows are in one order."""
+    return keyed_origin(plan, lambda: described(plan, file, copies), seed, vault, draws)
+
+
+def keyed_origin(
+    plan: Plan, what: Callable[[], tuple[str, ...]], seed: int | None, vault: Any, draws: str
+) -> Origin:  # fmt: skip
+    """The same for a file that is described otherwise; `what` says it, if draws hang on it."""
     if draws not in DRAWS:
         raise InputError('draws is "own", or "shared" for comparisons of plans that are never published.')
     if draws == "shared":
@@ -39,17 +46,22 @@ def origin_of(
             raise InputError('draws="shared" is for comparisons only and takes no vault: leave one of them out.')
         return Origin.shared(checked_seed(seed))
     held = opened(vault)
-    what = described(plan, file, copies)
+    told = what()
     if held is not None and holds_functions(plan):
-        what = (*what, secrets.token_hex(16))  # what a function does cannot be told: no two releases may share draws
-    return Origin.of(what, stated_seed(seed), held)
+        told = (*told, secrets.token_hex(16))  # what a function does cannot be told: no two releases may share draws
+    return Origin.of(told, stated_seed(seed), held)
 
 
 def described(plan: Plan, file: Encoded, copies: tuple[int, bool] | None) -> tuple[str, ...]:
     """What the draws of a release belong to: no other file, plan or number of copies has the same."""
-    how = "one" if copies is None else f"{copies[0]} copies, linked: {copies[1]}"
     digest = file.remembered("digest", file.frame.columns, lambda: Digest.of(file.frame).hex())
-    return "release", digest, canonical(plan), reading(plan.parts, plan.encode(file)), how
+    return described_as(plan, digest, plan.encode(file), copies)
+
+
+def described_as(plan: Plan, digest: str, read: Records, copies: tuple[int, bool] | None) -> tuple[str, ...]:
+    """The same, of a file with this digest, whose variables in play the plan reads so."""
+    how = "one" if copies is None else f"{copies[0]} copies, linked: {copies[1]}"
+    return "release", digest, canonical(plan), reading(plan.parts, read), how
 
 
 def make(plan: Plan, file: Encoded, origin: Origin, like: Any, copies: tuple[int, bool] | None) -> Release | Copies:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -14,14 +14,19 @@ from confide.core.checks import names_of
 from confide.core.documents.statement import Statement
 from confide.core.errors import InputError, Problems, did_you_mean, raise_all
 from confide.core.random.vault import Vault
+from confide.core.run.progress import Progress
 from confide.frames import schema
 from confide.frames.columns import Kind, Records, type_name
 from confide.frames.encoded import Encoded
+from confide.frames.scan.scan import Scan
 from confide.frames.units import unit_numbers
 from confide.protect.compiled import check_steps, wanted_kinds
 from confide.protect.copies import Copies, checked_copies
 from confide.protect.make import make, origin_of
 from confide.protect.release import Release
+from confide.protect.scanned.make import protect_scan
+from confide.protect.scanned.places import Places
+from confide.protect.scanned.release import ScannedRelease
 from confide.protect.seam.mechanism import Mechanism, lacking
 from confide.protect.seam.words import listed
 
@@ -140,6 +145,11 @@ class Plan(Statement):
         return (*(s.words for s in self.steps), *([f"drop {listed(self.drop)}"] if self.drop else []))
 
     @property
+    def gone(self) -> frozenset[str]:
+        """Columns that are not released."""
+        return frozenset((*self.identifiers, *self.drop))
+
+    @property
     def named_kinds(self) -> dict[str, Kind]:
         """Kinds that the user named."""
         kinds: dict[str, Kind] = dict.fromkeys(self.categorical, "categorical")
@@ -150,6 +160,13 @@ class Plan(Statement):
         given = self.public_codebook
         return tuple(variables if given else ()) if isinstance(given, bool) else tuple(given)
 
+    @overload
+    def protect(
+        self, data: Scan, seed: int | None = None, *, vault: Vault | str | PathLike[str] | None = None,
+        draws: Literal["own", "shared"] = "own", out: str | PathLike[str], private: str | PathLike[str] | None = None,
+        scratch: str | PathLike[str] | None = None, memory: str | int | None = None, part_rows: int = 1_000_000,
+        overwrite: bool = False, progress: Progress = False,
+    ) -> ScannedRelease: ...  # fmt: skip
     @overload
     def protect(
         self, data: Any, seed: int | None = None, *, vault: Vault | str | PathLike[str] | None = None,
@@ -163,10 +180,14 @@ class Plan(Statement):
     def protect(
         self, data: Any, seed: int | None = None, *, vault: Vault | str | PathLike[str] | None = None,
         draws: Literal["own", "shared"] = "own", copies: int | None = None, linked: bool = True,
-    ) -> Release | Copies:  # fmt: skip
+        out: str | PathLike[str] | None = None, private: str | PathLike[str] | None = None,
+        scratch: str | PathLike[str] | None = None, memory: str | int | None = None, part_rows: int = 1_000_000,
+        overwrite: bool = False, progress: Progress = False,
+    ) -> Release | Copies | ScannedRelease:  # fmt: skip
         """Carry the plan out. The same data, plan, vault and seed give the same release, byte for byte.
 
-        `data` is a polars, pandas or arrow frame and is not changed; the public part comes back in its type.
+        `data` is a polars, pandas or arrow frame and is not changed; the public part comes back in its type. Or it is a
+        `cf.scan`, of files larger than memory, see below.
 
         `vault` is a private folder with a secret (`cf.Vault`), made when first used. All draws are keyed by it, by the
         content of the file, by the plan, and by the seed if one is stated: nobody outside can guess them, and no two
@@ -178,7 +199,21 @@ class Plan(Statement):
 
         `copies` makes that many releases, each with its own draws, for estimates that allow for them (`combine`). Rows
         are in one order in all copies, or with ``linked=False`` in an order of its own in each.
+
+        **A scan** is protected in passes over batches, in about so much `memory` (1 GB) beside the libraries, into the
+        folder `out`: Parquet files of `part_rows` rows each, which appear when all are written. They hold the very rows
+        that the same data give in memory, in the same order. The folder `private` keeps the link, the codebook and what
+        steps learnt (by default one in the vault); scratch holds microdata, in a folder of its own in `scratch` (or in
+        the private one) that is always removed. Steps that need the whole file at once are refused before anything is
+        read.
         """
+        if isinstance(data, Scan):
+            if copies is not None:
+                raise InputError("copies are made of files in memory; of a scan make one release at a time.")
+            places = Places.of(out, private, scratch, overwrite, vault)
+            return protect_scan(self, data, seed, vault, draws, places, memory, part_rows, progress)
+        if out is not None or private is not None:
+            raise InputError("out and private go with a scan; a release of a frame is written with cf.write.")
         file = Encoded.of(data)
         self.check(file.frame)
         several = None if copies is None else self._several(copies, linked)
@@ -197,6 +232,10 @@ class Plan(Statement):
         """Meet bad input at the door: all missing columns at once, an empty file."""
         if frame.height == 0:
             raise InputError("The file has no rows.")
+        self.check_columns(frame.schema)
+
+    def check_columns(self, types: Mapping[str, pl.DataType]) -> None:
+        """Refuse a file without the columns that the plan names."""
         problems = []
         named = {
             "identifiers": self.identifiers, "drop": self.drop, "categorical": self.categorical,
@@ -207,10 +246,10 @@ class Plan(Statement):
             named[type(step).__name__] = (*named.get(type(step).__name__, ()), *step.variables, *step.needs)
         for what, names in named.items():
             for v in dict.fromkeys(names):
-                if v not in frame.columns:
-                    problems.append(f'{what}: there is no column "{v}".{did_you_mean(v, frame.columns)}')
-        if self.weight and self.weight in frame.columns and not frame.schema[self.weight].is_numeric():
-            problems.append(f'weight: "{self.weight}" holds {type_name(frame.schema[self.weight])}, not numbers.')
+                if v not in types:
+                    problems.append(f'{what}: there is no column "{v}".{did_you_mean(v, types)}')
+        if self.weight and self.weight in types and not types[self.weight].is_numeric():
+            problems.append(f'weight: "{self.weight}" holds {type_name(types[self.weight])}, not numbers.')
         raise_all(problems)
 
     @cached_property

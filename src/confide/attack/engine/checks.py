@@ -23,6 +23,18 @@ def check_attack(intruder: Intruder, release: Release, copies: bool) -> None:
             f"An attack needs a release, not {type(release).__name__}: make one with plan.protect(...) or with "
             "Release.adopt(...)."
         )
+    check_known(intruder, release)
+    check_unit(intruder, release, copies)
+    check_membership(intruder, release)
+    if copies and intruder.levels[0] == "naive":
+        raise InputError(
+            "A naive intruder takes released values as true, and copies contradict each other; attack one copy, as "
+            "copies[0]."
+        )
+
+
+def check_known(intruder: Intruder, release: Release) -> None:
+    """What the intruder knows and guesses must be there to be known."""
     if release.compiled is not None and release.compiled.nobody:
         raise InputError(release.compiled.nobody)
     problems = unusable(intruder, release)
@@ -34,13 +46,6 @@ def check_attack(intruder: Intruder, release: Release, copies: bool) -> None:
     raise_all(problems)
     if not intruder.knows and not intruder.between:
         raise InputError("The intruder knows nothing: name the variables in knows=[...].")
-    check_unit(intruder, release, copies)
-    check_membership(intruder, release)
-    if copies and intruder.levels[0] == "naive":
-        raise InputError(
-            "A naive intruder takes released values as true, and copies contradict each other; attack one copy, as "
-            "copies[0]."
-        )
 
 
 def _wrong_guesses(intruder: Intruder, release: Release) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,19 +27,22 @@ def check_membership(intruder: Intruder, release: Release) -> None:
     who = intruder.membership
     if not isinstance(who, Unsure):
         return
+    check_sources(who, release.public_variables, release.frame.height)
     if who.weights is not None:
-        if who.weights not in release.public_variables:
-            raise InputError(f'Unsure: the weight "{who.weights}" is not among the released variables.')
         weights = encode_column(release.frame.get_column(who.weights), "numeric").values
         bad = int((~(weights > 0)).sum())
         if bad:
             raise InputError(
                 f'Unsure: {bad} of {len(weights)} released weights in "{who.weights}" are zero, negative or missing.'
             )
-    if who.total is not None and who.total < release.frame.height:
-        raise InputError(
-            f"Unsure: a population of {who.total:g} is smaller than the {release.frame.height} released records."
-        )
+
+
+def check_sources(who: Unsure, public: Sequence[str], released: int) -> None:
+    """A weight must be released, and a population at least as large as the release."""
+    if who.weights is not None and who.weights not in public:
+        raise InputError(f'Unsure: the weight "{who.weights}" is not among the released variables.')
+    if who.total is not None and who.total < released:
+        raise InputError(f"Unsure: a population of {who.total:g} is smaller than the {released} released records.")
 
 
 def population_records(who: Unsure, original: Records, names: tuple[str, ...]) -> tuple[Records, F64]:
@@ -58,13 +62,13 @@ def population_records(who: Unsure, original: Records, names: tuple[str, ...]) -
 
 
 def people_in_blocks(
-    scene: Scene, release: Release, extra: tuple[Records, F64] | None, weights: F64 | None, behind: bool
+    scene: Scene, rows: float, extra: tuple[Records, F64] | None, weights: F64 | None, behind: bool
 ) -> tuple[F64 | None, PeopleModel | None, float]:
     """N_t of each block, at least the number of its records, and the model behind it; None for certain membership. Then
     the records of blocks in which a population that is given has fewer people than there are records.
 
-    `extra`: what `population_records` gave; `weights`: what `released_weights` gave, where either is asked for;
-    `behind`: targets are the people behind records.
+    `rows`: of the whole release; `extra`: what `population_records` gave; `weights`: what
+    `released_weights` gave, where either is asked for; `behind`: targets are the people behind records.
     """
     who = scene.case.intruder.membership
     if who == "certain":
@@ -80,7 +84,7 @@ def people_in_blocks(
                 "the same labels than the release has. Is it the population of this file, with values spelt as there?"
             )
     elif isinstance(who, Unsure):
-        big = _stood_for(scene, release, n_t, weights)
+        big = _stood_for(scene, rows, n_t, weights)
         if who.model == "loglinear" and scene.knowledge.certain and len(n_t):
             return *_modelled(scene, n_t, np.maximum(big, n_t), behind), short
     else:
@@ -88,14 +92,14 @@ def people_in_blocks(
     return np.asarray(np.maximum(big, n_t)), None, short
 
 
-def _stood_for(scene: Scene, release: Release, n_t: F64, weights: F64 | None) -> F64:
+def _stood_for(scene: Scene, rows: float, n_t: F64, weights: F64 | None) -> F64:
     """People for whom the records of each block stand."""
     if weights is not None:
         return np.bincount(scene.block_r, weights=weights[scene.rows], minlength=scene.n_blocks).astype(float)
     who = scene.case.intruder.membership
     assert isinstance(who, Unsure)
     assert who.total is not None
-    return np.asarray(who.total * n_t / release.frame.height)
+    return np.asarray(who.total * n_t / rows)
 
 
 def _modelled(scene: Scene, n_t: F64, stood_for: F64, behind: bool) -> tuple[F64, PeopleModel]:
@@ -114,6 +118,11 @@ def released_weights(intruder: Intruder, release: Release, of: I64 | None) -> F6
     if not isinstance(who, Unsure) or who.weights is None:
         return None
     weights = encode_column(release.frame.get_column(who.weights), "numeric").values * weight_scale(who, release)
+    return weights_of_released(weights, of)
+
+
+def weights_of_released(weights: F64, of: I64 | None) -> F64:
+    """The weights of distinct rows, given the weights of rows and where each is among those."""
     return np.asarray(weights if of is None else np.bincount(of, weights=weights), dtype=float)
 
 

@@ -74,6 +74,11 @@ class Prepared:
     def case(self) -> Case:
         return self.files.case
 
+    @property
+    def rows(self) -> float:
+        """How many rows the release has."""
+        return self.case.released.n if self.case.count is None else float(self.case.count.sum())
+
     def scenes(self) -> Iterator[tuple[I64, Scene, Units]]:
         """One pattern of knowledge after another: positions of its units, the scene, and the units in it."""
         for rows, knows, between in self.who.patterns(tuple(self.intruder.knows), self.case.told_missing):
@@ -149,7 +154,7 @@ def prepare(
         own, of = own[pairs.first], pairs.of
         units = Units(who.of[pairs.first], np.maximum(own, -1), pairs.count)
     return Prepared(
-        intruder, release, files, others, who, own_row, units, own, of, _population(intruder, files.case),
+        intruder, release, files, others, who, own_row, units, own, of, population_of(intruder, files.case),
         released_weights(intruder, release, files.released.of),
         _behind(targets, own_row) if behind is None else behind, groups,
     )  # fmt: skip
@@ -166,7 +171,8 @@ def _own(files: Merged, groups: Grouping | None, who: Targets, own_row: I64, sta
     return groups.own(who.truth, own_row) if stated is None else groups.released[own_row]
 
 
-def _population(intruder: Intruder, case: Case) -> tuple[Records, F64] | None:
+def population_of(intruder: Intruder, case: Case) -> tuple[Records, F64] | None:
+    """The population as arrays, with the people each row stands for, where the intruder has one."""
     who = intruder.membership
     if isinstance(who, Unsure) and who.population is not None:
         found = gather(case, tuple(intruder.knows), {})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from confide.attack.engine.scene import Scene
 from confide.attack.engine.treatments import treatments
 from confide.attack.engine.unit_sums import carry_out_units
 from confide.attack.intruder import Intruder
+from confide.attack.population.people import PeopleModel
 from confide.attack.results.attack import Attack
 from confide.attack.results.units import make_units, spread_out
 from confide.core.run.progress import Progress, progress_bar
@@ -39,29 +41,47 @@ def run_attack(
     began = time.perf_counter()
     check_attack(intruder, release, bool(also))
     ready = prepare(intruder, release, targets, truth, also, behind=behind, stated=stated)
-    workers = thread_count(threads)
-    columns = {k: np.full(len(ready.units.target), np.nan) for k in (*SUMMARIES, "n_t", "people")}
-    pairs, models, short = np.zeros(2), [], 0.0
     with progress_bar("attacking", len(ready.who.truth), progress) as done:
-        for mine, scene, units in ready.scenes():
-            check_scene(scene, ready.intruder)
-            outcome, candidates = _carry_out(ready, scene, units, workers, done)
-            people, model, few = people_in_blocks(scene, release, ready.population, ready.weights, ready.behind)
-            short = max(short, few)
-            models += [] if model is None else [model]
-            _collect(columns, mine, scene, units, outcome, people)
-            if candidates is not None:  # units, and those that are absent beside them
-                columns["people"][mine] += candidates - columns["n_t"][mine]
-                columns["n_t"][mine] = candidates
-            pairs += outcome.pairs
-    table, log_scale, absent = make_units(columns, ready.own, intruder.membership == "certain")
+        found = carry_out_all(ready, thread_count(threads), done)
+    table = found.table
     if ready.groups is not None:
         table = table.with_columns(unit=pl.Series(ready.own))
     return Attack(
         intruder, release, spread_out(table, ready.of), ready.who.truth, treatments(ready, intruder),
-        time.perf_counter() - began, (float(pairs[0]), float(pairs[1])), ready.own_row, ready.of, log_scale, absent,
-        (targets, truth, tuple(also)), tuple(models), int(short),
+        time.perf_counter() - began, found.pairs, ready.own_row, ready.of, found.log_scale, found.absent,
+        (targets, truth, tuple(also)), found.people, found.short,
     )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Results of all units, one row each, and what goes with them: see `Attack`."""
+
+    table: pl.DataFrame
+    log_scale: F64
+    absent: F64
+    pairs: tuple[float, float]
+    people: tuple[PeopleModel, ...]
+    short: int
+
+
+def carry_out_all(ready: Prepared, threads: int, done: Callable[[int], None]) -> Found:
+    """Every pattern of knowledge carried out, one after the other."""
+    columns = {k: np.full(len(ready.units.target), np.nan) for k in (*SUMMARIES, "n_t", "people")}
+    pairs, models, short = np.zeros(2), [], 0.0
+    for mine, scene, units in ready.scenes():
+        check_scene(scene, ready.intruder)
+        outcome, candidates = _carry_out(ready, scene, units, threads, done)
+        people, model, few = people_in_blocks(scene, ready.rows, ready.population, ready.weights, ready.behind)
+        short = max(short, few)
+        models += [] if model is None else [model]
+        _collect(columns, mine, scene, units, outcome, people)
+        if candidates is not None:  # units, and those that are absent beside them
+            columns["people"][mine] += candidates - columns["n_t"][mine]
+            columns["n_t"][mine] = candidates
+        pairs += outcome.pairs
+    table, log_scale, absent = make_units(columns, ready.own, ready.intruder.membership == "certain")
+    return Found(table, log_scale, absent, (float(pairs[0]), float(pairs[1])), tuple(models), int(short))
 
 
 def _carry_out(

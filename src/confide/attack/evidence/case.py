@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -137,21 +137,29 @@ def merged(case: Case, may: bool = True) -> Merged:
     return Merged(fewer, original, released)
 
 
-def make_case(intruder: Intruder, release: Release, seen: tuple[str, ...] = ()) -> Case:
-    """Original and released files as arrays, with the steps an "average" intruder believes in."""
-    compiled = release.compiled or Compiled((), {}, ())
-    public = release.public_variables
+def in_play(
+    intruder: Intruder, compiled: Compiled, public: Sequence[str], seen: Sequence[str] = (), unit: str | None = None
+) -> list[str]:
+    """The variables, of those that both files have, which an attack reads; never the one that numbers units."""
     needed = [*intruder.knows, *intruder.between, *seen]
     needed += [v for v, w in compiled.ways.items() if w.random is not None]
     needed += [v for step in compiled.steps if step.role == "random" for v in step.needs]
     if "exact" in intruder.levels:
-        needed += [v for v in public if v != unit_of(intruder, release)]
-    names = [v for v in dict.fromkeys(needed) if v in public and v in release.original.columns]
+        needed += [v for v in public if v != unit]
+    return [v for v in dict.fromkeys(needed) if v in public]
+
+
+def make_case(intruder: Intruder, release: Release, seen: tuple[str, ...] = (), count: F64 | None = None) -> Case:
+    """Original and released files as arrays, with the steps an "average" intruder believes in; `count`: how many rows
+    of the release each of its rows stands for (None: one)."""
+    compiled = release.compiled or Compiled((), {}, ())
+    kept = [v for v in release.public_variables if v in release.original.columns]
+    names = in_play(intruder, compiled, kept, seen, unit_of(intruder, release))
     lost = [v for v in (*intruder.knows, *intruder.between) if v not in names]
     if lost:
         raise InputError(f'The original file has no column "{lost[0]}", so nobody can be said to know it.')
     original, released = release.encoded(names, numeric=intruder.between)
-    believed = believed_steps(intruder, compiled, original, released)
+    believed = believed_steps(intruder, compiled, original, released, count)
     return Case(intruder, compiled, original, released, believed, blind=release.plan is None, seen=seen)
 
 
@@ -165,8 +173,21 @@ def _remembered(compiled: Compiled, i: int, belief: Any, seen: Records, after: M
     return found
 
 
-def believed_steps(intruder: Intruder, compiled: Compiled, original: Records, released: Records) -> dict[int, Fitted]:
-    """Each random step as an "average" intruder imagines it, fitted to the release."""
+def repeated(file: Records, names: Sequence[str], count: F64 | None) -> Records:
+    """All rows of a file of distinct ones, in some variables, for a method to be fitted to; the file itself where each
+    row stands for one."""
+    if count is None:
+        return file
+    rows = np.repeat(np.arange(file.n), count.astype(np.int64))
+    mine = file.select(v for v in dict.fromkeys(names) if v in file)
+    return Records((c.take(rows) for c in mine.values()), n=len(rows))
+
+
+def believed_steps(
+    intruder: Intruder, compiled: Compiled, original: Records, released: Records, count: F64 | None = None
+) -> dict[int, Fitted]:
+    """Each random step as an "average" intruder imagines it, fitted to the release; `count`: how many rows each of its
+    rows stands for (None: one)."""
     if "average" not in intruder.levels:
         return {}
     stated = {v: step for step in intruder.believes for v in step.variables}
@@ -179,7 +200,8 @@ def believed_steps(intruder: Intruder, compiled: Compiled, original: Records, re
             raise InputError(
                 f"believes: {', '.join(step.variables)} were altered by one step; believe in one step for them."
             )
-        belief = next(iter(mine.values())) if mine else step.guess(released)
+        read = (*step.variables, *step.needs)
+        belief = next(iter(mine.values())) if mine else step.guess(repeated(released, read, count))
         if set(belief.variables) != set(step.variables):
             raise InputError(
                 f"believes: the step must cover exactly {', '.join(step.variables)}, which were altered together."
@@ -188,7 +210,7 @@ def believed_steps(intruder: Intruder, compiled: Compiled, original: Records, re
         met = {v: compiled.way(v).before.image(original[v]) for v in released}
         visible = {v: released[v] if v in step.needs or released[v].kind == met[v].kind else met[v] for v in released}
         seen = Records([replace(c, special=met[c.name].special) for c in visible.values()])
-        out[i] = _remembered(compiled, i, belief, seen, after)
+        out[i] = _remembered(compiled, i, belief, repeated(seen, [*belief.variables, *belief.needs], count), after)
     unknown = [v for v in stated if compiled.way(v).random is None]
     if unknown:
         raise InputError(f'believes: the plan does not alter "{unknown[0]}" at random.')

@@ -48,6 +48,26 @@ def make_units(columns: dict[str, F64], own_row: I64, certain: bool) -> tuple[pl
     return frame, scale, absent
 
 
+ALIKE = "alike"
+"""The column of a table of units that says how many targets each row stands for; without it each stands for one."""
+
+
+def added_up(units: pl.DataFrame, values: pl.Series) -> float:
+    """The sum of what each row of a table of units has, over all targets.
+
+    >>> added_up(pl.DataFrame({ALIKE: [3, 1]}), pl.Series([0.5, 1.0])), added_up(pl.DataFrame(), pl.Series([0.5, 1.0]))
+    (2.5, 1.5)
+    """
+    return float((values * units[ALIKE] if ALIKE in units.columns else values).sum())
+
+
+def many_targets(units: pl.DataFrame, which: pl.Series | None = None) -> int:
+    """How many targets a table of units has, or those rows of it for which something holds."""
+    if ALIKE not in units.columns:
+        return units.height if which is None else int(which.sum())
+    return int((units[ALIKE] if which is None else units[ALIKE].filter(which.fill_null(False))).sum())
+
+
 def right_matches(units: pl.DataFrame) -> pl.Series:
     """How many right matches each target gives on average if one of its likeliest records is picked: hit / n_max."""
     return units["hit"].cast(pl.Float64) / units["n_max"].clip(lower_bound=1)

@@ -57,14 +57,14 @@ def _explained(path: str | os.PathLike[str]) -> Iterator[None]:
     except InputError:
         raise
     except Exception as cause:
-        code = _system_code(cause)
+        code = system_code(cause)
         if code is None:
             raise
         reason = system_reason(OSError(code, os.strerror(code)))
         raise InputError(f"{path} cannot be written: {reason}.") from cause
 
 
-def _system_code(cause: Exception) -> int | None:
+def system_code(cause: Exception) -> int | None:
     """The number of the system's error; polars has it only in its text."""
     if isinstance(cause, OSError) and cause.errno is not None:
         return cause.errno

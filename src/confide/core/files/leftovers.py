@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 try:
-    import fcntl
+    import fcntl as fcntl
 except ImportError:  # Windows: nothing there tells a dead writer from a living one, so nothing is removed
     fcntl = None  # type: ignore[assignment]
 

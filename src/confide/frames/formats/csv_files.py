@@ -14,8 +14,8 @@ from confide.frames.door import check_names
 from confide.frames.formats.spreadsheet import guarded
 from confide.frames.types.exact import shortest
 
-_NULLS = ["", "NA"]
-_CODE = r"^[+-]?(0[0-9]|[0-9]{19,}$)"  # a leading zero, or more digits than a number should have
+NULLS = ["", "NA"]
+CODE = r"^[+-]?(0[0-9]|[0-9]{19,}$)"  # a leading zero, or more digits than a number should have
 
 
 def header(source: Path) -> list[str]:
@@ -52,11 +52,11 @@ def load(source: Path, columns: list[str] | None = None) -> pl.DataFrame:
     whole = _without_blank_end(source)
     common: dict[str, Any] = {
         "separator": separator(source.suffix),
-        "null_values": _NULLS,
+        "null_values": NULLS,
         "glob": False,
     }
     scan = pl.scan_csv(whole, infer_schema=False, **common)
-    found = scan.select(pl.all().str.contains(_CODE).any()).collect().row(0, named=True)
+    found = scan.select(pl.all().str.contains(CODE).any()).collect().row(0, named=True)
     codes = [name for name, some in found.items() if some and (columns is None or name in columns)]
     return pl.read_csv(
         whole,

@@ -94,9 +94,9 @@ def from_floats(name: str, values: F64, dtype: pl.DataType) -> pl.Series:
     """
     s = pl.Series(name, values).fill_nan(None)
     if dtype.is_integer() or dtype.is_temporal():
-        return _whole_back(s, dtype)
+        return whole_back(s, dtype)
     if dtype.is_decimal():
-        return _decimal_back(s, dtype)
+        return decimal_back(s, dtype)
     if dtype in SHORT:
         narrow = s.cast(dtype)
         same = shortest(narrow).eq_missing(s).all()
@@ -221,7 +221,8 @@ def _unscaled(s: pl.Series) -> tuple[pl.Series, int] | None:
     return None if _largest(whole) > 10**DIGITS or digits > 22 else (whole, digits)
 
 
-def _whole_back(s: pl.Series, dtype: pl.DataType) -> pl.Series:
+def whole_back(s: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """Whole numbers, of a wider type where they have left the range of this one."""
     whole = s.round(0)
     if len(s) and float(whole.abs().max() or 0.0) > WHOLE:  # type: ignore[arg-type]
         raise InputError(
@@ -239,10 +240,11 @@ def _whole_back(s: pl.Series, dtype: pl.DataType) -> pl.Series:
         ) from None
 
 
-def _decimal_back(s: pl.Series, dtype: pl.DataType) -> pl.Series:
-    """Decimals of the same scale, exact where they have up to 15 digits."""
+def decimal_back(s: pl.Series, dtype: pl.DataType, top: float | None = None) -> pl.Series:
+    """Decimals of the same scale, exact where they have up to 15 digits. `top`: the largest there are, where the series
+    is a part of them."""
     assert isinstance(dtype, pl.Decimal)
-    scale, top = dtype.scale or 0, float(s.abs().max() or 0.0)  # type: ignore[arg-type]
+    scale, top = dtype.scale or 0, float(s.abs().max() or 0.0) if top is None else top  # type: ignore[arg-type]
     room = DIGITS if top == 0 else math.floor(DIGITS - math.log10(top) + 1e-12)
     for precision in (dtype.precision, 38):
         try:

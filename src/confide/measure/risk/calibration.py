@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from confide.attack.results.units import all_released
+from confide.attack.results.units import ALIKE, all_released
 from confide.core.errors import InputError
 from confide.core.result import Result
 from confide.core.shares import percent
@@ -82,20 +82,22 @@ def calibrate(units: pl.DataFrame | list[pl.DataFrame], bins: int = 10) -> Calib
     variance = np.maximum(p * weight / ties - p * p, 0.0)
     variance[variance < 1e-12] = 0.0  # certain up to rounding
     cluster = frame["cluster"].to_numpy() if "cluster" in frame.columns else None
+    each = frame[ALIKE].to_numpy().astype(float) if ALIKE in frame.columns else np.ones(len(p))
     edges = _edges(p, bins)
     at = np.clip(np.searchsorted(edges, p * (1 - 1e-12), side="right") - 1, 0, len(edges) - 2)
     rows = []
     for b in np.unique(at):
         mine = at == b
-        n, error = int(mine.sum()), _error(variance, right - p, cluster, mine)
-        gap = float((right[mine] - p[mine]).sum())
+        n, error = int(each[mine].sum()), _error(variance * each, right - p, cluster, mine)
+        gap = float(((right[mine] - p[mine]) * each[mine]).sum())
         rows.append({
-            "low": float(edges[b]), "high": float(edges[b + 1]), "targets": n, "claimed": float(p[mine].mean()),
-            "true": float(right[mine].mean()), "error": error / n, "z": in_errors(gap, error),
+            "low": float(edges[b]), "high": float(edges[b + 1]), "targets": n,
+            "claimed": float((p * each)[mine].sum() / n), "true": float((right * each)[mine].sum() / n),
+            "error": error / n, "z": in_errors(gap, error),
         })  # fmt: skip
-    total = _error(variance, right - p, cluster, np.ones(len(p), dtype=bool))
-    z = in_errors(float((right - p).sum()), total)
-    return Calibration(float(p.sum()), float(right.sum()), z, pl.DataFrame(rows), bool((weight < 1).any()))
+    total = _error(variance * each, right - p, cluster, np.ones(len(p), dtype=bool))
+    claimed, true, z = float((p * each).sum()), float((right * each).sum()), float(((right - p) * each).sum())
+    return Calibration(claimed, true, in_errors(z, total), pl.DataFrame(rows), bool((weight < 1).any()))
 
 
 def _weight(frame: pl.DataFrame) -> pl.Series:

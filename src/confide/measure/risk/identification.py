@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from confide.attack.results.units import found_matches, right_matches
+from confide.attack.results.units import ALIKE, added_up, found_matches, many_targets, right_matches
 from confide.core.checks import fraction
 from confide.core.errors import InputError
 from confide.core.result import Result
@@ -135,21 +135,25 @@ def summarise(units: pl.DataFrame, threshold: float = 0.2) -> Summary:
         raise InputError("threshold is a probability above 0.")
     over = units["p_max"] > threshold * (1 + MARGIN)
     unique = units["n_max"] == 1
-    declared, n_over = int(unique.sum()), int(over.sum())
-    bad = int(units["status"].is_in(["contradiction"]).sum())
-    claimed, absent = float(units["p_max"].sum()), _mean(units["p_absent"])
-    if units["hit"].null_count() or (bad and bad == units.height):
-        return Summary(units.height, threshold, n_over, None, None, declared, None, claimed, bad, None, None, absent)
+    n, declared, n_over = (many_targets(units, which) for which in (None, unique, over))
+    bad = many_targets(units, units["status"].is_in(["contradiction"]))
+    claimed, absent = added_up(units, units["p_max"]), _mean(units, units["p_absent"])
+    if units["hit"].null_count() or (bad and bad == n):
+        return Summary(n, threshold, n_over, None, None, declared, None, claimed, bad, None, None, absent)
     right = right_matches(units)
-    matches = int((unique & units["hit"]).sum())
+    matches = many_targets(units, unique & units["hit"])
     return Summary(
-        units.height, threshold, n_over, float(right.sum()), matches, declared,
-        None if declared == 0 else 1 - matches / declared, claimed, bad, float(found_matches(units).sum()),
-        n_over - float(right.filter(over).sum()), absent, units.height - units["p_true"].null_count(),
-        int((unique & ~units["hit"] & units["p_true"].is_not_null()).sum()),
+        n, threshold, n_over, added_up(units, right), matches, declared,
+        None if declared == 0 else 1 - matches / declared, claimed, bad, added_up(units, found_matches(units)),
+        n_over - added_up(units.filter(over), right.filter(over)), absent,
+        many_targets(units, units["p_true"].is_not_null()),
+        many_targets(units, unique & ~units["hit"] & units["p_true"].is_not_null()),
     )  # fmt: skip
 
 
-def _mean(column: pl.Series) -> float:
-    found = column.mean()
+def _mean(units: pl.DataFrame, column: pl.Series) -> float:
+    there = many_targets(units, column.is_not_null())
+    if not there:
+        return 0.0
+    found = column.mean() if ALIKE not in units.columns else added_up(units, column) / there
     return float(found) if isinstance(found, (int, float)) else 0.0

@@ -12,7 +12,7 @@ from confide.attack.engine.kernel_plan import KernelPlan
 from confide.attack.engine.loops import carry_out
 from confide.attack.engine.unit_sums import carry_out_units
 from confide.attack.results.again import prepared
-from confide.attack.results.units import found_matches, right_matches
+from confide.attack.results.units import added_up, found_matches, many_targets, right_matches
 from confide.core.checks import fraction
 from confide.core.errors import InputError
 from confide.core.run.threads import thread_count
@@ -82,17 +82,18 @@ def declare_table(units: pl.DataFrame, thresholds: float | Sequence[float]) -> p
         raise InputError("threshold is a probability, or a list of them.")
     known = not units["hit"].null_count()
     right, count = (each(units).fill_null(0.0) for each in (right_matches, found_matches))
-    rows = []
+    rows, n = [], max(many_targets(units), 1)
     for threshold in given:
         limit = fraction(threshold, "threshold")
         over = units["p_max"] > limit * (1 + MARGIN)
-        declared, hits = int(over.sum()), float(right.filter(over).sum())
-        found = float(count.filter(over).sum()) / max(units.height, 1)
+        mine = units.filter(over)
+        declared, hits = many_targets(mine), added_up(mine, right.filter(over))
+        found = added_up(mine, count.filter(over)) / n
         rows.append({
-            "threshold": limit, "declared": declared, "claimed": float(units["p_max"].filter(over).sum()),
+            "threshold": limit, "declared": declared, "claimed": added_up(mine, mine["p_max"]),
             "right": hits if known else None, "wrong": declared - hits if known else None,
             "share_right": hits / declared if known and declared else None,
-            "found": found if known else None, "share_declared": declared / max(units.height, 1),
+            "found": found if known else None, "share_declared": declared / n,
         })  # fmt: skip
     real = dict.fromkeys(("threshold", "claimed", "right", "wrong", "share_right", "found"), pl.Float64)
     return pl.DataFrame(rows, schema_overrides=real)

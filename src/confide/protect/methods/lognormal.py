@@ -88,6 +88,7 @@ class LognormalNoise(Mechanism):
     method: ClassVar[str] = "lognormal_noise"
     role: ClassVar[str] = "random"
     by_order: ClassVar[bool] = False
+    margins: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         where, problems = self.where, Problems()
@@ -129,6 +130,9 @@ class LognormalNoise(Mechanism):
     def guess(self, released: Records) -> Mechanism:  # noqa: ARG002 - the release does not show the spread
         """Someone who knows only that numbers were multiplied assumes a spread of 0.10."""
         return replace(self, sd=GUESSED)
+
+    def at_once(self) -> str:
+        return ""
 
     def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> FittedFactors:  # noqa: ARG002
         column, chain = current[self.variable], after.get(self.variable, Chain())

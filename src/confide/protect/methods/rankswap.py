@@ -21,6 +21,7 @@ from confide.protect.seam.mechanism import Check, Mechanism, Names, registered
 from confide.protect.seam.words import exactly, listed, percent
 from confide.protect.shared.moved_ranks import guessed_window, ranks_released, swapped_ranks, wrong_window
 from confide.protect.shared.rank_shares import RankScale, copy_share, exchange_share
+from confide.protect.shared.ranks_in_parts import RankGathering
 from confide.protect.shared.standing_apart import Apart
 
 SHARES = (0.005, 0.02, 0.05, 0.10, 0.20)
@@ -61,6 +62,7 @@ class RankSwap(Mechanism):
     method: ClassVar[str] = "rank_swap"
     role: ClassVar[str] = "random"
     by_order: ClassVar[bool] = False
+    margins: ClassVar[bool] = True
     guesses: ClassVar[Mapping[str, Check]] = {"window": wrong_window}
 
     def __post_init__(self) -> None:
@@ -117,7 +119,12 @@ class RankSwap(Mechanism):
                 f'RankSwap("{v}"): a later step merges moved values with those that are left alone (zeros, answer '
                 "codes). Coarsen before the swap, or use keep_zeros=False."
             )
-        return _FittedRankSwap(self, apart, RankScale.of(column.values[regular]), column)
+        count = current.count_of(v)
+        scale = RankScale.of(column.values[regular], None if count is None else count[regular])
+        return _FittedRankSwap(self, apart, scale, column.codebook())
+
+    def at_once(self) -> str:
+        return ""
 
 
 def _ranks_of(s: Subject, share: float) -> int:
@@ -142,6 +149,10 @@ class _FittedRankSwap(Fitted):
             self.scale, values[moved], self.step.window, self.step.exchange, draws, current.rows[moved]
         )
         return Applied([current[v].with_values(values)])
+
+    def gathering(self, draws: Draws, rows: int) -> RankGathering:  # noqa: ARG002 - the scale has the moved ones
+        (v,) = self.step.variables
+        return RankGathering(v, self.apart, self.scale, self.step.window, self.step.exchange, draws)
 
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
         (v,) = self.step.variables

@@ -20,6 +20,7 @@ from confide.protect.seam.matrices import Parts, selection
 from confide.protect.seam.mechanism import Mechanism, registered
 from confide.protect.seam.words import percent
 from confide.protect.shared.per_unit import PER, checked_per, heads
+from confide.protect.shared.smallest import Smallest
 
 FRACTIONS = (0.9, 0.75, 0.5, 0.25, 0.1)
 """Fractions to try."""
@@ -81,10 +82,20 @@ class Sample(Mechanism, Fitted):
         return self.per == "unit"
 
     def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> Sample:  # noqa: ARG002
-        n = len(heads(current, "Sample")[0]) if self.per_unit else current.n
+        n = len(heads(current, "Sample")[0]) if self.per_unit else int(current.counts.sum())
         if round(self.fraction * n) < 1:
             raise InputError(f"Sample: a fraction of {self.fraction:g} of {n} {self.per}s is less than one {self.per}.")
         return self
+
+    def at_once(self) -> str:
+        return ""
+
+    @property
+    def tallied(self) -> tuple[str, ...]:
+        return ()
+
+    def gathering(self, draws: Draws, rows: int) -> Smallest:
+        return Smallest(draws, rows, round(self.fraction * rows))
 
     def matrices(self, fitted: Fitted, original: Records, current: Records, draws: Draws) -> Parts:
         """As a matrix mask: A takes the rows of the sample."""

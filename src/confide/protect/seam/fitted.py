@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from confide.frames.distinct import Distinct
 from confide.frames.tally import Tally
 from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.evidence import Evidence
+
+if TYPE_CHECKING:
+    from confide.protect.seam.gathering import Gathering
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +108,11 @@ class Fitted(ABC):
     @abstractmethod
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
         """The intruder's side: what released values of the variables in play say."""
+
+    def gathering(self, draws: Draws, rows: int) -> Gathering | None:  # noqa: ARG002 - a default
+        """What the step collects of a file that is read in parts before it can be applied to any of them; `rows`: how
+        many records there are where it stands. None where `apply` does to each record what it does to it alone."""
+        return None
 
     @property
     def in_parts(self) -> bool:

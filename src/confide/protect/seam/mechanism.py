@@ -79,6 +79,8 @@ class Mechanism(ABC):
     """Whether it can go on with some of its variables alone, all else as it is stated."""
     linear: ClassVar[bool] = False
     """Whether it is a product of matrices, which `matrices` makes."""
+    margins: ClassVar[bool] = False
+    """Whether `fit` reads its variables each by itself, and no joint values of them."""
 
     @property
     @abstractmethod
@@ -173,6 +175,25 @@ class Mechanism(ABC):
                 left.append(part)
         return left if gone & set(self.variables) else (self,)
 
+    def at_once(self) -> str:
+        """Why it needs the whole file at once, so that a file larger than memory is refused, and what to do instead;
+        empty for a step that can be carried out on a file that is read in parts. Then `fit` heeds `Records.count`."""
+        return (
+            f"{self.where} works on the whole file at once, so it is not for files that are read in parts. Read the "
+            "file into memory (cf.read), or leave the step out."
+        )
+
+    @property
+    def tallied(self) -> tuple[str, ...]:
+        """Of a step for files that are read in parts: the variables whose joint values, each with how many records have
+        it, are all that `fit` reads."""
+        return (*self.variables, *self.needs)
+
+    @property
+    def learns_from(self) -> int | None:
+        """How many records `fit` takes, drawn at random, in place of all; None where it reads all, or their counts."""
+        return None
+
     @property
     def draws(self) -> bool:
         """Whether releases differ from seed to seed."""
@@ -223,8 +244,12 @@ class CoarseningMethod(Mechanism):
     """What methods share that make one number or category coarser: the evidence is certain, nothing is drawn."""
 
     role: ClassVar[str] = "coarsen"
+    margins: ClassVar[bool] = True
     by_order: ClassVar[bool] = False
     one_variable: ClassVar[bool] = True
+
+    def at_once(self) -> str:
+        return ""
 
     def kinds(self) -> Mapping[str, Kind]:
         return {self.variable: "numeric"}

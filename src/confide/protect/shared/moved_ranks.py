@@ -31,10 +31,9 @@ def guessed_window(n: int) -> int:
 
 def swapped_ranks(scale: RankScale, values: F64, window: int, exchange: bool, draws: Draws, rows: I64) -> F64:
     """Values of the file near in rank to those given, of records with these numbers."""
-    every = np.repeat(scale.values, scale.hi - scale.lo + 1)
     rank = scale.ranks_of(values, draws.of("ties"))
     drawn = draw_exchange(scale.n, window, draws)[rank] if exchange else draw_copy(rank, scale.n, window, draws, rows)
-    return np.asarray(every[drawn])
+    return scale.at(drawn)
 
 
 def ranks_released(scale: RankScale, z: Column, after: Chain, moved: Bools) -> tuple[I64, I64]:

@@ -95,6 +95,15 @@ def check_present(records: Records, names: Sequence[str], where: str) -> None:
     )
 
 
+def times(x: F64, beta: F64) -> F64:
+    """The product of a design and coefficients, added up column by column, so that the result for a record hangs on no
+    other: products of matrices round by their shape. Shapes: (n, p), (p, q), gives (n, q)."""
+    out = np.zeros((len(x), beta.shape[1]))
+    for j in range(beta.shape[0]):
+        out += x[:, j : j + 1] * beta[j]
+    return out
+
+
 def _number(column: Column) -> _Number | None:
     y = column.values[~column.missing]
     gaps = bool(0 < column.missing.sum() < len(column))

@@ -35,11 +35,20 @@ class RankScale:
     n: int
 
     @classmethod
-    def of(cls, values: F64) -> RankScale:
-        """The scale of a file's values, all finite."""
-        distinct, counts = np.unique(np.asarray(values, dtype=np.float64), return_counts=True)
+    def of(cls, values: F64, count: F64 | None = None) -> RankScale:
+        """The scale of a file's values, all finite; `count`: how many records have each, None for one each."""
+        distinct, of = np.unique(np.asarray(values, dtype=np.float64), return_inverse=True)
+        counts = np.bincount(of, weights=count).astype(np.int64)
         after = np.cumsum(counts, dtype=np.int64)
-        return cls(distinct, after - counts, after - 1, len(values))
+        return cls(distinct, after - counts, after - 1, int(counts.sum()))
+
+    def at(self, ranks: I64) -> F64:
+        """The values that hold these ranks."""
+        return np.asarray(self.values[self.number(ranks)])
+
+    def number(self, ranks: I64) -> I64:
+        """The places among the distinct values of those that hold these ranks."""
+        return np.asarray(np.searchsorted(self.lo, ranks, side="right") - 1)
 
     def place(self, y: F64) -> tuple[I64, I64]:
         """Ranks lo..hi of each value; of one that is not in the file the one rank next to it, on the nearer side."""
@@ -82,10 +91,9 @@ def draw_copy(rank: I64, n: int, d: int, draws: Draws, rows: I64) -> I64:
 
 def draw_exchange(n: int, d: int, draws: Draws) -> I64:
     """The partner of each rank (itself for a record that stays), in blocks of d + 1 ranks with a random phase."""
-    w = min(d + 1, n)
     if n == 0:
         return np.empty(0, dtype=np.int64)
-    block = (np.arange(n) + w - draws.of("phase").whole(w)) // w
+    block = exchange_blocks(n, d, draws)(np.arange(n))
     order = draws.of("pairs").order(np.arange(n))
     order = order[np.argsort(block[order], kind="stable")]
     # Inside a block, at the places of its ranks: the first with the second, the third with the fourth, ...
@@ -94,6 +102,13 @@ def draw_exchange(n: int, d: int, draws: Draws) -> I64:
     partner = np.empty(n, dtype=np.int64)
     partner[order] = order[other]
     return partner
+
+
+def exchange_blocks(n: int, d: int, draws: Draws) -> Callable[[I64], I64]:
+    """The block of each rank, when blocks of d + 1 ranks begin at a random phase."""
+    w = min(d + 1, n)
+    shift = w - draws.of("phase").whole(w) if n else 0
+    return lambda ranks: np.asarray((ranks + shift) // w)
 
 
 def copy_share(q_lo: I64, q_hi: I64, p_lo: I64, p_hi: I64, n: int, d: int) -> F64:

@@ -83,7 +83,7 @@ def pieces(ready: Prepared, only: int | None = None) -> Iterator[Piece]:
                 continue
         scene = Scene.place(ready.case, knowledge, fitted, side)
         check_scene(scene, ready.intruder)
-        people, *_ = people_in_blocks(scene, ready.release, ready.population, ready.weights, ready.behind)
+        people, *_ = people_in_blocks(scene, ready.rows, ready.population, ready.weights, ready.behind)
         yield from _of_scene(ready, scene, rows, asked, people)
 
 

@@ -130,7 +130,7 @@ def _absence(ready: Prepared, sources: list[Source], supply: I64) -> tuple[I64, 
         return np.zeros(len(supply), dtype=np.int64), None, np.zeros(1, dtype=np.int64)
     source = sources[0]
     plan, scene = source.plan, source.plan.scene
-    found, *_ = people_in_blocks(scene, ready.release, ready.population, ready.weights, ready.behind)
+    found, *_ = people_in_blocks(scene, ready.rows, ready.population, ready.weights, ready.behind)
     assert found is not None
     block = plan.block_t[source.kernel]
     size = np.bincount(scene.block_r, weights=scene.count, minlength=scene.n_blocks).astype(np.int64)

@@ -75,13 +75,14 @@ def stated_risk(given: Any, where: str) -> tuple[float, ...]:
 def unusable_keys(keys: Records, k: int, where: str) -> list[str]:
     """What of the data cannot be protected so, in sentences."""
     problems = []
-    if k > keys.n:
-        problems.append(f"{where}: k is {k}, more than the {keys.n} records of the file; take a smaller k.")
+    n = int(keys.counts.sum())
+    if k > n:
+        problems.append(f"{where}: k is {k}, more than the {n} records of the file; take a smaller k.")
     for v, column in keys.items():
-        present = column.values[~column.missing]
+        present, people = column.values[~column.missing], int(keys.counts[~column.missing].sum())
         if not len(present):
             problems.append(f'{where}: "{v}" is missing in every record; leave it out.')
-        elif len(present) >= MANY and len(np.unique(present)) == len(present):
+        elif people >= MANY and len(np.unique(present)) == people:
             problems.append(
                 f'{where}: "{v}" has as many values as records, so that all of them would be hidden. Recode it '
                 "first, or leave it out."

@@ -27,6 +27,7 @@ from confide.protect.methods.local_suppression.checks import (
     unusable_people,
     wrong_size,
 )  # fmt: skip
+from confide.protect.methods.local_suppression.in_parts import HidingGathering
 from confide.protect.methods.local_suppression.offers import offers
 from confide.protect.methods.local_suppression.pieces import Pieces, key_codes, pieces_of
 from confide.protect.methods.local_suppression.reading import Reading
@@ -206,12 +207,20 @@ class LocalSuppression(Mechanism):
         values."""
         return _Guessed(self.variables)
 
+    def at_once(self) -> str:
+        if self.weight is None and self.risk is None:
+            return ""
+        return (
+            f"{self.where}: weight and risk are read record by record, for all records at once; in a file that is read "
+            "in parts hide values without them, or read the file into memory (cf.read)."
+        )
+
     def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _FittedSuppression:  # noqa: ARG002
         keys = current.select(self.variables)
         weight, asked = unusable_people(original, current, self.weight, self.risk, self.above, self.where)
         raise_all(unusable_keys(keys, max(self.sizes.values()), self.where))
         columns = tuple(c.codebook() for c in keys.values())
-        pieces, kind = pieces_of(key_codes(keys, columns), weight, asked)
+        pieces, kind = pieces_of(key_codes(keys, columns), weight, asked, keys.count)
         few = rows_of_few(kind, original.units, max(self.sizes.values()))
         return _FittedSuppression(self, columns, pieces, kind, few)
 
@@ -247,6 +256,9 @@ class _FittedSuppression(Fitted):
             gone, none = hidden >> i & 1 == 1, np.nan if current[v].kind == "numeric" else -1
             columns.append(current[v].with_values(np.where(gone, none, current[v].values)))
         return Applied(columns)
+
+    def gathering(self, draws: Draws, rows: int) -> HidingGathering:  # noqa: ARG002 - kinds have their counts
+        return HidingGathering(self.step.variables, self.columns, self.solution.pieces, draws)
 
     def lean(self) -> _FittedSuppression:
         made = replace(self, kind=self.kind[:0])

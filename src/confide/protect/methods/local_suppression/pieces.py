@@ -117,20 +117,21 @@ class Pieces:
         )  # fmt: skip
 
 
-def pieces_of(codes: I64, weight: F64, asked: Bools) -> tuple[Pieces, I64]:
+def pieces_of(codes: I64, weight: F64, asked: Bools, people: F64 | None = None) -> tuple[Pieces, I64]:
     """All records, nothing hidden, and each record's kind. Kinds are in the order of their values: row order does not
     matter.
 
     People with equal keys are of one kind: they weigh what they do on average, and are to be protected if one of them
     is. If the lighter of them, or those who need no protection, lent their rows first, whoever sees the weight (or what
-    the risk hangs on) of a row with hidden values would know whose it is not.
+    the risk hangs on) of a row with hidden values would know whose it is not. `people`: how many each row stands for,
+    where all weigh the same; None for one each.
     """
     n, many = codes.shape
-    found = Distinct.rows([codes[:, v] for v in range(many)], n)
+    found = Distinct.rows([codes[:, v] for v in range(many)], n, people)
     at, count = found.first, found.count.astype(np.int64)
     any_asked = np.bincount(found.of, weights=asked, minlength=len(found)) > 0
     kinds = Pieces(
-        codes[at], np.zeros(len(at), dtype=np.int64), count, _means(weight, found.of, count), any_asked,
+        codes[at], np.zeros(len(at), dtype=np.int64), count, _means(weight, found.of, np.bincount(found.of)), any_asked,
         np.arange(len(at), dtype=np.int64),
     )  # fmt: skip
     return kinds, found.of

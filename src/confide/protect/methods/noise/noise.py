@@ -79,6 +79,7 @@ class Noise(Mechanism):
     role: ClassVar[str] = "random"
     by_order: ClassVar[bool] = False
     linear: ClassVar[bool] = True
+    margins: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         where, problems = self.where, Problems()
@@ -216,6 +217,14 @@ class Noise(Mechanism):
         x = np.column_stack([current[v].values for v in self.variables])
         return Parts(c=np.nan_to_num(np.column_stack([c.values for c in made]) - x), columns=tuple(made))
 
+    def at_once(self) -> str:
+        if isinstance(self.correlation, str):
+            return (
+                f'{self.where}: correlation="data" is computed from all records at once; for a file that is read in '
+                "parts state the correlation as a number or a matrix."
+            )
+        return ""
+
     def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _FittedNoise:  # noqa: ARG002
         spans = []
         for v in self.variables:
@@ -223,9 +232,11 @@ class Noise(Mechanism):
             sd = None if self.sd is None else float(self._of(self.sd, v, "sd"))
             slope = 0.0 if self.bias_sd is None else float(self._of(self.bias_sd, v, "bias_sd"))
             chain = after.get(v, Chain())
-            spans.append(
-                Span.of(current[v], (low, high), self.keep_zeros, sd, self.relative, chain, self.sequential, slope)
-            )
+            span = Span.of(
+                current[v], (low, high), self.keep_zeros, sd, self.relative, chain, self.sequential, slope,
+                current.count_of(v),
+            )  # fmt: skip
+            spans.append(span)
         rho = None
         if self.correlation is not None:
             rho = _data_correlation(current, spans) if isinstance(self.correlation, str) else np.array(self.correlation)
@@ -283,7 +294,9 @@ class _FittedNoise(Fitted):
         root: F64 = np.linalg.cholesky(np.asarray(self.rho, dtype=float))
         for attempt in range(10_000):
             rows = current.rows[todo]
-            noise = root @ np.stack([draws.normal(rows, attempt, word=i) for i in range(len(columns))])
+            normal = [draws.normal(rows, attempt, word=i) for i in range(len(columns))]
+            # Added up one by one: a product of matrices rounds by its shape, and parts of a file have another.
+            noise = [sum(root[i, k] * normal[k] for k in range(i + 1)) for i in range(len(columns))]
             ok = np.ones(len(todo), dtype=bool)
             for i, s in enumerate(self.spans):
                 at = inside[i, todo]

@@ -10,6 +10,7 @@ from scipy.special import ndtr, ndtri
 from confide.core.errors import InputError, raise_all
 from confide.core.random.draws import Draws
 from confide.frames.columns import F64, I64, Bools, Column, rounded
+from confide.frames.moments import spread
 from confide.frames.types.exact import near_whole
 from confide.protect.likelihoods.normal import log_cell, spread_at
 from confide.protect.seam.coarsening import Chain
@@ -41,8 +42,9 @@ class Span:
     @classmethod
     def of(
         cls, column: Column, bounds: tuple[float, float], keep_zeros: bool, sd: float | None, relative: float | None,
-        after: Chain, sequential: bool, slope: float = 0.0,
+        after: Chain, sequential: bool, slope: float = 0.0, count: F64 | None = None,
     ) -> Span:  # fmt: skip
+        """Learnt from a variable; `count`: how many records have each of its values, None for one each."""
         low, high = bounds
         column = replace(column, step=rounding_step(column, f'Noise("{column.name}")'))
         gap = column.step if column.step else 1e-9
@@ -50,15 +52,16 @@ class Span:
         low_open = np.isfinite(low) and _covered(column, after, low, -max(gap, abs(low) * 1e-9))
         high_open = np.isfinite(high) and _covered(column, after, high, max(gap, abs(high) * 1e-9))
         draft = cls(column.name, low, high, bool(low_open), bool(high_open), special, column.step, 1.0, slope)
-        draft._check(column, after, sequential)
-        y = column.values[draft.label(column) == INSIDE]
+        draft._check(column, after, sequential, count)
+        inside = draft.label(column) == INSIDE
+        y, n = column.values[inside], None if count is None else count[inside]
         if not len(y):
             raise InputError(
                 f'Noise("{column.name}"): no value would be altered (missing, kept or outside the bounds).'
             )
         if sd is None and relative is None:
             sd = 0.0
-            zeros = int((y == 0).sum())
+            zeros = int(np.sum(y == 0) if n is None else n[y == 0].sum())
             if zeros:
                 raise InputError(
                     f'Noise("{column.name}"): {zeros} values are zero, where a bias has no effect, so they would be '
@@ -66,12 +69,12 @@ class Span:
                 )
         elif sd is None:
             assert relative is not None
-            spread = float(np.std(y, ddof=1)) if len(y) > 1 else 0.0
-            if spread == 0:
+            wide = spread(y, n)
+            if wide == 0:
                 raise InputError(
                     f'Noise("{column.name}"): the altered values are constant, so relative noise is zero; give sd.'
                 )
-            sd = relative * spread
+            sd = relative * wide
         return replace(draft, sd=sd)
 
     def label(self, column: Column) -> I64:
@@ -86,11 +89,11 @@ class Span:
         out[np.isnan(y)] = MISSING
         return out.astype(np.int64)
 
-    def _check(self, column: Column, after: Chain, sequential: bool) -> None:
+    def _check(self, column: Column, after: Chain, sequential: bool, n: F64 | None) -> None:
         problems = []
         label = self.label(column)
         for side, limit, name in ((BELOW, self.low, "Bottomcode"), (ABOVE, self.high, "Topcode")):
-            count = int((label == side).sum())
+            count = int(np.sum(label == side) if n is None else n[label == side].sum())
             open_ = self.low_open if side == BELOW else self.high_open
             if count and not open_:
                 problems.append(

@@ -61,6 +61,7 @@ class Pram(Mechanism):
 
     method: ClassVar[str] = "pram"
     role: ClassVar[str] = "random"
+    margins: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         where, problems = self.where, Problems()
@@ -124,6 +125,9 @@ class Pram(Mechanism):
         """Someone who knows only that PRAM was used assumes invariant PRAM that keeps 90 percent."""
         return Pram(self.variables, retention=0.9)
 
+    def at_once(self) -> str:
+        return ""
+
     def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _FittedPram | FittedRetention:  # noqa: ARG002
         (v,) = self.variables
         column = current[v]
@@ -131,7 +135,8 @@ class Pram(Mechanism):
             raise InputError(f'Pram("{v}"): the column is missing in every record.')
         if self.retention is not None:
             codes, size = level_codes(column, column)
-            p = np.bincount(codes, minlength=size) / len(codes)
+            n = np.bincount(codes, weights=current.count_of(v), minlength=size)
+            p = n / n.sum()
             if size > MOST:
                 return FittedRetention(v, column.codebook(), p, self.retention)
             return _FittedPram(v, column.codebook(), self.retention * np.eye(size) + (1 - self.retention) * p)

@@ -17,6 +17,8 @@ from confide.frames.distinct import Distinct
 from confide.frames.tally import Tally
 from confide.protect.likelihoods.match import Match
 from confide.protect.likelihoods.table import Table
+from confide.protect.methods.swap.in_parts import SwapGathering
+from confide.protect.methods.swap.pairing import chosen_counts, nothing_to_swap, random_partners
 from confide.protect.methods.swap.targeting import TargetedPolicy
 from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.dials import Change, Dial, Offers, Outlook, Untried
@@ -198,23 +200,41 @@ class Swap(Mechanism):
 
     def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _FittedSwap:  # noqa: ARG002
         for v in self.variables:
-            if bool(current[v].missing.all()):
-                raise InputError(f'Swap("{v}"): the column is missing in every record; there is nothing to swap.')
+            if v in current and bool(current[v].missing.all()):
+                raise nothing_to_swap(v)
         raise_all(self._lost_rows(original))
         if self.per_unit:
             check_constant(current, (*self.variables, *self.within), self.where)
             return self._fit_units(current.take(heads(current, self.where)[0]))
-        groups, forced = group_codes(current, self.within), self._forced(original)
+        groups, forced = group_codes(current, self.within), self.forced_in(original)
         first = np.unique(groups, return_index=True)[1]
-        size = np.bincount(groups)
-        share = chosen_counts(groups, self.rate, forced) / size
+        size = np.bincount(groups, weights=current.counts).astype(float)
+        must = np.bincount(groups, weights=forced * current.counts).astype(float)
+        share = chosen_counts(size, self.rate, must) / size
         return _FittedSwap(self, forced, current.select(self.within).take(first), size, share)
+
+    def at_once(self) -> str:
+        if self.candidates is not None:
+            return (
+                f'{self.where}: candidates="unique" looks for records that are alone in the whole file, so it is not '
+                "for files that are read in parts. Swap within areas at a rate, or read the file into memory (cf.read)."
+            )
+        if self.force is not None and not isinstance(self.force, str):
+            return (
+                f"{self.where}: force names records by their places; in a file that is read in parts name a "
+                "true-or-false column instead."
+            )
+        return ""
+
+    @property
+    def tallied(self) -> tuple[str, ...]:
+        return self.needs
 
     def _fit_units(self, units: Records) -> _FittedSwap:
         """Fitted on one record of each unit."""
         groups, nobody = group_codes(units, self.within), np.zeros(units.n, dtype=bool)
-        first, size = np.unique(groups, return_index=True)[1], np.bincount(groups)
-        share = chosen_counts(groups, self.rate, nobody) / size
+        first, size = np.unique(groups, return_index=True)[1], np.bincount(groups).astype(float)
+        share = chosen_counts(size, self.rate, np.zeros(len(size))) / size
         kept = units.select((*self.variables, *self.within))
         found = Distinct.rows([c.values for c in kept.values()], kept.n)
         counted = Tally(kept.take(found.first), found.count)
@@ -233,7 +253,7 @@ class Swap(Mechanism):
         lost = sum(i >= original.n for i in self.force)
         return [f"Swap: force names {lost} rows beyond the last, which is {original.n - 1}."] if lost else []
 
-    def _forced(self, original: Records) -> Bools:
+    def forced_in(self, original: Records) -> Bools:
         """Which records are always chosen; positions are those of the whole file, also after a `Sample`."""
         if isinstance(self.force, str):
             column = original[self.force]
@@ -261,7 +281,7 @@ class _FittedSwap(Fitted):
     swap: Swap
     forced: Bools
     groups: Records
-    size: I64
+    size: F64
     share: F64
     units: Tally | None = None
 
@@ -280,6 +300,9 @@ class _FittedSwap(Fitted):
             return first[random_partners(groups, self.share, draws, current.rows[first])][of]
         groups = group_codes(current, self.swap.within)
         return random_partners(groups, self.share, draws, current.rows, self.forced)
+
+    def gathering(self, draws: Draws, rows: int) -> SwapGathering:  # noqa: ARG002 - groups have their sizes
+        return SwapGathering(self, draws)
 
     def lean(self) -> _FittedSwap:
         """Without what only `apply` needs."""
@@ -369,32 +392,3 @@ class _FittedSwap(Fitted):
         with np.errstate(divide="ignore"):
             log_p = np.log(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))
         return Table(code, log_p, of)  # type: ignore[arg-type]
-
-
-def chosen_counts(groups: I64, rate: float, forced: Bools) -> F64:
-    """How many records of each group are chosen: an even number, and all that are forced (one may lack a partner)."""
-    size = np.bincount(groups)
-    forced_in = np.bincount(groups, weights=forced, minlength=len(size))
-    want = np.maximum(np.floor(rate * size), forced_in + forced_in % 2)
-    return np.asarray(2 * np.floor(np.minimum(want, size) / 2))
-
-
-def random_partners(groups: I64, share: F64, draws: Draws, rows: I64, forced: Bools | None = None) -> I64:
-    """Each record's partner (itself where it is not chosen), pairs formed inside groups, shape (n,).
-
-    `share`: the part of each group that is chosen; forced records come first. `rows`: numbers of the records.
-    """
-    n = len(groups)
-    late = np.zeros(n, dtype=bool) if forced is None else ~forced
-    order = np.lexsort((draws.uniform(rows), late, groups))
-    size = np.bincount(groups, minlength=len(share))
-    start = np.concatenate([[0], np.cumsum(size)[:-1]])
-    chosen = 2 * np.round(share * size / 2)
-    g = groups[order]
-    head = order[np.arange(n) - start[g] < chosen[g]]
-    # The head is sorted forced first; pair at random within it.
-    head = head[np.lexsort((draws.uniform(rows[head], word=1), groups[head]))]
-    partner = np.arange(n)
-    a, b = head[0::2], head[1::2]
-    partner[a], partner[b] = b, a
-    return partner

@@ -70,6 +70,12 @@ class LogisticSynthesis(FromOthers):
         """None: trees draw categories too, without a form to be stated."""
         return (Untried(cls.method, "trees draw categories too, and need no form to be stated"),)
 
+    def at_once(self) -> str:
+        return (
+            f"{self.where} fits its regression again for every release, to all records at once, so it is not for files "
+            'that are read in parts. CartSynthesis with learn=100_000 and draw="independent" is.'
+        )
+
     def kinds(self) -> Mapping[str, Kind]:
         return {self.variable: "categorical"}
 

@@ -22,7 +22,7 @@ from confide.protect.seam.dials import Offers, Outlook
 from confide.protect.seam.evidence import Evidence
 from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.mechanism import Name, registered
-from confide.protect.shared.predictors import Predictors, enough_rows
+from confide.protect.shared.predictors import Predictors, enough_rows, times
 from confide.protect.shared.standing_apart import States
 
 FAR = 6.0
@@ -45,7 +45,8 @@ class NormalSynthesis(FromOthers):
     `scale` is "values", or "ranks": the regression is then of normal scores, mapped back through the file's own
     quantiles, which suits skewed variables. `draw=False` uses the estimates themselves. Values outside the file's range
     are drawn again, so a skewed variable on the scale of values loses its shape: use ranks. Zeros, missing values,
-    answer codes and precision as in `QuantileRegression`.
+    answer codes and precision as in `QuantileRegression`. With `learn` the regression is fitted on so many records,
+    drawn at random, in place of all.
 
     At level "informed" the intruder takes the value for normal around the target's own with the variance of a
     prediction, :math:`\hat\sigma^2 (1 + x_j^T (X^T X)^{-1} x_j)`: what Huckett and Larsen suggest for other models.
@@ -62,6 +63,7 @@ class NormalSynthesis(FromOthers):
     draw: bool = True
     alpha: float | None = None
     zeros: bool | None = None
+    learn: int | None = None
 
     method: ClassVar[str] = "normal_synthesis"
 
@@ -161,8 +163,7 @@ class _FittedNormal(Fitted):
         if self.model is not None:
             beta, sigma = self._parameters(self.model, draws)
             at = np.flatnonzero(state == 0)
-            with one_blas_thread():
-                middle = x[at] @ beta
+            middle = times(x[at], beta[:, None])[:, 0]
             value = rounded(self.model.back(self._inside(middle, sigma, draws, current.rows[at])), column.step)
             amount[at] = np.clip(value, self.model.values[0], self.model.values[-1])
         return Applied([column.with_values(self.states.placed(state, amount))])

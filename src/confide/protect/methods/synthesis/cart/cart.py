@@ -54,6 +54,8 @@ class CartSynthesis(FromOthers):
     With `smooth` a number that fewer than three records of the file have is moved, evenly, to somewhere between half
     the way to the next smaller and half the way to the next larger number of the file, in the file's precision.
 
+    With `learn` the tree is grown on so many records, drawn at random, in place of all.
+
     `rules` are statements that records keep, of this variable and of those given, as ``"age < 15 -> marital ==
     'never married'"`` or ``"wage <= income"``. A value that would break one is drawn again from the leaf, and after
     `TRIES` times from all values of the file that break none, or where all do, from those that break the fewest.
@@ -72,6 +74,7 @@ class CartSynthesis(FromOthers):
     draw: str = field(default="even", metadata={"choices": DRAWS})
     smooth: bool = False
     rules: str | Sequence[str] = ()
+    learn: int | None = None
 
     method: ClassVar[str] = "cart_synthesis"
 
@@ -127,7 +130,21 @@ class CartSynthesis(FromOthers):
                 idle = self.variable not in rule.names
                 problems.when(idle, f"{self.where}: a rule does not speak of this variable; leave it out.")
 
+    def at_once(self) -> str:
+        if self.rules:
+            return (
+                f"{self.where}: rules may draw from all values of the file at once, so they are not for files that are "
+                "read in parts. Leave rules out, or read the file into memory (cf.read)."
+            )
+        if self.draw == "even":
+            return (
+                f"{self.where} looks at all records of a leaf at once to use its values evenly. For a file that is "
+                'read in parts say draw="independent".'
+            )
+        return super().at_once()
+
     def fit(self, original: Records, current: Records, after: Mapping[str, Chain]) -> _FittedCart:  # noqa: ARG002
+        original = self.learnt(original)
         column = original[self.variable]
         self.has_values(column)
         check_present(original, self.given, self.where)

@@ -10,6 +10,7 @@ from scipy.special import ndtri
 from confide.core.run.threads import one_blas_thread
 from confide.frames.columns import F64
 from confide.protect.methods.synthesis.quantile.solver import fit_process
+from confide.protect.shared.predictors import times
 
 ROWS = 20_000
 """Records whose lines are held at once."""
@@ -48,8 +49,7 @@ class Process:
 
     def lines(self, x: F64) -> F64:
         """Predictions at all taus, those that cross put in order, shape (n, q)."""
-        with one_blas_thread():
-            return np.asarray(np.sort(x @ self.beta, axis=1))
+        return np.asarray(np.sort(times(x, self.beta), axis=1))
 
     def between(self, lines: F64, tau: F64) -> F64:
         """Each row's line at its own tau, by interpolation; the outermost lines beyond the grid."""

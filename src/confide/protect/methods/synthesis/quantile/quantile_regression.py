@@ -62,7 +62,8 @@ class QuantileRegression(FromOthers):
 
     `given`: numbers enter as they are, categories as indicators; a missing value is a category of its own, or an
     indicator beside a number. `zeros`: whether zeros stand apart, as a first part (is it zero?) before the second (how
-    much?); by default where they are at least 5 percent. Missing values and answer codes always stand apart.
+    much?); by default where they are at least 5 percent. Missing values and answer codes always stand apart. `learn`:
+    of how many records, drawn at random, the process is learnt; None for all.
 
     The intruder of Huckett and Larsen (level "informed") takes the released value for normal around the target's own,
     with the standard error of a prediction,
@@ -84,6 +85,7 @@ class QuantileRegression(FromOthers):
     given: str | Sequence[str] = ()
     quantiles: int = 99
     zeros: bool | None = None
+    learn: int | None = None
 
     method: ClassVar[str] = "quantile_regression"
     guesses: ClassVar[Mapping[str, Check]] = {"tau": _check_tau, "caliper": _check_caliper, "widen": _check_widen}

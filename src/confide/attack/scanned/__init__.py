@@ -1,0 +1,1 @@
+"""Attacks on releases that are larger than memory."""

@@ -1,0 +1,74 @@
+"""One bucket: some targets, and the released rows of all their blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from confide.attack.engine.blocks import blocks
+from confide.attack.engine.fit import Fit
+from confide.attack.engine.kernel_plan import KernelPlan, Units
+from confide.attack.engine.loops import carry_out
+from confide.attack.engine.run import SUMMARIES
+from confide.attack.engine.scene import Scene, TargetSide
+from confide.attack.evidence.gather import gather
+from confide.attack.results.units import make_units
+from confide.frames.columns import F64, I64, Bools, Records
+
+PIECE = 200_000
+"""Targets that are attacked together: a block with more is cut, and its records are met several times."""
+NONE = {"log_sum": -np.inf, "log_max": -np.inf, "n_max": 0.0, "log_true": -np.inf, "above": 0.0, "likely": 0.0}
+"""What somebody has for whom there is no record."""
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """All blocks of the release: their labels, how many records each has, and how many people could be meant."""
+
+    labels: tuple[I64, ...]
+    size: F64
+    people: F64 | None
+
+    def of(self, labels: tuple[I64, ...], n: int) -> tuple[F64, F64]:
+        """Records and people of the block of each of n targets."""
+        _, at, _ = blocks(self.labels, labels, len(self.size), n)
+        inside, at = at >= 0, np.maximum(at, 0)
+        if not len(self.size):
+            return np.zeros(n), np.zeros(n)
+        people = np.zeros(n) if self.people is None else np.where(inside, self.people[at], 0.0)
+        return np.where(inside, self.size[at], 0.0), people
+
+
+def attack_bucket(
+    fit: Fit, known: Blocks, targets: Records, released: Bools, records: Records, own: I64, threads: int = 1
+) -> tuple[pl.DataFrame, tuple[float, float]]:  # fmt: skip
+    """A row of results for each target, and the pairs in its blocks with those visited. `released`: who is in the
+    release; `own`: the place of its record among `records`, -1 for none."""
+    found, pairs = [], np.zeros(2)
+    for first in range(0, targets.n, PIECE):
+        some = np.arange(first, min(first + PIECE, targets.n))
+        columns, more = _columns(fit, known, targets.take(some), records, own[some], threads)
+        mine = np.where(released[some], 0, -1)
+        table, *_ = make_units(columns, mine, fit.case.intruder.membership == "certain")
+        found.append(table.drop("target"))
+        pairs += more
+    return pl.concat(found), (float(pairs[0]), float(pairs[1]))
+
+
+def _columns(
+    fit: Fit, known: Blocks, targets: Records, records: Records, own: I64, threads: int
+) -> tuple[dict[str, F64], tuple[float, float]]:
+    case = replace(fit.case, released=records, count=None)
+    targets = Records(targets.values(), n=targets.n)
+    knowledge = gather(case, fit.knows, fit.between)
+    side = TargetSide.of(knowledge, fit, targets)
+    n_t, people = known.of(side.labels, targets.n)
+    if not records.n:
+        return {**{k: np.full(targets.n, v) for k, v in NONE.items()}, "n_t": n_t, "people": people}, (0.0, 0.0)
+    units = Units(np.arange(targets.n), own, np.ones(targets.n))
+    scene = Scene.place(case, knowledge, fit, side)
+    outcome = carry_out(KernelPlan.of(scene, units), units, threads, lambda _: None)
+    columns: dict[str, F64] = {name: getattr(outcome, name) for name in SUMMARIES}
+    return {**columns, "n_t": n_t, "people": people}, outcome.pairs

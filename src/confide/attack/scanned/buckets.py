@@ -1,0 +1,289 @@
+"""Where too few rows are alike: targets and records put aside by block, and attacked bucket by bucket."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from confide.attack.engine.checks import check_scene
+from confide.attack.engine.fit import Fit, fit, helper_codes
+from confide.attack.engine.kernel_plan import Units
+from confide.attack.engine.membership import people_in_blocks
+from confide.attack.engine.prepare import Prepared, population_of
+from confide.attack.engine.register import countable
+from confide.attack.engine.scene import Scene, TargetSide
+from confide.attack.engine.treatments import treatments
+from confide.attack.evidence.case import Case, Merged
+from confide.attack.evidence.gather import Knowledge, gather
+from confide.attack.intruder import Intruder, Unsure
+from confide.attack.population.people import PeopleModel
+from confide.attack.results.treatment import Treatment
+from confide.attack.results.units import ALIKE, STATUS
+from confide.attack.scanned.bucket import Blocks, attack_bucket
+from confide.attack.scanned.coded import frame_of, label_frame, records_of
+from confide.attack.scanned.setting import INSTEAD, Setting
+from confide.attack.targets import Targets
+from confide.core.errors import InputError
+from confide.core.files.whole_folder import whole_folder
+from confide.core.run.progress import Progress, progress_bar
+from confide.core.scale.engine import COUNT, Asked
+from confide.core.scale.kept import Kept, kept_folder
+from confide.core.scale.local import Local
+from confide.core.scale.rows_alike import RowsAlike
+from confide.core.scale.scratch import scratch_folder
+from confide.core.scale.spilled import Spilled, bucket_of
+from confide.core.version import __version__
+from confide.frames import to_polars
+from confide.frames.columns import F64, I64, Bools, Records
+from confide.frames.distinct import Distinct
+from confide.frames.scan.codebook import Codebook
+from confide.frames.tally import Tally
+
+if TYPE_CHECKING:
+    from confide.protect.scanned.release import ScannedRelease
+
+ROW, PAIRS = "__row", ["__pairs", "__visited"]
+RANGE = 2**20
+"""Original rows whose results are written together."""
+PER_ROW = 700
+"""Bytes that a target or a record of a bucket takes while it is attacked."""
+SHARE = 0.25
+"""Of the memory, for one bucket."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bucketed:
+    """One row for each target, in narrow columns; and what goes with them, as of an `Attack`. `fits`: of all patterns
+    of knowledge; `before`, `after`: what codes of both files refer to."""
+
+    merged: pl.DataFrame
+    treatments: list[Treatment]
+    pairs: tuple[float, float]
+    people: tuple[PeopleModel, ...]
+    short: int
+    fits: tuple[Fit, ...] = ()
+    before: Codebook | None = None
+    after: Codebook | None = None
+
+
+def attack_in_buckets(
+    intruder: Intruder, release: ScannedRelease, local: Local, asked: Asked, out: Path | None, stated: Intruder,
+    threads: int, progress: Progress,
+) -> Bucketed:  # fmt: skip
+    """The whole attack; `stated`: the intruder as given."""
+    setting = Setting.of(intruder, release, list(asked.original), local.batch, local.bytes)
+    n = release.original.height
+    asked_for = _described(stated, release, local)
+    with (
+        kept_folder(local.scratch, asked_for) as kept,
+        scratch_folder(local.scratch) as folder,
+        progress_bar("attacking", n, progress) as done,
+    ):
+        there = np.full(n, asked.everybody)
+        own = np.zeros(n, dtype=bool)
+        for link in release.links(local.batch):
+            there[link] = own[link] = True
+        units = Spilled(folder, "units", max(-(-n // RANGE), 1))
+        pairs, models, short, fits = np.zeros(2), list[PeopleModel](), 0.0, list[Fit]()
+        for k, (rows, knows) in enumerate(setting.patterns):
+            part = _Pattern(setting, knows, rows, folder, str(k), local, kept)
+            model, few, more, fitted = part.attack(there, own, asked, units, threads, done)
+            fits.append(fitted)
+            models += [] if model is None else [model]
+            short, pairs = max(short, few), pairs + more
+        merged = _collected(units, out)
+    return Bucketed(
+        merged, treatments(_told(setting, intruder), stated), (float(pairs[0]), float(pairs[1])), tuple(models),
+        int(short), tuple(fits), setting.before, setting.after,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class _Pattern:
+    """Targets of whom the same variables are known."""
+
+    setting: Setting
+    knows: tuple[str, ...]
+    rows: I64
+    folder: Path
+    name: str
+    local: Local
+    kept: Kept
+
+    def attack(
+        self, there: Bools, own: Bools, asked: Asked, units: Spilled, threads: int, done: Callable[[int], None]
+    ) -> tuple[PeopleModel | None, float, F64, Fit]:
+        """All buckets; results are put aside by row. How N_t was estimated, records with too few people, pairs, and
+        the fit."""
+        many = self._many()
+        records, case, count, weights = self._records(many, asked)
+        knowledge = gather(case, self.knows, {})
+        fitted, scene = self._fitted(case, knowledge)
+        population = population_of(case.intruder, case)
+        if population is not None and countable(knowledge, population[0]):
+            raise InputError(f"Too few rows are alike, and the population is compared with the whole file. {INSTEAD}")
+        behind = bool((own | ~there).all())
+        placed = replace(scene, count=count, case=replace(scene.case, count=count))
+        people, model, few = people_in_blocks(placed, float(count.sum()), population, weights, behind)
+        size = np.bincount(scene.block_r, weights=count, minlength=scene.n_blocks).astype(np.float64)
+        first = np.unique(scene.block_r, return_index=True)[1]
+        known = Blocks(tuple(c.released[scene.rows][first] for c in knowledge.certain), size, people)
+        if not knowledge.certain and len(size):
+            known = Blocks((), size, people)
+        targets = self._targets(many, knowledge, there)
+        return model, few, self._buckets(fitted, known, targets, records, own, units, threads, done), fitted
+
+    def _many(self) -> int:
+        """As many buckets as memory asks for."""
+        if self.local.buckets is not None:
+            return self.local.buckets
+        rows = self.setting.release.original.height + self.setting.release.released.height
+        return max(1, int(np.ceil(rows * PER_ROW / (SHARE * self.local.bytes))))
+
+    def _records(self, many: int, asked: Asked) -> tuple[Spilled, Case, F64, F64 | None]:
+        """Records put aside by block; a few of them that show all labels there are, with how many each stands for and
+        for how many people by weights."""
+        aside = Spilled(self.folder, f"records-{self.name}", many)
+        alike, few = RowsAlike(()), list[pl.DataFrame]()
+        weights = self._weights(asked)
+        for case, _, frame in self.setting.released():
+            knowledge = gather(case, self.knows, {})
+            rows = np.flatnonzero(knowledge.eligible)
+            labels = [c.released[rows] for c in knowledge.certain]
+            aside.add(frame[rows], bucket_of(labels, len(rows), many))
+            regions = [label.released[rows] for u in knowledge.uncertain for label in u.regions.values()]
+            keys = label_frame([*labels, *(z[rows] for z in helper_codes(case, knowledge.helpers)), *regions])
+            if few == []:
+                alike = RowsAlike(keys.columns, ["__weight"] if weights else ())
+            keys = keys if keys.width else pl.DataFrame({"none": np.zeros(len(rows), dtype=np.int8)})
+            if weights:
+                keys = keys.with_columns(pl.Series("__weight", next(weights)[rows]))
+            before = len(alike)
+            place = alike.add(keys) if len(rows) else np.zeros(0, dtype=np.uint32)
+            new, first = np.unique(place, return_index=True)
+            few.append(frame[rows][first[new >= before]])
+        table = alike.table
+        count = table[COUNT].to_numpy()
+        sums = table[f"{COUNT} __weight"].to_numpy() if weights else None
+        shown = records_of(pl.concat(few), self.setting.after.columns)
+        return aside, replace(self.setting.case, released=shown, count=None), count, self._scaled(sums, asked)
+
+    def _weights(self, asked: Asked):  # type: ignore[no-untyped-def]
+        """The released weights, batch by batch, where people are counted by these."""
+        if not asked.added:
+            return None
+        (name,) = asked.added
+        batches = self.setting.release.released.batches([name], self.setting.rows)
+        return (b[name].cast(pl.Float64).fill_null(np.nan).to_numpy() for _, b in batches)
+
+    def _scaled(self, sums: F64 | None, asked: Asked) -> F64 | None:
+        release = self.setting.release
+        if sums is None or release.released.height >= release.original.height:
+            return sums
+        (name,) = asked.added
+        all_people = sum(float(b[name].filter(b[name] > 0).sum()) for _, b in release.original.batches([name]))
+        return sums * (all_people / float(sums.sum()))
+
+    def _fitted(self, case: Case, knowledge: Knowledge) -> tuple[Fit, Scene]:
+        """The fit for this pattern, and the few records placed by it."""
+        people = self._people(knowledge)
+        fitted = fit(case, knowledge, people, self.knows, {})
+        if fitted.whole or any(u.given_record for u in knowledge.uncertain):
+            raise InputError(f"Too few rows are alike, and {fitted.whole or 'a step compares whole files'}. {INSTEAD}")
+        scene = Scene.place(case, knowledge, fitted, TargetSide.of(knowledge, fitted, people.take(np.arange(1))))
+        check_scene(scene, case.intruder)
+        return fitted, scene
+
+    def _people(self, knowledge: Knowledge) -> Records:
+        """Some of the targets of this pattern, who show all labels that targets have."""
+        known = self.setting.case.original.select(self.setting.case.intruder.knows)
+        mine = np.flatnonzero(self.setting.pattern_of(known, self.rows))
+        known = Records(known.take(mine).values(), n=len(mine))
+        alike = Distinct.rows([c.of(known) for c in knowledge.certain], known.n)
+        return Records(known.take(alike.first).values(), n=len(alike))
+
+    def _targets(self, many: int, knowledge: Knowledge, there: Bools) -> Spilled:
+        """Targets put aside by block."""
+        aside = Spilled(self.folder, f"targets-{self.name}", many)
+        for batch in self.setting.release.originals(self.setting.before, self.setting.rows):
+            mine = np.flatnonzero(there[batch.rows] & self.setting.pattern_of(batch, self.rows))
+            known = Records(batch.select(self.setting.case.intruder.knows).take(mine).values(), n=len(mine))
+            labels = [c.of(known) for c in knowledge.certain]
+            frame = frame_of(known).with_columns(pl.Series(ROW, batch.rows[mine]))
+            aside.add(frame, bucket_of(labels, len(mine), many))
+        return aside
+
+    def _buckets(
+        self, fitted: Fit, known: Blocks, targets: Spilled, records: Spilled, own: Bools, units: Spilled, threads: int,
+        done: Callable[[int], None],
+    ) -> F64:  # fmt: skip
+        pairs = np.zeros(2)
+        for b in np.flatnonzero(targets.rows).tolist():
+            name = f"{self.name}-{targets.buckets}-{b}"
+            found = self.kept.get(name)
+            if found is None:
+                found = self._bucket(fitted, known, targets.bucket(b), records.bucket(b), own, threads)
+                self.kept.put(name, found)
+            pairs += found.select(PAIRS).row(0)
+            units.add(found.drop(PAIRS), found[ROW].to_numpy() // RANGE)
+            done(found.height)
+        return pairs
+
+    def _bucket(
+        self, fitted: Fit, known: Blocks, t: pl.DataFrame, z: pl.DataFrame, own: Bools, threads: int
+    ) -> pl.DataFrame:
+        """The results of a bucket, with the rows of its targets and the pairs in all of it."""
+        row, link = t[ROW].to_numpy(), z[ROW].to_numpy()
+        mine = np.full(len(row), -1)
+        if len(link):
+            order = np.argsort(link)
+            at = order[np.clip(np.searchsorted(link[order], row), 0, len(link) - 1)]
+            mine = np.where(link[at] == row, at, -1)
+        people = records_of(t, self.setting.before.columns)
+        shown = records_of(z, self.setting.after.columns)
+        table, pairs = attack_bucket(fitted, known, people, own[row], shown, mine, threads)
+        return table.with_columns(pl.Series(ROW, row), *(pl.lit(n).alias(v) for n, v in zip(pairs, PAIRS, strict=True)))
+
+
+def _described(intruder: Intruder, release: ScannedRelease, local: Local) -> str:
+    """What is asked, so that the same work is known again: the release, the intruder, and how it is cut."""
+    private = release.private.resolve()
+    stamps = [(str(p), p.stat().st_size, p.stat().st_mtime_ns) for p in (*release.released.files, *release.link_files)]
+    people = intruder.membership.population if isinstance(intruder.membership, Unsure) else None
+    told = 0 if people is None else int(to_polars(people, "population").hash_rows().sum())
+    return repr((__version__, str(private), stamps, repr(intruder), told, local.buckets, local.bytes))
+
+
+def _collected(units: Spilled, out: Path | None) -> pl.DataFrame:
+    """Results in the order of the original file, written if somebody asks for that, and in narrow columns."""
+    if out is None:
+        return pl.concat([_narrow(units.bucket(r).sort(ROW)) for r in range(units.buckets)])
+    found, first = [], 0
+    with whole_folder(out, private=True) as folder:
+        for r in range(units.buckets):
+            rows = units.bucket(r).sort(ROW)
+            every = pl.int_range(first, first + rows.height, dtype=pl.Int64, eager=True).alias("target")
+            rows.drop(ROW).insert_column(0, every).write_parquet(folder / f"part-{r:05}.parquet")
+            first += rows.height
+            found.append(_narrow(rows))
+    return pl.concat(found)
+
+
+def _narrow(rows: pl.DataFrame) -> pl.DataFrame:
+    whole = pl.col("candidates", "n_max", "as_likely", "rank").cast(pl.Int32)
+    alike = pl.lit(1, dtype=pl.Int8).alias(ALIKE)
+    return rows.drop(ROW).with_columns(whole, pl.col("status").cast(pl.Enum(STATUS)), alike)
+
+
+def _told(setting: Setting, intruder: Intruder) -> Prepared:
+    """What a printout of treatments asks for."""
+    nobody = np.zeros(0, dtype=np.int64)
+    files = Merged(setting.case, Tally(setting.case.original), Tally(setting.case.released))
+    who = Targets(setting.people, nobody)
+    units = Units(nobody, nobody, np.zeros(0))
+    return Prepared(intruder, setting.as_release(), files, (), who, nobody, units, nobody, None, None, None, True)

@@ -1,0 +1,76 @@
+"""`confide protect` for files larger than memory: a folder or a pattern in, a folder of parts out."""
+
+from __future__ import annotations
+
+import argparse
+import glob
+from typing import Any
+
+import confide as cf
+from confide.cli import common
+from confide.cli.common import Told
+from confide.core.errors import InputError, raise_all
+from confide.core.random.vault import usual_vault
+
+ALONE = {
+    "public_record": "--public-record",
+    "intruder": "--intruder",
+    "study": "--study",
+    "spreadsheet": "--spreadsheet",
+}
+"""Options that go with a file in memory."""
+
+
+def add(p: argparse.ArgumentParser) -> None:
+    """The options of files that are read in parts."""
+    p.add_argument("--memory", metavar="SIZE", help="read the file in parts, in about so much memory, such as 4GB")
+    p.add_argument("--scratch", metavar="DIR", help="a folder for scratch, which is always removed; default: the vault")
+
+
+def in_parts(options: argparse.Namespace) -> bool:
+    """Whether a file is to be read in parts: a folder, a pattern, or where a size of memory is stated."""
+    asked = options.memory is not None or options.scratch is not None
+    return asked or options.data.is_dir() or (glob.has_magic(str(options.data)) and not options.data.is_file())
+
+
+def run(options: argparse.Namespace) -> Told:
+    """Write the public folder and, in the vault, what only the agency may hold."""
+    raise_all(
+        f"{flag} is for files that are read whole; leave it out, or leave out --memory and name one file."
+        for name, flag in ALONE.items()
+        if getattr(options, name)
+    )
+    if options.out.suffix:
+        raise InputError(f"--out {options.out}: a file that is read in parts is released into a folder; give its name.")
+    vault = cf.Vault(usual_vault() if options.private is None else options.private)
+    data = cf.scan(options.data)
+    release = cf.Plan.load(options.plan).protect(
+        data, seed=common.seed_of(options), vault=vault, out=options.out, scratch=options.scratch,
+        memory=options.memory, overwrite=options.force, progress=None,
+    )  # fmt: skip
+    return _told(options, release, vault)
+
+
+def _told(options: argparse.Namespace, release: cf.ScannedRelease, vault: cf.Vault) -> Told:
+    rows, of = release.released.height, release.original.height
+    steps = list(release.plan.words)
+    plain: dict[str, Any] = {
+        "rows": rows,
+        "original_rows": of,
+        "variables": release.released.columns,
+        "steps": steps,
+        "files": {
+            "public": str(options.out),
+            "parts": len(release.released.files),
+            "private": str(release.private),
+            "vault": str(vault.folder),
+        },
+    }
+    lines = [
+        f"Released {rows:,} of {of:,} rows and {release.released.width} of {release.original.width} variables, in "
+        f"{len(release.released.files):,} files: {options.out}",
+        *(f"  {i}. {words}" for i, words in enumerate(steps, start=1)),
+        f"Private, never to be published, to be kept in two places: the vault {vault.folder}",
+        f"  its folder {release.private.name} holds the link and the codebook",
+    ]
+    return "\n".join(lines), plain

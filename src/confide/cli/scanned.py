@@ -1,0 +1,102 @@
+"""`confide attack --engine`: attack a release of files larger than memory."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import confide as cf
+from confide.core.errors import InputError
+
+if TYPE_CHECKING:
+    from confide.cli.common import Told
+    from confide.core.scale.engine import Engine
+
+OTHERS = ("plan", "released", "link", "learn", "loss", "by", "why", "explain", "one_to_one", "way", "seed")
+"""Options that go with files in memory alone."""
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Its options."""
+    words = "for a release of files larger than memory (protect of a scan): on this machine, or on a Spark cluster"
+    parser.add_argument("--engine", choices=("local", "spark"), help=words)
+    parser.add_argument("--memory", metavar="SIZE", help="with --engine: what it may take here, as 4GB (the default)")
+    parser.add_argument("--scratch", type=Path, metavar="DIR", help="with --engine: a folder for what is put aside")
+    parser.add_argument("--master", metavar="URL", help="with --engine spark: the cluster; default local[*,4]")
+
+
+def check(options: argparse.Namespace) -> None:
+    """Options that go together."""
+    if options.engine is None:
+        given = [n for n in ("memory", "scratch", "master") if getattr(options, n) is not None]
+        if given:
+            raise InputError(f"--{given[0]} goes with --engine local or --engine spark.")
+        return
+    if options.private is None:
+        raise InputError("--engine needs --private DIR, the private folder of a release of a scan.")
+    for name in OTHERS:
+        if getattr(options, name, None) not in (None, False):
+            raise InputError(f"--{name.replace('_', '-')} is for files in memory; leave it out, or leave out --engine.")
+    if options.intruder is None:
+        raise InputError("Say who attacks: --intruder FILE.")
+
+
+def attack(options: argparse.Namespace) -> Told:
+    """Attack a release of a scan."""
+    from confide.show.text.scanned import scanned_attack_text
+
+    intruder = cf.Intruder.load(options.intruder, options.name)
+    release = cf.ScannedRelease.load(options.private)
+    if _files(options.data) != [p.resolve() for p in release.original.files]:
+        raise InputError(f"{options.data} is not the file that was protected; {options.private} is of another.")
+    targets = None if options.targets is None else cf.read(options.targets)
+    with _engine(options) as engine:
+        found = intruder.attack(release, targets, threads=options.threads, out=options.out, engine=engine)
+    text = scanned_attack_text(found, options.threshold)
+    plain = {
+        "released": release.released.height,
+        "summary": found.summary(options.threshold).to_dict(),
+        "treatments": [asdict(t) for t in found.treatments],
+    }
+    if options.out is not None:
+        text += f"\n\nPrivate, one row per target with its true match, never to be published: {options.out}"
+        plain["units"] = str(options.out)
+    return text, plain
+
+
+def _files(data: Path) -> list[Path]:
+    return [p.resolve() for p in cf.scan(data).files]
+
+
+@contextmanager
+def _engine(options: argparse.Namespace) -> Iterator[Engine]:
+    memory = options.memory or "4GB"
+    if options.engine == "local":
+        yield cf.Local(memory=memory, scratch=options.scratch)
+        return
+    session = _session(options.master or "local[*,4]")
+    try:
+        yield cf.Spark(session, memory=memory, scratch=options.scratch)
+    finally:
+        session.stop()
+
+
+def _session(master: str):  # type: ignore[no-untyped-def]
+    """A session of Spark, with what is missing said in a sentence."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise InputError('--engine spark needs pyspark: pip install "confide[spark]".') from None
+    home = os.environ.get("JAVA_HOME")
+    if shutil.which("java") is None and (home is None or not (Path(home) / "bin" / "java").exists()):
+        raise InputError("--engine spark needs Java 17 or later: install it, or set JAVA_HOME.")
+    try:
+        return SparkSession.builder.master(master).appName("confide").getOrCreate()
+    except Exception as cause:
+        raise InputError(f"No session of Spark could be made at {master}; Spark's own log says why.") from cause

@@ -1,0 +1,93 @@
+"""What is finished of a long piece of work, kept so that the same command goes on after its process was killed.
+
+The folder is known by a digest of what was asked. It is removed when the work ends, well or with an error; only a
+process that is killed leaves it. The same work finds it again; other work in the same place removes it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+
+from confide.core.errors import InputError
+from confide.core.files.leftovers import fcntl
+from confide.core.files.whole_folder import explained
+from confide.core.scale.scratch import ROOM
+
+_NAME = re.compile(r"\.confide-kept-[0-9a-f]{16}")
+_LOCK = ".lock"
+
+
+@contextlib.contextmanager
+def kept_folder(place: str | os.PathLike[str] | None, asked: str) -> Iterator[Kept]:
+    """The folder for what is finished of the work that `asked` describes, in `place` (None: the system's temporary
+    folder)."""
+    above = Path(tempfile.gettempdir() if place is None else place).expanduser()
+    mine = above / f".confide-kept-{hashlib.sha256(asked.encode()).hexdigest()[:16]}"
+    with explained(f"The scratch folder {above} cannot be used", ROOM):
+        above.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _remove_others(above, mine)
+        mine.mkdir(mode=0o700, exist_ok=True)
+        handle = _locked(mine)
+        try:
+            yield Kept(mine)
+        finally:
+            shutil.rmtree(mine, ignore_errors=True)
+            if handle is not None:
+                os.close(handle)
+
+
+class Kept:
+    """Tables by name, each written whole or not at all."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def get(self, name: str) -> pl.DataFrame | None:
+        """What was finished under a name, None where nothing was."""
+        file = self.folder / f"{name}.parquet"
+        return pl.read_parquet(file) if file.exists() else None
+
+    def put(self, name: str, table: pl.DataFrame) -> None:
+        """Something is finished."""
+        temporary = self.folder / f"{name}.unfinished"
+        table.write_parquet(temporary, compression="lz4")
+        os.replace(temporary, self.folder / f"{name}.parquet")
+
+
+def _locked(folder: Path) -> int | None:
+    handle = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+    if fcntl is None:
+        os.close(handle)
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise InputError("The very same work is being done by another process; wait for it, or end it.") from None
+    except OSError:  # a file system without locks
+        pass
+    return handle
+
+
+def _remove_others(above: Path, mine: Path) -> None:
+    """Remove what killed processes left of other work; whoever works holds a lock."""
+    if fcntl is None:
+        return
+    with contextlib.suppress(OSError), os.scandir(above) as entries:
+        for entry in [e for e in entries if _NAME.fullmatch(e.name) and e.name != mine.name]:
+            with contextlib.suppress(OSError):
+                handle = os.open(Path(entry.path) / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
+                try:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(entry.path, ignore_errors=True)
+                finally:
+                    os.close(handle)

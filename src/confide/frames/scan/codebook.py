@@ -1,0 +1,146 @@
+"""What all parts of a file share: the distinct values of its variables, with how many rows have each.
+
+Counts of parts add up, so that any cut of a file gives the same codebook. With it a batch is encoded as the whole file
+would be: in the same kinds, categories and precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import polars as pl
+
+from confide.core.errors import InputError, raise_all
+from confide.frames.columns import I64, Column, Kind, Records, as_levels, encode_column, inferred, readable
+from confide.frames.scan.scan import BATCH, Scan
+from confide.frames.schema import Schema
+from confide.frames.types.exact import to_floats
+
+PENDING = 2_000_000
+"""Distinct values of batches that are held before they are added up."""
+
+
+class Tallies:
+    """Distinct values with counts, while they are being gathered; those of two parts are merged by adding.
+
+    >>> one, two = Tallies(["a"]), Tallies(["a"])
+    >>> one.add(pl.DataFrame({"a": [1, 2, 2]}))
+    >>> two.add(pl.DataFrame({"a": [2, None]}))
+    >>> one.merge(two)
+    >>> one.found("a").sort("a").rows()
+    [(None, 1), (1, 1), (2, 3)]
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._held: dict[str, list[pl.DataFrame]] = {v: [] for v in names}
+        self.rows = 0
+
+    def add(self, batch: pl.DataFrame) -> None:
+        """The rows of one more batch."""
+        self.rows += batch.height
+        for v, held in self._held.items():
+            s = batch.get_column(v)
+            held.append((s.fill_nan(None) if s.dtype.is_float() else s).to_frame().group_by(v).len("n"))
+            self._settle(v)
+
+    def merge(self, other: Tallies) -> None:
+        """What another part counted."""
+        self.rows += other.rows
+        for v, held in self._held.items():
+            held.extend(other._held[v])
+            self._settle(v)
+
+    def _settle(self, v: str, least: int = PENDING) -> None:
+        held = self._held[v]
+        if len(held) > 1 and sum(f.height for f in held[1:]) > max(least, held[0].height):
+            self._held[v] = [pl.concat(held).group_by(v).agg(pl.col("n").sum())]
+
+    def found(self, v: str) -> pl.DataFrame:
+        """The distinct values of a variable, and "n", how many rows have each."""
+        self._settle(v, 0)
+        held = self._held[v]
+        return pl.concat(held).group_by(v).agg(pl.col("n").sum()) if len(held) > 1 else held[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Codebook:
+    """`columns`: each variable with its distinct values as rows, the missing one last; `counts`: how many rows of the
+    file have each of them; `rows`: of the file.
+
+    >>> import confide as cf
+    >>> heads = cf.demo("heads")
+    >>> book = Codebook.from_tallies(Tallies(["sex"]), Schema(), {})
+    Traceback (most recent call last):
+    confide.InputError: The file has no rows.
+    """
+
+    columns: Mapping[str, Column]
+    counts: Mapping[str, I64] = field(repr=False)
+    rows: int
+
+    @classmethod
+    def of(
+        cls, scan: Scan, names: Iterable[str], kinds: Mapping[str, Kind] | None = None, rows: int = BATCH
+    ) -> Codebook:  # fmt: skip
+        """Of some variables of a file, by one pass over them."""
+        wanted = list(dict.fromkeys(names))
+        tallies = Tallies(wanted)
+        for _, batch in scan.batches(wanted, rows):
+            tallies.add(batch)
+        return cls.from_tallies(tallies, scan.schema, kinds or {}, wanted)
+
+    @classmethod
+    def from_tallies(
+        cls, tallies: Tallies, schema: Schema, kinds: Mapping[str, Kind], names: Iterable[str] = ()
+    ) -> Codebook:  # fmt: skip
+        """From counts of all parts. `kinds`: those that are named; others are inferred as from the whole file."""
+        if not tallies.rows:
+            raise InputError("The file has no rows.")
+        columns, counts, problems = dict[str, Column](), dict[str, I64](), list[str]()
+        for v in names:
+            try:
+                columns[v], counts[v] = _column(tallies.found(v), v, schema, kinds.get(v), tallies.rows)
+            except InputError as e:
+                problems += e.problems
+        raise_all(problems)
+        return cls(columns, counts, tallies.rows)
+
+    def encode(self, batch: pl.DataFrame, first: int, names: Iterable[str] | None = None) -> Records:
+        """A batch whose first row has this number, in the codes of the whole file."""
+        wanted = list(self.columns if names is None else names)
+        numbers = np.arange(first, first + batch.height, dtype=np.int64)
+        made = (placed(batch.get_column(v), self.columns[v]) for v in wanted)
+        return Records(made, n=batch.height, rows=numbers, file=self.rows)
+
+    def tally(self, v: str) -> tuple[Column, I64]:
+        """The distinct values of a variable, and how many rows have each."""
+        return self.columns[v], self.counts[v]
+
+
+def _column(found: pl.DataFrame, v: str, schema: Schema, asked: Kind | None, rows: int) -> tuple[Column, I64]:
+    s, n = readable(found, v), found.get_column("n")
+    special: tuple[float, ...] = ()
+    labelled = False
+    if v in schema.variables:
+        codes = schema.missing_codes(v, s)
+        labelled = bool(set(schema.variables[v].value_labels) - set(codes))
+        special = tuple(float(c) for c in codes if isinstance(c, (int, float)))
+    kind, why = (asked, "named") if asked else inferred(s, labelled, rows)
+    column = encode_column(s, kind, special=special if kind == "numeric" else ())
+    order = np.argsort(np.where(column.missing, np.inf, column.values), kind="stable")
+    return replace(column.take(order), why=why), n.to_numpy().astype(np.int64)[order]
+
+
+def placed(s: pl.Series, model: Column) -> Column:
+    """A batch of a variable in the form of the whole file."""
+    if model.kind == "numeric":
+        return model.with_values(to_floats(s)[0])
+    if isinstance(s.dtype, pl.Enum):
+        return model.with_values(s.to_physical().cast(pl.Int64).fill_null(-1).to_numpy().astype(np.int64))
+    plain = as_levels(s)
+    levels = pl.Series("v", list(model.levels), dtype=plain.dtype)
+    table = pl.DataFrame({"v": levels, "code": np.arange(len(levels), dtype=np.int64)})
+    codes = pl.DataFrame({"v": plain}).join(table, on="v", how="left", maintain_order="left")["code"]
+    return model.with_values(codes.fill_null(-1).to_numpy().astype(np.int64))

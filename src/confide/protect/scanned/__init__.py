@@ -1,0 +1,1 @@
+"""Protecting files larger than memory: the same release as in memory, made in passes over batches."""

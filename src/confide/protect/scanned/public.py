@@ -1,0 +1,121 @@
+"""From what steps made of batches to public columns: what is spilt, and what is released once all of it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from confide.core.errors import InputError
+from confide.frames.columns import Column, Records, decode
+from confide.frames.scan.scan import Scan
+from confide.frames.schema import Schema
+from confide.frames.types.returning import Returning
+from confide.protect.codebook import schema_of_occurring
+from confide.protect.compiled import Compiled
+from confide.protect.seam.gathering import narrow_codes
+
+if TYPE_CHECKING:
+    from confide.protect.plan import Plan
+    from confide.protect.scanned.survey import Survey
+
+
+class Public:
+    """The columns of a release. Altered ones are spilt as arrays, since their types hang on all values."""
+
+    def __init__(self, plan: Plan, data: Scan, found: Survey, models: Mapping[str, Column]) -> None:
+        self.plan, self.schema, self.survey = plan, data.schema, found
+        self.names = [v for v in data.columns if v not in plan.gone]
+        self.models = {v: models[v] for v in self.names if v in models}
+        self.types = {v: data.types[v] for v in self.names}
+        self.back = {v: Returning(v, m.dtype) for v, m in self.models.items() if m.kind == "numeric"}
+        self.categories: dict[str, set[int]] = {v: set() for v in self.names if isinstance(self._type(v), pl.Enum)}
+        described = [v for v, s in data.schema.variables.items() if v in self.names and (s.value_labels or s.missing)]
+        self.values: dict[str, pl.Series] = {v: pl.Series(v, [], dtype=self._type(v)) for v in described}
+        nested = [v for v in self.names if self.types[v].is_nested() and "Enum" in str(self.types[v])]
+        if nested:
+            raise InputError(
+                f'Column "{nested[0]}" holds lists or structures of categories, which are not for files that are read '
+                "in parts; cast them to text, or add it to drop."
+            )
+
+    def _type(self, v: str) -> pl.DataType:
+        return self.models[v].dtype if v in self.models else self.types[v]
+
+    def spilt(self, first: int, batch: pl.DataFrame, current: Records) -> pl.DataFrame:
+        """A batch of released rows, and what they show of categories and of the range of numbers."""
+        at = current.rows - first
+        whole = len(at) == batch.height
+        made = []
+        for v in self.names:
+            if v in self.models:
+                values = current[v].values
+                if v in self.back:
+                    self.back[v].see(values)
+                made.append(pl.Series(v, narrow_codes(values, len(self.models[v].levels))))
+            else:
+                s = batch.get_column(v)
+                made.append(s if whole else s.gather(at))
+        frame = pl.DataFrame(made)
+        for v, seen in self.categories.items():
+            codes = frame.get_column(v).to_physical() if v not in self.models else frame.get_column(v)
+            seen.update(int(c) for c in codes.drop_nulls().unique().to_list() if c >= 0)
+        for v, held in self.values.items():
+            series = self._plain(frame.get_column(v)).cast(held.dtype, strict=False)
+            self.values[v] = pl.concat([held, series.unique()]).unique()
+        return frame
+
+    def _plain(self, s: pl.Series) -> pl.Series:
+        """A spilt column as values, in the type that it was altered in."""
+        if s.name not in self.models:
+            return s
+        model = self.models[s.name]
+        if model.kind == "categorical":
+            return decode(model.with_values(s.to_numpy().astype(np.int64)))
+        return pl.Series(s.name, s.to_numpy())
+
+    def released(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Spilt rows as they are released."""
+        return pl.DataFrame([self._released(frame.get_column(v)) for v in self.names])
+
+    def _released(self, s: pl.Series) -> pl.Series:
+        v = s.name
+        s = self.back[v].made(s.to_numpy()) if v in self.back else self._plain(s)
+        if isinstance(s.dtype, pl.Categorical):
+            return s.cast(pl.String).cast(s.dtype)  # no list of categories that others have
+        if v not in self.categories or v in self.open:
+            return s
+        every = self._type(v).categories.to_list()  # type: ignore[attr-defined]
+        kept = [every[c] for c in sorted(self.categories[v])]
+        return s.cast(pl.Enum(sorted(kept) if v in self.survey.follows else kept))
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        """Variables whose categories anybody may know."""
+        return self.plan.open_codebooks(self.names)
+
+    def described(self, compiled: Compiled, types: Mapping[str, pl.DataType]) -> Schema:
+        """What may be said of released variables: no notes, nothing of what is left out, no labels that are old."""
+        kept = self.schema.select(self.names)
+        variables = dict(kept.variables)
+        for v in compiled.ways:
+            if v in variables and compiled.released_form(self.survey.codebook.columns[v]).why == "recoded":
+                variables[v] = replace(variables[v], value_labels={}, missing=())
+        held = replace(kept, variables=variables, file_label=None, notes=())
+        for v in held.variables:
+            seen = _as(self.values.get(v), v, types[v]).to_frame()
+            variables |= schema_of_occurring(held.select([v]), seen, self.open).variables
+        return replace(held, variables={v: variables[v] for v in held.variables})
+
+
+def _as(found: pl.Series | None, name: str, dtype: pl.DataType) -> pl.Series:
+    return pl.Series(name, [], dtype=dtype) if found is None else found.cast(dtype, strict=False)
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Refuse a release without a column."""
+    if not names:
+        raise InputError("Nothing would be released: every column is an identifier or dropped.")

@@ -1,0 +1,55 @@
+"""How much is read, held and written at a time, for the memory that may be taken."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from confide.core.errors import InputError
+from confide.frames.scan.scan import Scan
+
+UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+USUAL = 10**9
+LEAST = 200 * 10**6
+"""Bytes: what is taken where nobody says, and the least that anything can be done with. Python and the libraries take
+about 250 MB beside it."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Rows: of a `batch` that is read, of a sorted `run` on scratch, of a public `part`; `ranges` of the shuffle."""
+
+    batch: int
+    run: int
+    part: int
+    ranges: int
+
+    @classmethod
+    def of(cls, memory: str | int | None, data: Scan, part_rows: int) -> Sizes:
+        """For so many bytes. A row is taken to have eight bytes a column, and text as many again."""
+        left = max(bytes_of(memory), LEAST)
+        if isinstance(part_rows, bool) or not isinstance(part_rows, int) or part_rows < 1:
+            raise InputError("part_rows is how many rows a public file has at most, from 1 upwards.")
+        row = 16 + sum(8 if t.is_numeric() or t.is_temporal() else 16 for t in data.types.values())
+        batch = max(1_000, min(500_000, left // (24 * row)))
+        run = max(batch, left // (10 * row))
+        return cls(int(batch), int(run), part_rows, int(max(1, -(-data.height * row * 10 // left))))
+
+
+def bytes_of(memory: str | int | None) -> int:
+    """A size that somebody stated.
+
+    >>> bytes_of("4GB"), bytes_of(2_000_000_000)
+    (4000000000, 2000000000)
+    """
+    if memory is None:
+        return USUAL
+    if isinstance(memory, int) and not isinstance(memory, bool) and memory > 0:
+        return memory
+    found = (
+        re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?B?)\s*", memory.upper()) if isinstance(memory, str) else None
+    )
+    unit = "" if found is None else found[2] if found[2].endswith("B") or not found[2] else f"{found[2]}B"
+    if found is None or float(found[1]) <= 0:
+        raise InputError('memory is a size such as "4GB" or "800MB".')
+    return int(float(found[1]) * UNITS[unit])

@@ -1,0 +1,96 @@
+"""A step on a file that is read in parts: what it must have seen of all parts before it can be applied to one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from confide.core.random.draws import Draws
+from confide.frames.columns import F64, I64, Records
+from confide.protect.seam.fitted import Applied
+
+
+class ByRow(Protocol):
+    """What can be applied to some records of a file as to all: nothing of a record hangs on the others that are there.
+    A `Fitted` that gathers nothing is one."""
+
+    def apply(self, original: Records, current: Records, draws: Draws) -> Applied:
+        """What becomes of these records."""
+
+
+class Gathering(ABC):
+    """What a step collects, batch by batch in the order of rows. It may hold some of the file, never all of it. `left`:
+    how many records a step that selects leaves; None for one that leaves all."""
+
+    left: int | None = None
+
+    @abstractmethod
+    def see(self, original: Records, current: Records) -> None:
+        """One more batch, as it is where the step stands in the plan."""
+
+    @abstractmethod
+    def done(self) -> ByRow:
+        """The step, after all batches were seen."""
+
+
+@dataclass(frozen=True, eq=False)
+class Patch:
+    """New values of some records. `rows`: their numbers, rising; `values`: of each variable, in the same order, or
+    where `tables` has the variable, places in its table."""
+
+    rows: NDArray[Any]
+    values: Mapping[str, NDArray[Any]]
+    tables: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, rows: I64, values: Mapping[str, NDArray[Any]], tables: Mapping[str, NDArray[Any]] | None = None
+    ) -> Patch:  # fmt: skip
+        """Of rows in any order, their numbers held in as few bytes as they take."""
+        small = rows.astype(np.min_scalar_type(int(rows.max(initial=0))))
+        if bool((rows[1:] > rows[:-1]).all()):
+            return cls(small, dict(values), tables or {})
+        order = np.argsort(small, kind="stable")
+        return cls(small[order], {v: x[order] for v, x in values.items()}, tables or {})
+
+    def apply(self, original: Records, current: Records, draws: Draws) -> Applied:  # noqa: ARG002 - of `ByRow`
+        rows = current.rows
+        if not len(rows) or not len(self.rows) or rows[0] > self.rows[-1]:
+            return Applied()
+        kind = self.rows.dtype.type  # NumPy would copy all of them for a number of another type
+        low = np.searchsorted(self.rows, kind(rows[0]))
+        high = np.searchsorted(self.rows, kind(min(rows[-1], self.rows[-1])), side="right")
+        at = np.searchsorted(rows, self.rows[low:high].astype(np.int64))
+        columns = []
+        for v, new in self.values.items():
+            values = current[v].values.copy()
+            values[at] = self.tables[v][new[low:high]] if v in self.tables else new[low:high]
+            columns.append(current[v].with_values(values))
+        return Applied(columns)
+
+
+def surely_below(share: F64 | float, size: F64 | float) -> F64:
+    """A limit that the smallest `share` of so many uniform numbers lie below, but for less than once in 10^14.
+
+    For one group and for many: of a binomial number the chance to miss by t standard deviations and t^2 more falls as
+    exp(-t^2 / 2).
+    """
+    p, n = np.asarray(share, dtype=float), np.maximum(np.asarray(size, dtype=float), 1.0)
+    return np.asarray(p + 9.0 * np.sqrt(p * (1.0 - p) / n) + 90.0 / n)
+
+
+def narrow_codes(values: NDArray[Any], levels: int) -> NDArray[Any]:
+    """Codes in the smallest integers that hold them; numbers as they are."""
+    if not np.issubdtype(values.dtype, np.integer):
+        return values
+    return values.astype(np.min_scalar_type(-max(levels, 1)))
+
+
+def joined(parts: Sequence[NDArray[Any]], kind: Any) -> NDArray[Any]:
+    """Pieces of an array as one."""
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=kind)

@@ -1,0 +1,160 @@
+"""Scans: files in order, read in batches; what cannot be one file is refused in a sentence."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import confide as cf
+from confide.frames.encoded import Encoded
+from confide.frames.scan import csv_parts
+from confide.frames.scan.codebook import Codebook, Tallies
+from confide.frames.schema import Schema
+from tests.helpers.scanned import in_files, people
+
+FILE = people(400)
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".csv"])
+def test_all_rows_in_order_whatever_the_batches(suffix: str, tmp_path: Path) -> None:
+    frame = FILE.drop("born", "seen", "share", "height", "sex", "kind", "race", "age") if suffix == ".csv" else FILE
+    data = in_files(frame, tmp_path / "in", [100, 100, 250], suffix)
+    assert data.counts == (100, 0, 150, 150)
+    assert data.offsets == (0, 100, 100, 250, 400)
+    for rows in (7, 100, 1_000):
+        found = list(data.batches(["id", "income"], rows))
+        assert [first for first, _ in found] == list(np.cumsum([0, *(f.height for _, f in found)])[:-1])
+        assert all(f.height <= rows for _, f in found)
+        assert_frame_equal(pl.concat([f for _, f in found]), frame.select("id", "income"))
+    assert_frame_equal(data.slice(95, 160, ["id"]), frame.select("id")[95:255])
+    assert_frame_equal(data.part(2).head(3), data.slice(100, 3))
+    assert data.part(2).offsets == (100, 250)
+    assert data.slice(398, 50).height == 2
+    assert_frame_equal(pickle.loads(pickle.dumps(data)).collect(), data.collect(), categorical_as_str=True)
+
+
+def test_files_are_in_the_order_of_their_paths_or_of_the_list(tmp_path: Path) -> None:
+    for name in ("b", "a", "c"):
+        cf.write({"x": [name]}, tmp_path / f"{name}.parquet")
+    assert cf.scan(tmp_path / "*.parquet").collect()["x"].to_list() == ["a", "b", "c"]
+    assert cf.scan(tmp_path).collect()["x"].to_list() == ["a", "b", "c"]
+    assert cf.scan([tmp_path / "c.parquet", tmp_path / "a.parquet"]).collect()["x"].to_list() == ["c", "a"]
+
+
+@pytest.mark.parametrize("block", [3, 11, 10_000])
+def test_csv_is_cut_where_a_record_ends(block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv_parts, "BLOCK", block)
+    texts = [
+        'a,b\n1,"x\ny"\n\n2,"say ""hi"""\n\n\n',
+        "a\n1\n\n2",
+        "a,b\r\n1,007\r\n2,NA\r\n\r\n",
+        "a,b\n,x\n1.5,2\n7,true\n",
+    ]
+    for k, text in enumerate(texts):
+        path = tmp_path / f"{k}.csv"
+        path.write_bytes(text.encode())
+        assert_frame_equal(cf.scan(path).collect(), pl.DataFrame(cf.read(path)))
+
+
+def test_types_of_csv_hold_for_all_files(tmp_path: Path) -> None:
+    (tmp_path / "1.csv").write_text("n,code,gap\n1,12,\n2,13,\n")
+    (tmp_path / "2.csv").write_text("n,code,gap\n1.5,007,5\n")
+    data = cf.scan(tmp_path)
+    assert "not read yet" in repr(data)
+    assert data.types == {"n": pl.Float64, "code": pl.String, "gap": pl.Int64}
+    assert data.collect()["code"].to_list() == ["12", "13", "007"]
+
+
+def test_a_codebook_is_that_of_the_whole_file_and_adds_up(tmp_path: Path) -> None:
+    data, whole = in_files(FILE, tmp_path / "in", [120, 300]), Encoded.of(FILE)
+    book = Codebook.of(data, FILE.columns, rows=33)
+    for v, found in book.columns.items():
+        column = whole.column(v)
+        assert (found.kind, found.levels, found.dtype, found.step) == (
+            column.kind,
+            column.levels,
+            column.dtype,
+            column.step,
+        )
+        values, count = np.unique(column.values, return_counts=True)
+        np.testing.assert_array_equal(np.sort(found.values), values)
+        assert sorted(book.counts[v].tolist()) == sorted(count.tolist())
+        made = [book.encode(batch, first, [v])[v].values for first, batch in data.batches([v], 50)]
+        np.testing.assert_array_equal(np.concatenate(made), column.values)
+    parts = [Tallies(["age"]) for _ in range(2)]
+    parts[0].add(FILE[:50])
+    parts[1].add(FILE[50:])
+    parts[0].merge(parts[1])
+    again = Codebook.from_tallies(parts[0], Schema(), {}, ["age"])
+    np.testing.assert_array_equal(again.counts["age"], book.counts["age"])
+
+
+def test_what_cannot_be_one_file_is_said(tmp_path: Path) -> None:
+    def said(what: str, *frames: pl.DataFrame, **more: object) -> None:
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        folder.mkdir()
+        for k, frame in enumerate(frames):
+            frame.write_parquet(folder / f"{k}.parquet")
+        with pytest.raises(cf.InputError, match=what):
+            cf.scan(folder, **more)
+
+    one = pl.DataFrame({"a": [1], "b": ["x"]})
+    said('1.parquet has no column "b", which 0.parquet has', one, one.drop("b"))
+    said('1.parquet has a column "c", which 0.parquet has not', one, one.with_columns(c=1))
+    said('"a" changes its type: Int64 values in 0.parquet, text in 1.parquet', one, one.cast({"a": pl.String}))
+    said('"b" has other categories in 1.parquet', *(one.cast({"b": pl.Enum(c)}) for c in (["x"], ["x", "y"])))
+    said('types names "z"', one, types={"z": pl.String})
+    said("holds no files")
+
+
+def test_a_stated_type_settles_files_that_differ(tmp_path: Path) -> None:
+    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "0.parquet")
+    pl.DataFrame({"a": ["2"]}).write_parquet(tmp_path / "1.parquet")
+    assert cf.scan(tmp_path, types={"a": pl.String}).collect()["a"].to_list() == ["1", "2"]
+    assert cf.scan(tmp_path, types={"a": pl.Int32}).collect()["a"].to_list() == [1, 2]
+    pl.DataFrame({"a": ["x"]}).write_parquet(tmp_path / "2.parquet")
+    with pytest.raises(cf.InputError, match=r"not every value of .a. can be read") as told:
+        cf.scan(tmp_path, types={"a": pl.Int32}).collect()
+    assert "x" not in str(told.value).replace("text", "").replace("0.parquet", "")
+
+
+def test_files_that_are_not_there_or_no_data(tmp_path: Path) -> None:
+    (tmp_path / "a.parquet").touch()
+    for source, what in (
+        (tmp_path / "*.parquet", "a.parquet is empty"),
+        (tmp_path / "b*.parquet", "no file fits that pattern"),
+        (tmp_path / "b.parquet", "it does not exist"),
+        ([tmp_path / "b.parquet"], "is missing: there is no such file"),
+        ([], "an empty list"),
+        (3, "not int"),
+    ):
+        with pytest.raises(cf.InputError, match=what):
+            cf.scan(source)
+    (tmp_path / "a.parquet").write_bytes(b"not one")
+    with pytest.raises(cf.InputError, match="cannot be read as Parquet"):
+        cf.scan(tmp_path)
+    (tmp_path / "b.sav").write_bytes(b"x")
+    with pytest.raises(cf.InputError, match="cannot be read in parts"):
+        cf.scan(tmp_path / "b.sav")
+    (tmp_path / "c.csv").write_text("a,b\n1,2\n3,4,5\n")
+    with pytest.raises(cf.InputError, match="a line has more or fewer cells"):
+        cf.scan(tmp_path / "c.csv").collect()
+
+
+def test_a_file_that_changes_or_goes_after_the_scan_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pl.DataFrame({"a": [1, 2, 3]}).write_parquet(path)
+    data = cf.scan(path)
+    pl.DataFrame({"a": [1]}).write_parquet(path)
+    with pytest.raises(cf.InputError, match="has changed since it was scanned"):
+        data.collect()
+    path.unlink()
+    with pytest.raises(cf.InputError, match="is missing: it was there when the scan was made"):
+        data.collect()
+    with pytest.raises(cf.InputError, match='There is no column "b"'):
+        list(data.batches(["b"]))

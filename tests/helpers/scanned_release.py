@@ -1,0 +1,22 @@
+"""A release in memory, made again from files."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import confide as cf
+
+
+def in_files(release: cf.Release, folder: Path, cuts: tuple[int, ...] = ()) -> cf.ScannedRelease:
+    """The same release, of the original cut into Parquet files."""
+    assert release.plan is not None
+    (folder / "in").mkdir()
+    ends = [0, *cuts, release.original.height]
+    for k, (first, last) in enumerate(pairwise(ends)):
+        release.original[first:last].write_parquet(folder / "in" / f"part {k}.parquet")
+    made = release.plan.protect(
+        cf.scan(folder / "in"), seed=release.seed, out=folder / "released", private=folder / "private", part_rows=170
+    )
+    assert made.released.collect().equals(release.frame)
+    return made
