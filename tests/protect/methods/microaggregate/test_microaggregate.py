@@ -328,7 +328,9 @@ def test_averages_over_groups_some_people_at_a_time_are_those_of_the_definition(
 def test_what_is_altered_needs_no_average_over_groups(monkeypatch):
     people = []
     average = Grouped._log_average
-    monkeypatch.setattr(Grouped, "_log_average", lambda self, y, *rest: people.append(len(y)) or average(self, y, *rest))
+    monkeypatch.setattr(
+        Grouped, "_log_average", lambda self, y, *rest: people.append(len(y)) or average(self, y, *rest)
+    )
     some = HEADS.head(400)
     release = protected(some, cf.Microaggregate("property_value", k=5))
     who = cf.Intruder(knows=["sex", "property_value"], membership=cf.Unsure(total=10_000))
