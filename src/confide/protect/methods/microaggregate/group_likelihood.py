@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 from scipy.special import logsumexp
 
@@ -107,7 +108,7 @@ class Grouped(Likelihood):
         """The same for a target known to be released, to whom absence does not matter."""
         return replace(self, absence=False)
 
-    def _log_weights(self, *pairs: F64) -> F64:
+    def _log_weights(self, *pairs: NDArray[Any]) -> F64:
         h, out = self.heights, np.empty(len(pairs[0]))
         log_heights(*pairs, h.near, h.here, h.there, h.flags, out)
         return out
@@ -121,7 +122,7 @@ class Grouped(Likelihood):
             at = among[tree.query(np.nan_to_num(y[mine]), k=many)[1].reshape(-1, many)]
             found = self._log_beside(y[mine], near[mine], around[mine], at)
             out[mine] = logsumexp(found + np.log(self.means.count[at]), axis=1)
-        return out - np.log(self.means.count[among].sum())
+        return np.asarray(out - np.log(self.means.count[among].sum()))
 
     def _log_beside(self, y: F64, near: F64, around: F64, at: I64) -> F64:
         """Log weights of each person's groups, of the shape of `at`."""
