@@ -173,6 +173,8 @@ def _known_number(
 def altered_numbers(u: Uncertain, v: str, met: Records) -> F64:
     """Values of a number that the step alters, NaN elsewhere."""
     margin = _margin(u, v)
+    if margin is not None:
+        margin = margin.among_present()  # what absence needs takes long, and does not say what is altered
     altered = np.ones(met.n, dtype=bool) if margin is None else margin.altered(margin.target(met))
     return np.where(altered & met[v].usable, met[v].values, np.nan)
 

@@ -88,8 +88,9 @@ def advise(
     finalist; `finalists`: how many plans the study at the end has at most. Where time is too short, both are cut, and
     `Advice.script` states all three. `folder`: finished evaluations are kept there, and a search that was stopped goes
     on; it is private.
-    `memory`: as "2 GB" (the default), what the process should take: near it, evaluations run one after another and what
-    is remembered is dropped; one that takes more by itself is not cut off. `threads` never changes a result.
+    `memory`: as "2 GB" (the default), what the process should take: evaluations that would not fit beside each other,
+    by what those of their kind took, and plans that take much, run one after another; near the limit what is remembered
+    is dropped; one that takes more by itself is not cut off. `threads` never changes a result.
 
     >>> import confide as cf
     >>> few = cf.demo("heads").head(150).select("sex", "race", "age")

@@ -18,6 +18,7 @@ from confide.study.advise.trials import WHOLE, Tried
 from confide.study.evaluate import is_random
 from confide.study.result import EVERYTHING, StudyResult
 from confide.study.search.trials import tried
+from confide.study.search.worst import only_worst_counts
 from confide.study.statement.study import Study
 from confide.study.statement.sweep import Candidate
 from confide.study.tradeoff.asked import checked_floors
@@ -124,7 +125,7 @@ def ended(
     broke: list[pl.DataFrame] = []
     for at, k in enumerate(order):
         pair = [asked.every.plans[p] for p in (k, *order[at + 1 : at + 2])]
-        fresh = _question(study, _drawn(study, pair, seed, threads, progress), limits, by)
+        fresh = _question(study, _drawn(study, pair, limits, seed, threads, progress), limits, by)
         if fresh.meets(0):
             second = _second(study, pair, fresh) if len(pair) > 1 else None
             name = asked.every.plans[k]
@@ -153,10 +154,13 @@ def _question(study: Study, frame: pl.DataFrame, limits: Mapping[str, float], by
     return Question.of(Repeats.of(frame, random), limits, measure, floors=floors)
 
 
-def _drawn(study: Study, names: Sequence[str], seed: int, threads: int | None, progress: Progress) -> pl.DataFrame:
+def _drawn(
+    study: Study, names: Sequence[str], limits: Mapping[str, float], seed: int, threads: int | None, progress: Progress
+) -> pl.DataFrame:
     every = {c.name: c for c in (study.everything, *study.candidates)}
     chosen: list[Candidate] = [every[n] for n in names]
-    return tried(study, chosen, seed, threads, "confirming with fresh draws", progress, fresh=True)
+    worst = only_worst_counts(limits)
+    return tried(study, chosen, seed, threads, "confirming with fresh draws", progress, fresh=True, worst=worst)
 
 
 def _replaced(result: StudyResult, study: Study, failed: Sequence[str]) -> Choice:

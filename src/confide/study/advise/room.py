@@ -44,12 +44,17 @@ def taken() -> int:
         with open("/proc/self/statm", encoding="ascii") as f:
             return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, AttributeError):
-        try:
-            import resource
-        except ImportError:  # Windows
-            return 0
-        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return int(most) if sys.platform == "darwin" else int(most) * 1024
+        return most_taken()
+
+
+def most_taken() -> int:
+    """Bytes that the process had at most; 0 where the system does not tell."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(most) if sys.platform == "darwin" else int(most) * 1024
 
 
 def tight(limit: int | None) -> bool:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
-from threading import Lock
 from typing import Any, cast
 
 from confide.core.errors import InputError
+from confide.core.run.threads import thread_count
 from confide.measure.utility.measure import Measure
 from confide.protect.plan import Plan
 from confide.study.advise.budget import Budget
@@ -18,6 +17,7 @@ from confide.study.advise.numbers import Spread, beats, breaks, holds, loss_of, 
 from confide.study.advise.room import tight
 from confide.study.advise.space import Setting, Space
 from confide.study.advise.trials import REPEATED, SAMPLED, WHOLE, Job, Trial, Tried, Work
+from confide.study.advise.turns import Turns
 from confide.study.search.trials import as_long_as
 
 NEW, UP, AGAIN = 12, 4, 2
@@ -49,7 +49,7 @@ class Search:
         self.names = ["", *own]
         self.space, self.work, self.limits, self.measure = space, work, limits, measure
         self.budget, self.threads, self.kept, self.memory = budget, threads, tuple(kept), memory
-        self.ends, self._alone = ends, Lock()
+        self.ends, self._turns = ends, Turns(memory)
         self.ladders = [Ladder(d) for d in space.dials]
         self.forecast = Forecast(self.ladders, limits, measure)
         self.tried: dict[tuple[int, Setting], Tried] = {}
@@ -98,9 +98,11 @@ class Search:
         return len(made) == len(todo)
 
     def _timed(self, job: Job, cores: int) -> Trial:
-        """One job; of those that take long, and much room, one at a time where memory is limited."""
-        with self._alone if self.memory is not None and self._dear(job.what) else nullcontext():
-            tight(self.memory)
+        """One job; where memory is limited, one that takes long and much room is alone, on all cores."""
+        with self._turns.turn(self._kind(job), self._dear(job.what)) as alone:
+            if alone:
+                tight(self.memory)
+                cores = thread_count(self.threads)
             return self.budget.timed(lambda: self.work.trial(job, cores), self._kind(job))
 
     def _kind(self, job: Job) -> tuple[int, bool]:

@@ -24,6 +24,7 @@ from confide.study.improve.result import Improvements
 from confide.study.improve.rounds import Rounds
 from confide.study.improve.worth import improvements
 from confide.study.search.trials import tried
+from confide.study.search.worst import only_worst_counts
 from confide.study.statement.checks import RISKS
 from confide.study.statement.study import Study
 from confide.study.statement.sweep import Candidate
@@ -93,7 +94,8 @@ def improve(
     rounds = Rounds(study, plan, risk, measure, limits[risk], began, threads, progress)
     chosen = rounds.run(dials, kept, targets, tries, most)
     finalists = [Candidate(PLANNED, plan), *(Candidate(one.what, one.plan) for one in chosen)]
-    frame = tried(study, finalists, began, threads, "on all targets", progress, fresh=True)
+    worst = only_worst_counts(limits)
+    frame = tried(study, finalists, began, threads, "on all targets", progress, fresh=True, worst=worst)
     told = {} if max_risk is None else limits
     return improvements(study, frame, finalists, told, limits, risk, measure, rounds, untried)
 

@@ -162,7 +162,7 @@ def _no_keys(found: Roles, keys: Any, guess: bool) -> str:
     hint = f" Perhaps: {', '.join(more[:8])}." if more else ""
     return (
         f"No key was found among {found.frame.height:,} variables: no name, label or value says that others could know "
-        f'one. State them: keys=["sex", "age"].{hint}'
+        f'one. State them, as in keys=["sex", "age"] or --keys sex age.{hint}'
     )
 
 

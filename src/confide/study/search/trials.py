@@ -17,6 +17,7 @@ from confide.study.collect import study_frame
 from confide.study.evaluate import Evaluated, evaluate, is_random, repeat_seed
 from confide.study.levels import Ways, contenders, every, only
 from confide.study.run import LARGE, hopeless
+from confide.study.search.worst import may_be_worst, with_others
 from confide.study.statement.file_risks import file_risk_columns
 from confide.study.statement.study import Study
 from confide.study.statement.sweep import Candidate
@@ -85,33 +86,41 @@ def side_by_side(
 
 def tried(
     study: Study, candidates: Sequence[Candidate], seed: int, threads: int | None, what: str, progress: Progress,
-    fresh: bool = False,
+    fresh: bool = False, worst: bool = False,
 ) -> pl.DataFrame:  # fmt: skip
     """Every candidate in every repeat, as rows of a study's table.
 
     Repeats with fresh seeds have numbers of their own, since they are not the same draws as those of other plans. What
-    cannot be computed even when nothing is altered is an error, as in a study.
+    cannot be computed even when nothing is altered is an error, as in a study. `worst`: only who finds most people
+    counts; whoever surely finds fewer in the first release of a candidate attacks none of the others, and has the
+    numbers of the first.
     """
     first = study.repeats if fresh else 0
-    pieces = [(c, r) for r in range(study.repeats) for c in candidates if r == 0 or is_random(c.plan)]
+    pieces = [(c, 0) for c in candidates]
+    # Repeats of one plan together: they share what is believed, and there is room for that of few plans.
+    pieces += [(c, r) for c in candidates if is_random(c.plan) for r in range(1, study.repeats)]
     win: dict[str, Ways] = {}
+    ahead: dict[str, Evaluated] = {}
 
     def work(piece: tuple[Candidate, int], cores: int) -> Evaluated:
         c, r = piece
+        before = ahead.get(c.name)
+        names = study.intruders if before is None or not worst else may_be_worst(before.met)
         try:
-            made = evaluate(study.source, c.plan, study.intruders, study.measures, repeat_seed(seed, r, fresh=fresh),
-                            study.threshold, threads=cores, items=study.items, ways=win.get(c.name, every),
-                            file_risks=study.on_file)  # fmt: skip
+            made = evaluate(study.source, c.plan, {name: study.intruders[name] for name in names}, study.measures,
+                            repeat_seed(seed, r, fresh=fresh), study.threshold, threads=cores, items=study.items,
+                            ways=win.get(c.name, every), file_risks=study.on_file)  # fmt: skip
         except InputError as e:
             raise InputError(f'plan "{c.name}": {e}') from e
         if c.name == study.everything.name:
             raise_all([*hopeless(made)])
-        return made
+        return made if before is None else with_others(made, before)
 
     found: list[Evaluated] = []
     for part in (pieces[: len(candidates)], pieces[len(candidates) :]):
         found += side_by_side(work, part, study.data.height, threads, what, progress)
-        win |= {c.name: only(contenders(e.met)) for (c, _), e in zip(pieces, found, strict=False)}
+        ahead |= {c.name: e for (c, r), e in zip(pieces, found, strict=False) if r == 0}
+        win |= {name: only(contenders(e.met)) for name, e in ahead.items()}
     order = {c.name: k for k, c in enumerate(candidates)}
     met = [(c, first + r, made) for (c, r), made in zip(pieces, found, strict=True)]
     met.sort(key=lambda each: (order[each[0].name], each[1]))

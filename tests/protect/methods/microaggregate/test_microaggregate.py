@@ -309,3 +309,31 @@ def test_bad_input(name):
     with pytest.raises(cf.InputError, match=words) as found:
         do()
     assert str(found.value).rstrip().endswith(".")
+
+
+def test_averages_over_groups_some_people_at_a_time_are_those_of_the_definition(monkeypatch):
+    rng = np.random.default_rng(5)
+    y, means = some_means(rng)
+    theta = rng.normal(size=len(first_theta(2)))
+    like = Grouped(means, lambda: theta, lambda _: (y, means.scopes(np.zeros(len(y), dtype=np.int64), y)))
+    near, around = means.around(y, np.arange(len(means.values)))
+    i, j = (a.ravel() for a in np.meshgrid(np.arange(len(y)), np.arange(len(means.values)), indexing="ij"))
+    every = (features(y[i], near[i], around[i], means, j) @ theta).reshape(len(y), -1)
+    slow = logsumexp(every + np.log(means.count), axis=1) - np.log(means.count.sum())
+    for pairs in (10**9, 7 * len(means.values), 1):
+        monkeypatch.setattr("confide.protect.methods.microaggregate.group_likelihood.PAIRS", pairs)
+        assert np.allclose(like.target(None)["log_absent"], slow, rtol=0, atol=1e-9)
+
+
+def test_what_is_altered_needs_no_average_over_groups(monkeypatch):
+    people = []
+    average = Grouped._log_average
+    monkeypatch.setattr(
+        Grouped, "_log_average", lambda self, y, *rest: people.append(len(y)) or average(self, y, *rest)
+    )
+    some = HEADS.head(400)
+    release = protected(some, cf.Microaggregate("property_value", k=5))
+    who = cf.Intruder(knows=["sex", "property_value"], membership=cf.Unsure(total=10_000))
+    who.attack(release, some.head(20), np.arange(20))
+    assert people
+    assert max(people) <= 20  # the targets, never the whole file

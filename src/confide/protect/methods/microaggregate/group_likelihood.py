@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 from scipy.special import logsumexp
 
@@ -15,7 +16,7 @@ from confide.core.run.compile import compiled
 from confide.frames.columns import F64, I64, Bools, Records
 from confide.protect.methods.microaggregate.group_choice import FAR_KNOTS, NEAR_KNOTS
 from confide.protect.methods.microaggregate.group_means import SAME, Means
-from confide.protect.seam.likelihood import Columns, Likelihood
+from confide.protect.seam.likelihood import PAIRS, Columns, Likelihood
 
 STEPS = 4
 """Entries of a table of heights for each unit of the logarithm: all knots are among them."""
@@ -107,24 +108,33 @@ class Grouped(Likelihood):
         """The same for a target known to be released, to whom absence does not matter."""
         return replace(self, absence=False)
 
-    def _log_weights(self, *pairs: F64) -> F64:
+    def _log_weights(self, *pairs: NDArray[Any]) -> F64:
         h, out = self.heights, np.empty(len(pairs[0]))
         log_heights(*pairs, h.near, h.here, h.there, h.flags, out)
         return out
 
     def _log_average(self, y: F64, near: F64, around: F64, among: I64) -> F64:
-        """Log of the average weight of the scope's rows, from the groups near each person."""
-        means, many = self.means, min(NEAREST, len(among))
-        at = among[cKDTree(means.points[among]).query(np.nan_to_num(y), k=many)[1].reshape(len(y), many)]
-        i, j = np.repeat(np.arange(len(y)), many), at.reshape(-1)
+        """Log of the average weight of the scope's rows, from the groups near each person; some people at a time."""
+        many, tree, out = min(NEAREST, len(among)), cKDTree(self.means.points[among]), np.empty(len(y))
+        step = max(PAIRS // many, 1)
+        for a in range(0, len(y), step):
+            mine = slice(a, a + step)
+            at = among[tree.query(np.nan_to_num(y[mine]), k=many)[1].reshape(-1, many)]
+            found = self._log_beside(y[mine], near[mine], around[mine], at)
+            out[mine] = logsumexp(found + np.log(self.means.count[at]), axis=1)
+        return np.asarray(out - np.log(self.means.count[among].sum()))
+
+    def _log_beside(self, y: F64, near: F64, around: F64, at: I64) -> F64:
+        """Log weights of each person's groups, of the shape of `at`."""
+        means, (n, many) = self.means, at.shape
+        i, j = np.repeat(np.arange(n), many), at.reshape(-1)
         whole = means.whole @ (2 ** np.arange(means.whole.shape[1]))
         with np.errstate(divide="ignore"):
             found = self._log_weights(
                 np.nan_to_num(y)[i], means.points[j], np.log2(near)[i], np.log2(around)[i], np.log2(means.spacing)[j],
                 whole[j], means.many[j].astype(np.int64),
             )  # fmt: skip
-        total = logsumexp(found.reshape(at.shape) + np.log(means.count[at]), axis=1)
-        return np.asarray(total - np.log(means.count[among].sum()))
+        return found.reshape(at.shape)
 
 
 @compiled(inner=True)
