@@ -10,6 +10,7 @@ w : d + 1, the ranks of a whole block of an exchange
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
