@@ -61,7 +61,7 @@ def test_no_rows_and_no_keys() -> None:
     with pytest.raises(cf.InputError, match="The file has no rows"):
         cf.look(PEOPLE.head(0))
     rng = np.random.default_rng(1)
-    with pytest.raises(cf.InputError, match="No key was found among 3 variables.* or --keys sex age"):
+    with pytest.raises(cf.InputError, match=r"No key was found among 3 variables.* or --keys sex age"):
         cf.look({f"q{i}": rng.integers(0, 4, 50) for i in range(3)})
     with pytest.raises(cf.InputError, match="data must be a polars DataFrame"):
         cf.look([1, 2])

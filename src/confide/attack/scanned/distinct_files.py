@@ -154,7 +154,7 @@ def _merged(case: Case, original_count: F64, released_count: F64) -> Merged:
     original, released = _tally(case.original, original_count), _tally(case.released, released_count)
     fewer = Case(
         case.intruder, case.compiled, original.records, released.records, case.believed, case.blind, released.count,
-        original.count, case.tables, case.unit, case.seen,
+        original.count, case.tables, case.unit, case.grouped, case.seen,
     )  # fmt: skip
     check_whole(fewer)
     return Merged(fewer, original, released)
