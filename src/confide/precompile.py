@@ -43,11 +43,11 @@ def attacks() -> Iterator[tuple[cf.Plan, cf.Intruder]]:
 def large_blocks() -> None:
     """Attacks on files of distinct numbers, just large enough for what large blocks take instead of a loop."""
     wide: list[tuple[Mechanism, int]] = [
-        (cf.Noise("x", sd=500), 4_500),
+        (cf.Noise("x", sd=500), 5_000),
         (cf.MeasurementError("x", noise_sd=500), 1_100),
     ]
     for step, rows in wide:
-        data = pl.DataFrame({"x": [float(i) for i in range(rows)]})
+        data = pl.DataFrame({"x": [i + 0.25 for i in range(rows)]})
         cf.Intruder(knows=["x"]).attack(cf.Plan([step]).protect(data, seed=1), progress=False)
 
 

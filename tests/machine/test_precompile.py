@@ -6,6 +6,7 @@ import pytest
 
 import confide as cf
 from confide import precompile
+from confide.attack.engine import kernels
 
 
 def test_every_kind_of_attack_is_carried_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,3 +29,12 @@ def test_nothing_is_done_where_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(precompile, "FOLDER", None)
     monkeypatch.setattr(precompile, "attacks", lambda: pytest.fail("it compiled for nothing"))
     precompile.main()
+
+
+def test_what_large_blocks_take_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    met: set[str] = set()
+    for name in ("attack_boxes", "finish_rows"):
+        inner = getattr(kernels, name)
+        monkeypatch.setattr(kernels, name, lambda *given, name=name, inner=inner: (met.add(name), inner(*given)))
+    precompile.large_blocks()
+    assert met == {"attack_boxes", "finish_rows"}

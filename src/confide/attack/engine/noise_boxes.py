@@ -76,7 +76,8 @@ class Block:
             return None
         shelves = _shelves(z, order, begin, -given.pairs.log_m[lo:hi], given.pairs.counts[lo:hi], lo)
         some = lo + order[begin[:-1]]
-        code, same, diff, column = (np.take(x, some, axis=1) for x in (*given.codes[1:], given.tables.column))
+        code, column = (np.take(x, some, axis=1) for x in (given.codes.code, given.tables.column))
+        same, diff = (np.take(x, some, axis=1) for x in (given.codes.same, given.codes.diff))
         codes, tables = Codes(given.codes.t_code, code, same, diff), given.tables._replace(column=column)
         y, t_log = (np.ascontiguousarray(x[:, 0]) for x in (numbers.y, numbers.t_log))
         return cls(first, last, lo, hi, codes, tables, OneNoisy(y, t_log, q, h, const), shelves, boxes)
