@@ -293,8 +293,8 @@ def test_tables_that_contradict_each_other():
 
 
 def test_nothing_is_published_if_the_check_fails(monkeypatch):
-    def unsure(*args):
-        return audit(*args).with_columns(safe=pl.lit(False), proven=pl.lit(False))
+    def unsure(*args, **options):
+        return audit(*args, **options).with_columns(safe=pl.lit(False), proven=pl.lit(False))
 
     monkeypatch.setattr(suppress, "audit", unsure)
     with pytest.raises(ConfideError, match="nothing is published"):
