@@ -29,7 +29,7 @@ RECORDED = {
     "2,016": "suppression 277 2457 3.9; rounding 4 0.391 0.55",
     "6,720": "suppression 1567 14432 70; rounding 6 0.540 0.81",
 }
-"""GaussSuppression 1.2.3 and SmallCountRounding 1.2.5: secondaries, people, seconds; largest and mean error, seconds."""
+"""GaussSuppression 1.2.3, SmallCountRounding 1.2.5: secondaries, people, seconds; largest and mean error, seconds."""
 
 
 def householders() -> pl.DataFrame:

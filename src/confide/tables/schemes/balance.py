@@ -15,8 +15,8 @@ from confide.core.random.draws import Draws
 from confide.core.run.compile import compiled
 from confide.tables.layout import UNBOUNDED, Ints, Layout
 
-WORK = 150_000_000
-"""Looks at an error that a search may take: about a second."""
+WORK = 30_000_000
+"""Looks at an error that a search may take: some seconds where errors do not fit into the cache."""
 
 ROUNDS = 2_000
 """Rounds of a search at most; and at least 50."""

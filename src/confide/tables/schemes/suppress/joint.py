@@ -91,7 +91,7 @@ class _Joint:
 
     def _others(self, way: int, touched: Bools) -> Bools:
         """Signs for small counts that have none, by one move in which as many as possible go this way."""
-        left = self.small & (self.sign == 0)
+        left = np.asarray(self.small & (self.sign == 0))
         if not left.any():
             return left
         up, down = self.up.copy(), self.down.copy()
