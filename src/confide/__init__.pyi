@@ -145,6 +145,7 @@ from confide.tables.schemes.cellkey.ptable import PTable as PTable
 from confide.tables.schemes.controlled import ControlledRounding as ControlledRounding
 from confide.tables.schemes.exact import Exact as Exact
 from confide.tables.schemes.rounding import RoundCells as RoundCells
+from confide.tables.schemes.smallcounts import ControlledSmallCounts as ControlledSmallCounts
 from confide.tables.schemes.smallcounts import SmallCounts as SmallCounts
 from confide.tables.schemes.suppress.suppress import Suppress as Suppress
 from confide.tables.table import Table as Table

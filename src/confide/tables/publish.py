@@ -90,8 +90,8 @@ def checked_scheme(scheme: Any) -> Scheme:
         return Exact()
     if isinstance(scheme, type) or not isinstance(scheme, (CellScheme, TableScheme)):
         raise InputError(
-            "The scheme is one of Exact(), RoundCells(5), ControlledRounding(5), SmallCounts(3), Suppress(below=5), "
-            "CellKey.of(largest=2, variance=1), "
+            "The scheme is one of Exact(), RoundCells(5), ControlledRounding(5), SmallCounts(3), "
+            "ControlledSmallCounts(3), Suppress(below=5), CellKey.of(largest=2, variance=1), "
             f"not {scheme.__name__ if isinstance(scheme, type) else type(scheme).__name__}."
         )
     return scheme

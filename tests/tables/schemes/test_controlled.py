@@ -66,7 +66,7 @@ def test_the_rounding_is_the_nearest_that_adds_up(seed, shape, base, steps, cell
     done = settle(ControlledRounding(base, steps), layout, counts, free)
     check(ControlledRounding(base, steps), layout, counts, free, done)
     assert done.audit["distance"][0] == nearest(layout, counts, free, base, steps)
-    assert done.audit.rows() == [(layout.quantities, *2 * [done.audit["distance"][0]], True)]
+    assert done.audit.rows() == [(layout.quantities, *2 * [done.audit["distance"][0]], True, steps)]
 
 
 @pytest.mark.slow
@@ -138,7 +138,7 @@ def test_intervals_and_structural_zeros():
 
 
 def test_a_time_limit_is_told(monkeypatch):
-    """A rounding that was found in time is valid, but not proven nearest."""
+    """A rounding that was found in time is valid, but not proven nearest; without one, a near one is published."""
     rng = np.random.default_rng(1)
     layout = layout_of((9, 9, 9))
     counts = rng.poisson(4, layout.cells)
@@ -152,13 +152,14 @@ def test_a_time_limit_is_told(monkeypatch):
     _nearest = controlled._Rounding.nearest
     monkeypatch.setattr(controlled._Rounding, "nearest", stopped)
     done = settle(ControlledRounding(5), layout_of((3, 3, 3)), counts[:27])
-    (_, distance, least, proven) = done.audit.row(0)
+    (_, distance, least, proven, _) = done.audit.row(0)
     assert not proven
     assert least <= full.audit["distance"][0] <= distance
     monkeypatch.setattr(controlled, "SECONDS", 0.0)
     monkeypatch.setattr(controlled._Rounding, "nearest", _nearest)
-    with pytest.raises(InputError, match="none was ruled out"):
-        settle(ControlledRounding(5), layout, counts)
+    near = settle(ControlledRounding(5), layout, counts)
+    assert not near.audit["nearest"][0]
+    check(ControlledRounding(5, steps=near.audit["steps"][0]), layout, counts, np.ones(layout.cells, bool), near)
 
 
 def test_a_wrong_answer_is_caught(monkeypatch):

@@ -16,12 +16,16 @@ from confide.core.errors import InputError
 from confide.core.random.draws import Draws
 from confide.core.registry import registered
 from confide.tables.layout import UNBOUNDED, Bools, Ints, Layout
+from confide.tables.schemes.balance import nearest_sums
 from confide.tables.schemes.rounding import checked_base
 from confide.tables.schemes.scheme import Settled
 from confide.tables.solve.programme import NEAR, Answer, Floats, Programme, whole
 
 SECONDS = 60.0
 """Time limit of the search for the nearest rounding."""
+
+LARGE = 1_500
+"""Published quantities beyond which a table that is no flow is not searched for the nearest rounding."""
 
 GAP = 0.99
 """Distances are whole: none is less than one that is this close to the bound."""
@@ -44,6 +48,12 @@ class ControlledRounding:
     three or more variables may have none at `steps=0`; `steps=1` then usually helps. A solution is checked in whole
     numbers. If the search ends at its time limit with a solution, that solution is published, and the audit says
     that it is not proven to be the nearest.
+
+    Tables with three or more variables and more than 1,500 published quantities, and those for which no rounding is
+    found within the time limit, are rounded by simulated annealing: every cell to one of the two multiples around it,
+    so that the margins' errors cancel out. The audit then has the distance, a least distance that is proven (their gap
+    is what a better rounding could gain at most), and `steps`: those that it took. These may be more than were asked
+    for, and are then what an intruder can state.
 
     What an intruder can state of a published x: :math:`|x - c| < (\mathrm{steps} + 1)\,\mathrm{base}`, never below 0.
 
@@ -73,28 +83,38 @@ class ControlledRounding:
         """Round a table of `counts` (m).
 
         The audit has one row: how far the published counts moved in all, the least distance that is proven possible,
-        and whether the two are the same.
+        whether the two are the same, and the steps that it took.
         """
         true = layout.sums(counts)
         rounding = _Rounding.of(layout, counts, free, self.base, self.steps)
-        answer = self._solve(rounding, draws)
-        values = self._checked(layout, counts, free, answer)
+        large = layout.families is None and layout.quantities > LARGE
+        best, steps = None if large else self._solve(rounding, draws), self.steps
+        answer, steps = self._near(layout, counts, draws) if best is None else (best, steps)
+        values = self._checked(layout, counts, free, answer, steps)
         distance = int(np.abs(values - true).sum())
         nearest = answer.status == "optimal"
         least = distance if nearest else rounding.least(answer.bound)
         known = layout.sums(free.astype(np.int64)) == 0  # nobody can be there
-        reach = (self.steps + 1) * self.base - 1
+        reach = (steps + 1) * self.base - 1
         return Settled(
             values,
             np.ones(len(values), dtype=bool),
             np.where(known, 0, np.maximum(values - reach, 0)),
             np.where(known, 0, values + reach),
-            pl.DataFrame({"quantities": [len(values)], "distance": [distance], "least": [least], "nearest": [nearest]}),
+            pl.DataFrame(
+                {
+                    "quantities": [len(values)],
+                    "distance": [distance],
+                    "least": [least],
+                    "nearest": [nearest or least == distance],
+                    "steps": [steps],
+                }
+            ),
             additive=True,
         )
 
-    def _solve(self, rounding: _Rounding, draws: Draws) -> Answer:
-        """The nearest rounding in z; among equals, the draws choose.
+    def _solve(self, rounding: _Rounding, draws: Draws) -> Answer | None:
+        """The nearest rounding in z, None if none was found in time; among equals, the draws choose.
 
         Two families of sets: a vertex is whole, and c / b itself shows that there is one; small random weights pick it.
         Otherwise weights would slow the proof down, and the order in which the search takes the cells is random.
@@ -117,19 +137,28 @@ class ControlledRounding:
                 f"{wider} allows the next multiples too."
             )
         if answer.status == "unproven":
-            raise InputError(
-                f"No rounding that adds up was found in {SECONDS:g} seconds, and none was ruled out; "
-                f"{wider} is easier, and so is publishing fewer margins."
-            )
+            return None
         raise RuntimeError(FAULT)
 
-    def _checked(self, layout: Layout, counts: Ints, free: Bools, answer: Answer) -> Ints:
+    def _near(self, layout: Layout, counts: Ints, draws: Draws) -> tuple[Answer, int]:
+        """A rounding of every cell up or down whose margins are near, and the steps that it takes: as few as the
+        search finds."""
+        true, low = layout.sums(counts), counts - counts % self.base
+        at, exact = np.flatnonzero(counts % self.base), true % self.base == 0
+        for steps in range(self.steps, self.steps + 1 + int(layout.cells)):
+            reach = np.where(exact & (steps == 0), 0, (steps + 1) * self.base - 1)
+            table = nearest_sums(layout, counts, at, low, self.base, reach, draws)
+            if bool(np.all(np.abs(layout.sums(table) - true) <= reach)):
+                break
+        return Answer("unproven", np.nan, np.nan, (table - low) / self.base), steps
+
+    def _checked(self, layout: Layout, counts: Ints, free: Bools, answer: Answer, steps: int) -> Ints:
         """The published values; everything that was promised is checked in whole numbers."""
         z = whole(answer.x)
         assert z is not None
         y = z + counts // self.base
         values = layout.sums(y * self.base)
-        within = np.abs(values - layout.sums(counts)) < (self.steps + 1) * self.base
+        within = np.abs(values - layout.sums(counts)) < (steps + 1) * self.base
         if not (bool(within.all()) and bool((y >= 0).all()) and not bool(y[~free].any())):
             raise RuntimeError(FAULT)
         return values

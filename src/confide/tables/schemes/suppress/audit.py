@@ -2,7 +2,8 @@
 
 A count is safe only if two tables are at hand that both fit all that is published, checked in whole numbers, and in
 which the count differs by the width that was asked for. So a solver that errs or runs out of time can make a safe count
-look unsafe, never the other way round. Solved by SciPy, not by the programmes that choose what to hide.
+look unsafe, never the other way round. Tables that are offered are checked like those of the solver, cell by cell and
+sum by sum; what they do not show is solved by SciPy, not by the programmes that choose what to hide.
 """
 
 from __future__ import annotations
@@ -17,22 +18,27 @@ from numpy.typing import NDArray
 from confide.core.errors import ConfideError
 from confide.tables.layout import UNBOUNDED, Bools, Ints, Layout
 
-EFFORT = {True: 2_000_000, False: 400_000}
+EFFORT = {True: 2_000_000, False: 20_000}
 """Solves times size that may go into exact ends; smaller where a solve is a search (not one or two families)."""
+
+NODES = 20
+"""How long such a search may be; whether a count is safe is searched for without this limit."""
 
 
 def audit(
-    layout: Layout, lower: Ints, upper: Ints, free: Bools, which: Ints, width: int = 1, seconds: float = 10.0
-) -> pl.DataFrame:
+    layout: Layout, lower: Ints, upper: Ints, free: Bools, which: Ints, width: int = 1, seconds: float = 10.0,
+    offered: Ints | None = None,
+) -> pl.DataFrame:  # fmt: skip
     """The range of each of the quantities `which`, where every quantity (Q) lies in `lower`..`upper`.
 
     Returns quantity, lower, upper (null: no end), width, safe, proven. `safe`: two tables that fit are at least `width`
     apart. `proven`: lower and upper are the exact ends; otherwise the range is at least this wide, and not safe means
     not shown to be safe. `free` (m) is False where a cell is 0 and everybody knows; `seconds` limits each solve.
+    `offered` (tables x m): tables that somebody says fit.
     """
     found = _Ranges(layout, lower, upper, free, np.asarray(which, dtype=np.int64), width, seconds)
     if len(found.which):
-        found.start()
+        found.start(offered)
         found.free_standing()
         found.part_many()
         found.part()
@@ -63,10 +69,14 @@ class _Ranges:
         # beyond every finite end of a flow, and wide enough
         self.cap = int(np.sum(upper[upper < UNBOUNDED]) + np.sum(lower)) + 1 + width
         self.solves = 0
+        self.nodes: int | None = None  # of a search; None: no limit but time
 
-    def start(self) -> None:
+    def start(self, offered: Ints | None = None) -> None:
         """Some table that fits."""
-        self._solve(np.zeros(self.layout.cells))
+        for table in () if offered is None else offered:
+            self._keep(table)
+        if self.high[0] < 0:
+            self._solve(np.zeros(self.layout.cells))
         if self.high[0] < 0:
             raise ConfideError("The check of the hidden counts found no table that fits what is published.")
 
@@ -97,7 +107,8 @@ class _Ranges:
 
     def sharpen(self) -> None:
         """Exact ends, as far as the effort goes. A quantity's own interval is proof where a table reaches its end."""
-        allowed = EFFORT[self.flow] // max(self.layout.cells + self.layout.quantities, 1)
+        self.nodes = NODES
+        allowed = self.solves + EFFORT[self.flow] // max(self.layout.cells + self.layout.quantities, 1)
         for k in range(len(self.which)):
             for top in (True, False):
                 done = self.high_proven[k] if top else self.low_proven[k]
@@ -141,7 +152,7 @@ class _Ranges:
             upper[q] = self.cap
             bounds, rows = self._stated(upper)
         kinds = np.full(self.layout.cells, int(whole))
-        options = {"time_limit": self.seconds, "mip_rel_gap": 0.0}
+        options = {"time_limit": self.seconds, "mip_rel_gap": 0.0, "node_limit": self.nodes}
         return milp(cost, integrality=kinds, bounds=bounds, constraints=rows, options=options)
 
     @cached_property

@@ -88,7 +88,7 @@ class Suppress:
             raise self._impossible(failed, pattern.stopped)
         hidden = pattern.hidden
         lower, upper = np.where(hidden, low, true), np.where(hidden, high, true)
-        checked = audit(layout, lower, upper, free, np.flatnonzero(primary), self.width)
+        checked = audit(layout, lower, upper, free, np.flatnonzero(primary), self.width, offered=pattern.tables)
         if not checked["safe"].all():
             raise ConfideError(
                 f"The check did not show {int((~checked['safe']).sum()):,} of {checked.height:,} hidden counts to be "
