@@ -71,7 +71,7 @@ def synthesise(
 
     Identifiers are left out, and so is what says which rows are of one `unit`: rows are drawn one by one. `only` names
     the variables to draw, all others being kept; `keep` those to keep. `order` names variables to draw first; `models`
-    says by name how to draw some: "cart", "ranks", "quantile", "margin", or a step of one's own. `keys` and
+    says by name how to draw some: "cart", "ranks", "quantile", "logistic", "margin", or a step of one's own. `keys` and
     `sensitive`, what an intruder knows and would like to learn, are guessed by `cf.roles` where nobody says.
     `seed` and `vault` as in `Plan.protect`: a seed alone makes a draft.
 

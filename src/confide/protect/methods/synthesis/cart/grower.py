@@ -190,9 +190,9 @@ def _of_number(x, order, a, b, y, classes, leaf, work):  # type: ignore[no-untyp
 def _of_categories(x, order, a, b, levels, y, classes, leaf, work, side):  # type: ignore[no-untyped-def]
     """The best gain of a division of categories; `side`: those that go left, absent ones with the larger part."""
     count, total, table, score = work[0], work[1], work[2], work[3]
-    for c in range(levels):
-        count[c], total[c] = 0, 0.0
-        table[c, :classes] = 0.0
+    for g in range(levels):
+        count[g], total[g] = 0, 0.0
+        table[g, :classes] = 0.0
     for i in range(a, b):
         r = order[i]
         c = x[r]
@@ -210,7 +210,7 @@ def _of_categories(x, order, a, b, levels, y, classes, leaf, work, side):  # typ
         for c in here:
             score[c] = total[c] / count[c]
     ranked = here[np.argsort(score[here], kind="mergesort")]
-    n, m, best, at = b - a, np.int64(0), 0.0, -1
+    n, m, best, at = b - a, 0, 0.0, -1
     c_l, c_r = work[4], work[5]
     s, s_l, whole = 0.0, 0.0, 0.0
     c_l[:], c_r[:] = 0.0, 0.0
@@ -236,8 +236,8 @@ def _of_categories(x, order, a, b, levels, y, classes, leaf, work, side):  # typ
             gain = q_l / m + q_r / (n - m) - whole
             if gain > best:
                 best, at, larger_left = gain, g, 2 * m >= n
-    for c in range(levels):
-        side[c] = larger_left
+    for g in range(levels):
+        side[g] = larger_left
     for g in range(len(ranked)):
         side[ranked[g]] = g <= at
     return best
