@@ -116,7 +116,7 @@ def of_margins(measure: Measure, margins: Margins) -> Found:
             "measures of one variable at a time: means, variances, total_variation, hellinger."
         )
     use: Any = measure.by_variable
-    named: tuple[str, ...] | None = getattr(measure, "variables", None)
+    named: tuple[str, ...] | None = vars(measure)["variables"]
     losses: dict[str, float] = {}
     lost: dict[str, str] = {}
     names, still = list[str](), list[str]()
