@@ -118,6 +118,8 @@ def test_the_same_rows_in_the_same_order(
         scans[layout], seed=3, out=tmp_path / "out", private=tmp_path / "private", part_rows=LAYOUTS[layout][1]
     )
     same(release, in_memory(name))
+    assert release.cautions == in_memory(name).cautions
+    assert release.details == in_memory(name).details
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".arrow"])

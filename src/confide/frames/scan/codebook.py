@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from confide.core.errors import InputError, raise_all
-from confide.frames.columns import I64, Column, Kind, Records, as_levels, encode_column, inferred, readable
+from confide.frames.columns import I64, Column, Kind, Margins, Records, as_levels, encode_column, inferred, readable
 from confide.frames.scan.scan import BATCH, Scan
 from confide.frames.schema import Schema
 from confide.frames.types.exact import to_floats
@@ -114,9 +114,9 @@ class Codebook:
         made = (placed(batch.get_column(v), self.columns[v]) for v in wanted)
         return Records(made, n=batch.height, rows=numbers, file=self.rows)
 
-    def tally(self, v: str) -> tuple[Column, I64]:
-        """The distinct values of a variable, and how many rows have each."""
-        return self.columns[v], self.counts[v]
+    def margins(self) -> Margins:
+        """All variables, each by itself."""
+        return Margins(self.columns.values(), {v: n.astype(float) for v, n in self.counts.items()}, self.rows)
 
 
 def _column(found: pl.DataFrame, v: str, schema: Schema, asked: Kind | None, rows: int) -> tuple[Column, I64]:

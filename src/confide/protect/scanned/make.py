@@ -13,7 +13,6 @@ from confide.core.files.folders import settle_folder, temporary_folder
 from confide.core.random.draws import Counter
 from confide.core.random.origin import Origin
 from confide.core.run.progress import Progress, progress_bar
-from confide.frames.columns import Margins
 from confide.frames.scan.scan import Scan, scan
 from confide.protect.make import described_as, keyed_origin
 from confide.protect.scanned.keeping import Kept, save
@@ -73,10 +72,10 @@ class _Work:
 
     def run(self, seed: int | None, vault: Any, draws: str, places: Places, stack: ExitStack) -> ScannedRelease:
         found = survey(self.plan, self.data, self.sizes.batch, draws != "shared", self.bar)
-        columns, counts = found.codebook.columns, found.codebook.counts
-        read = Margins(columns.values(), {v: n.astype(float) for v, n in counts.items()}, self.data.height)
         digest = "" if found.digest is None else found.digest.hex()
-        origin = keyed_origin(self.plan, lambda: described_as(self.plan, digest, read, None), seed, vault, draws)
+        origin = keyed_origin(
+            self.plan, lambda: described_as(self.plan, digest, found.codebook.margins(), None), seed, vault, draws
+        )
         passes = Passes(self.plan.parts, self.data, found.codebook, origin, self.sizes.batch, lambda _: self.bar)
         compiled = passes.run()
         public = Public(self.plan, self.data, found, passes.models)

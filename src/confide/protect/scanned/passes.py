@@ -67,10 +67,7 @@ class Passes:
         read: Callable[[str], Callable[[int], None]],
     ) -> None:  # fmt: skip
         self.data, self.codebook, self.rows, self.read = data, codebook, rows, read
-        every = Margins(
-            codebook.columns.values(), {v: n.astype(float) for v, n in codebook.counts.items()}, data.height
-        )
-        self.ways: dict[str, Way] = fit_coarsenings(steps, every)
+        self.ways: dict[str, Way] = fit_coarsenings(steps, codebook.margins())
         self.stages: list[Stage] = []
         seen: dict[str, int] = {}
         for i, step in enumerate(steps):

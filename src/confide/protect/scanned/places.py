@@ -41,7 +41,7 @@ class Places:
                 raise InputError(
                     "Say where the link and the codebook are kept, a private folder: protect(scan, ..., private=...)."
                 )
-            folder = vault.folder if isinstance(vault, Vault) else _path(vault)  # type: ignore[arg-type]
+            folder = vault.folder if isinstance(vault, Vault) else private_folder(_path(vault))  # type: ignore[arg-type]
             private = folder / public.name
         return cls(public, _path(private), None if scratch is None else _path(scratch), overwrite)
 
@@ -60,7 +60,6 @@ class Places:
                 raise InputError(f"{self.out} is a file; give the name of a folder.")
             if any(self.out.iterdir()):
                 raise InputError(f"{self.out} exists and is not overwritten; write overwrite=True to replace it.")
-        private_folder(self.private.parent) if not self.private.parent.exists() else None
         private_folder(self.private)
         if (self.private / RECORD).exists() and not self.overwrite and self._finished():
             raise InputError(

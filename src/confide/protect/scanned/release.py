@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ from confide.protect.compiled import Compiled
 
 if TYPE_CHECKING:
     from confide.protect.plan import Plan
+    from confide.protect.seam.fitted import Fitted
+    from confide.protect.seam.mechanism import Mechanism
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -118,18 +121,30 @@ class ScannedRelease:
         for first, batch in self.released.batches(list(codebook.columns), rows):
             yield codebook.encode(batch, first)
 
+    @cached_property
+    def details(self) -> tuple[Mapping[str, object], ...]:
+        """What each step tells of what it did to this file, private; one dictionary per step that tells anything."""
+        return tuple({"step": s.where, **told} for s, f in self._done() if (told := f.details()))
+
+    @cached_property
+    def cautions(self) -> tuple[str, ...]:
+        """What a step of the plan does not do though its name may promise it, in sentences; they are printed too."""
+        return tuple(said for _, f in self._done() for said in f.cautions())
+
+    def _done(self) -> list[tuple[Mechanism, Fitted]]:
+        return [(s, f) for s, f in zip(self.compiled.steps, self.compiled.fitted, strict=True) if f is not None]
+
     def __repr__(self) -> str:
         steps, files = len(self.plan.steps), len(self.released.files)
-        return (
+        head = (
             f"ScannedRelease: {self.released.height:,} rows, {self.released.width} variables in {files:,} "
             f"file{'' if files == 1 else 's'}; {steps} step{'' if steps == 1 else 's'}; {self.origin.words}"
         )
+        return "\n".join([head, *self.cautions])
 
 
 def _in_form(
     found: Mapping[str, Column], original: Mapping[str, Column], forms: Mapping[str, Column]
 ) -> dict[str, Column]:
     """Released variables with the answer codes of the original, where they are numbers."""
-    from dataclasses import replace
-
     return {v: replace(c, special=original[v].special if forms[v].kind == "numeric" else ()) for v, c in found.items()}
