@@ -202,6 +202,11 @@ def _by_narwhals(frame: Any, what: str) -> pl.DataFrame:
         native = native.collect(backend="polars")
     if isinstance(native, nw.DataFrame):
         return native.to_polars()
+    if hasattr(frame, "batches") and hasattr(frame, "collect"):
+        raise InputError(
+            f"{what} is a scan, of files larger than memory; this reads a file at once. Where memory holds it: "
+            f"{what} = {what}.collect(), or some of its rows, {what}.slice(first, rows)."
+        )
     file = isinstance(frame, (str, os.PathLike))
     read = f' A file is read first: {what} = cf.read("file.csv").' if file else ""
     raise InputError(f"{what} must be {_ACCEPTED}, not {type(frame).__name__}.{read}")

@@ -158,3 +158,9 @@ def test_a_file_that_changes_or_goes_after_the_scan_is_said(tmp_path: Path) -> N
         data.collect()
     with pytest.raises(cf.InputError, match='There is no column "b"'):
         list(data.batches(["b"]))
+
+
+def test_what_reads_a_file_at_once_says_so(tmp_path: Path) -> None:
+    data = in_files(FILE, tmp_path / "in", [])
+    with pytest.raises(cf.InputError, match=r"data is a scan.*data\.collect\(\)"):
+        cf.look(data, keys=["sex"])

@@ -116,6 +116,10 @@ class _Distance(Stated):
         return self.label or self.key + ("_pairs" if self.pairs else "")
 
     @property
+    def by_variable(self) -> str:
+        return "" if self.pairs else "category"
+
+    @property
     def range(self) -> tuple[float, float]:
         """Between equal distributions and those that share no value."""
         return 0.0, 1.0

@@ -111,6 +111,12 @@ class Stated:
         """What an item counts that a release has lost, and at most where it has not."""
         return self.range[self.direction == "lower"]
 
+    @property
+    def by_variable(self) -> str:
+        """How it uses variables ("number", "category"), where it is the mean of what each shows by itself, which
+        distinct values and their weights tell; empty for what compares them jointly, or record by record."""
+        return ""
+
     def __call__(self, original: Any, released: Any, *, weight: str | None = None, link: Any = None) -> float:
         """The value for two frames."""
         return self.of([Pair.of_frames(original, released, weight, link)]).value

@@ -108,6 +108,10 @@ class Means(OfNumbers):
 
     key: ClassVar[str] = "means"
 
+    @property
+    def by_variable(self) -> str:
+        return "number"
+
     def of(self, pairs: Sequence[Pair]) -> Found:
         def loss(v: str) -> float:
             before, after = _both(pairs, v, mean)
@@ -134,6 +138,10 @@ class Variances(OfNumbers):
     """
 
     key: ClassVar[str] = "variances"
+
+    @property
+    def by_variable(self) -> str:
+        return "number"
 
     def of(self, pairs: Sequence[Pair]) -> Found:
         def loss(v: str) -> float:

@@ -14,14 +14,17 @@ from confide.core.errors import InputError, did_you_mean, raise_all
 from confide.measure.utility.measure import Found, Measure, Stated
 from confide.measure.utility.pair import Pair, Wanted
 from confide.measure.utility.registry import as_measure
+from confide.measure.utility.scanned import Margins, of_margins
 from confide.protect.copies import Copies
 from confide.protect.release import Release
+from confide.protect.scanned.release import ScannedRelease
 
 DEFAULT = ("means", "variances", "total_variation", "hellinger")
 
 
 def utility(
-    release: Release | Copies, measures: Measure | str | Mapping[str, Any] | Iterable[Any] = DEFAULT, *,
+    release: Release | Copies | ScannedRelease,
+    measures: Measure | str | Mapping[str, Any] | Iterable[Any] = DEFAULT, *,
     weight: str | None = None, weighted: bool = True, strict: bool = True, items: Wanted | None = None,
 ) -> pl.DataFrame:  # fmt: skip
     """What analysts lose by a release: one row per measure.
@@ -40,22 +43,42 @@ def utility(
     the release no longer allows), detail. With ``strict=False`` a measure that cannot be computed has no value and its
     detail says why; else that is an error.
 
+    Of the release of a scan, measures of one variable at a time are computed from distinct values and their counts, in
+    passes over both files: means, variances, total variation and Hellinger distances of margins. Others are refused.
+
     >>> import confide as cf
     >>> heads = cf.demo("heads").head(2000)
     >>> release = cf.Plan([cf.Swap("race", rate=0.3)], identifiers=["id"], weight="weight").protect(heads, seed=1)
     >>> cf.utility(release, ["means", "hellinger"]).select("measure", "direction", "best").rows()
     [('means', 'lower', 0.0), ('hellinger', 'lower', 0.0)]
     """
-    releases = releases_of(release)
     for name, flag in (("weighted", weighted), ("strict", strict)):
         if not isinstance(flag, bool):
             raise InputError(f"utility(): {name} is true or false.")
     asked = asked_measures(measures)
+    if isinstance(release, ScannedRelease):
+        chosen = (weight or release.plan.weight) if weighted else None
+        margins = Margins(release, chosen, items)
+        return _table([(m, _of_scan(m, margins, strict)) for m in asked])
+    releases = releases_of(release)
     pairs = pairs_of(releases, weight, weighted, None if items is None else checked_items(items, releases[0]))
-    rows = [_row(m, measured(m, pairs, strict)) for m in asked]
+    return _table([(m, measured(m, pairs, strict)) for m in asked])
+
+
+def _table(found: Sequence[tuple[Measure, Found | str]]) -> pl.DataFrame:
+    rows = [_row(measure, value) for measure, value in found]
     schema = {"measure": pl.String, "value": pl.Float64, "direction": pl.String, "best": pl.Float64, "lost": pl.String,
               "detail": pl.String}  # fmt: skip
     return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _of_scan(measure: Measure, margins: Margins, strict: bool) -> Found | str:
+    try:
+        return of_margins(measure, margins)
+    except InputError as e:
+        if strict:
+            raise
+        return str(e)
 
 
 def releases_of(release: Release | Copies) -> list[Release]:
