@@ -174,8 +174,8 @@ def _every_row(distinct: Tally, room: int) -> Tally:
     many = distinct.counts.astype(np.int64)
     if int(many.sum()) * bytes_of_row(len(distinct.records)) > room:
         raise InputError(
-            "Several altered numbers are known, of which beliefs are fitted row by row, and the rows do not fit into the "
-            "memory that is allowed. Allow more, or let the intruder know one of them."
+            "Several altered numbers are known, of which beliefs are fitted row by row, and the rows do not fit into "
+            "the memory that is allowed. Allow more, or let the intruder know one of them."
         )
     records = distinct.records.take(np.repeat(np.arange(len(many)), many))
     first = np.cumsum(many) - many
