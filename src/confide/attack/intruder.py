@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
@@ -19,8 +20,6 @@ from confide.protect.plan import Plan
 from confide.protect.seam.mechanism import Mechanism
 
 if TYPE_CHECKING:
-    import os
-
     from confide.attack.results.attack import Attack
     from confide.attack.results.copies import Averaged
     from confide.attack.results.cost import AttackCost

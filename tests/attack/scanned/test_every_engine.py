@@ -48,6 +48,10 @@ CASES: dict[str, Made] = {
     "left out": (SWAPS, {"knows": KEYS, "others": "ignore"}),
     "exact": ([*SWAPS], {"knows": KEYS, "available": "exact", "unavailable": "exact", "others": "exact"}),
     "beliefs released": (SWAPS, {"knows": ["sex", "race", "age"], "beliefs": "released"}),
+    "suppression": ([cf.Recode("age", width=10), cf.LocalSuppression(["sex", "race", "age"], k=3)], {"knows": ["sex", "race", "age"]}),
+    "two noises": ([cf.Noise("hh_income", sd=2000), cf.Noise("weight", sd=1.0)], {"knows": ["sex", "hh_income", "weight"]}),
+    "noise in file": ([*NOISE, cf.Sample(fraction=0.5)], {"knows": ["sex", "hh_income"], "membership": "in_file"}),
+    "missing is not known": (SWAPS[1:], {"knows": ["sex", "race", "age"], "knows_missing": False}),
     "not released": ([cf.Recode("age", width=5)], {"knows": [*KEYS, "tenure"]}),
 }  # fmt: skip
 
@@ -79,7 +83,7 @@ ENGINES = {
     "buckets": (Local(batch=170, buckets=7), (1, 1, 300)),
 }
 """With the places at which the original is cut into files: one of them is empty, one has a row that is alone."""
-ONLY_MERGED = ("average", "average noise", "exact", "beliefs released")
+ONLY_MERGED = ("average", "average noise", "exact", "beliefs released", "two noises")
 
 
 def same(whole: cf.Attack, parts: ScannedAttack, units: pl.DataFrame) -> None:

@@ -122,13 +122,17 @@ class Merged:
     released: Tally
 
 
+def several_numbers(case: Case) -> bool:
+    """Whether several altered numbers are known: beliefs in their combinations are fitted row by row."""
+    return sum(case.altered(v) and case.original[v].kind == "numeric" for v in case.intruder.knows) > 1
+
+
 def merged(case: Case, may: bool = True) -> Merged:
     """Rows of both files that are alike, counted once, where one may and evidence can be had from counts; else all.
 
     One may not where there are other copies, whose rows would have to be alike too.
     """
-    numbers = [v for v in case.intruder.knows if case.altered(v) and case.original[v].kind == "numeric"]
-    if not may or len(numbers) > 1 or needs_whole(case):
+    if not may or several_numbers(case) or needs_whole(case):
         return Merged(case, Tally(case.original), Tally(case.released))
     original, released = Tally.merged(case.original), Tally.merged(case.released)
     fewer = replace(

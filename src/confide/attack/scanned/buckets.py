@@ -158,9 +158,9 @@ class _Pattern:
             aside.add(frame[rows], bucket_of(labels, len(rows), many))
             regions = [label.released[rows] for u in knowledge.uncertain for label in u.regions.values()]
             keys = label_frame([*labels, *(z[rows] for z in helper_codes(case, knowledge.helpers)), *regions])
-            if few == []:
-                alike = RowsAlike(keys.columns, ["__weight"] if weights else ())
             keys = keys if keys.width else pl.DataFrame({"none": np.zeros(len(rows), dtype=np.int8)})
+            if not few:
+                alike = RowsAlike(keys.columns, ["__weight"] if weights else ())
             if weights:
                 keys = keys.with_columns(pl.Series("__weight", next(weights)[rows]))
             before = len(alike)

@@ -16,12 +16,13 @@ from confide.attack.engine.behind import people_in_parts
 from confide.attack.engine.kernel_plan import Units
 from confide.attack.engine.membership import weights_of_released
 from confide.attack.engine.prepare import Prepared, population_of
-from confide.attack.evidence.case import Case, Merged, in_play, make_case, needs_whole
+from confide.attack.evidence.case import Case, Merged, in_play, make_case, needs_whole, several_numbers
 from confide.attack.evidence.unreleased import as_shown
 from confide.attack.intruder import Intruder, Unsure
 from confide.attack.targets import Targets, part_of, stated_targets
 from confide.core.errors import InputError
 from confide.core.scale.engine import COUNT, Asked, Counted, Counting
+from confide.core.scale.local import bytes_of_row
 from confide.frames.columns import F64, I64, Records
 from confide.frames.distinct import Distinct
 from confide.frames.encoded import Encoded
@@ -64,14 +65,15 @@ class StatedTargets:
 @dataclass(frozen=True, eq=False)
 class DistinctFiles:
     """`release`: of distinct rows; `counted`: how many there are of each, and of pairs. `intruder`: with what the
-    release can be compared with."""
+    release can be compared with. `room`: bytes of memory."""
 
     intruder: Intruder
     release: Release
     counted: Counted
+    room: int = 2**40
 
     @classmethod
-    def of(cls, intruder: Intruder, whole: ScannedRelease, counted: Counted) -> DistinctFiles:
+    def of(cls, intruder: Intruder, whole: ScannedRelease, counted: Counted, room: int) -> DistinctFiles:
         """From what an engine counted."""
         names = [v for v in counted.released.columns if not v.startswith(COUNT)]
         original = counted.original.select(v for v in counted.original.columns if not v.startswith(COUNT))
@@ -81,13 +83,13 @@ class DistinctFiles:
         release = Release(
             whole.plan, released, released, original, None, None, whole.compiled, None, before, after,
         )  # fmt: skip
-        return cls(intruder, release, counted)
+        return cls(intruder, release, counted, room)
 
     def prepare(self, stated: StatedTargets | None = None) -> Prepared:
         """The attack up to its loops. Targets are those stated; else pairs, each as many people as it counts."""
         counted, released_count = self.counted, self.counted.released[COUNT].to_numpy()
         case = make_case(self.intruder, self.release, count=released_count)
-        files = _merged(case, counted.original[COUNT].to_numpy(), released_count)
+        files = _merged(case, counted.original[COUNT].to_numpy(), released_count, self.room)
         part, place = people_in_parts(files.case), files.original.of
         assert place is not None
         who, own_row = self._everybody(files, part) if stated is None else stated.met(self.intruder, files, part, place)
@@ -149,9 +151,11 @@ def check_whole(case: Case) -> None:
         )
 
 
-def _merged(case: Case, original_count: F64, released_count: F64) -> Merged:
+def _merged(case: Case, original_count: F64, released_count: F64, room: int) -> Merged:
     """The case on rows that differ also as arrays, in the order in which they are in memory."""
     original, released = _tally(case.original, original_count), _tally(case.released, released_count)
+    if several_numbers(case):
+        original, released = _every_row(original, room), _every_row(released, room)
     fewer = Case(
         case.intruder, case.compiled, original.records, released.records, case.believed, case.blind, released.count,
         original.count, case.tables, case.unit, case.grouped, case.seen,
@@ -163,3 +167,16 @@ def _merged(case: Case, original_count: F64, released_count: F64) -> Merged:
 def _tally(file: Records, count: F64) -> Tally:
     found = Distinct.rows([c.values for c in file.values()], file.n, count)
     return Tally(file.take(found.first), found.count, found.of)
+
+
+def _every_row(distinct: Tally, room: int) -> Tally:
+    """All rows, those that are alike one after the other; refused where there is no room for them."""
+    many = distinct.counts.astype(np.int64)
+    if int(many.sum()) * bytes_of_row(len(distinct.records)) > room:
+        raise InputError(
+            "Several altered numbers are known, of which beliefs are fitted row by row, and the rows do not fit into "
+            "the memory that is allowed. Allow more, or let the intruder know one of them."
+        )
+    records = distinct.records.take(np.repeat(np.arange(len(many)), many))
+    first = np.cumsum(many) - many
+    return Tally(Records(records.values(), n=records.n), None, None if distinct.of is None else first[distinct.of])

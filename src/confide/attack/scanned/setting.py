@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from confide.attack.engine.behind import people_in_parts
-from confide.attack.evidence.case import Case, needs_whole
+from confide.attack.evidence.case import Case, needs_whole, several_numbers
 from confide.attack.evidence.gather import gather
 from confide.attack.intruder import Intruder
 from confide.attack.scanned.coded import frame_of, tally_of
@@ -56,7 +56,10 @@ class Setting:
         file = tally_of(alike, before.columns)
         few = next(iter(release.records(after, rows)))
         case = Case(intruder, release.compiled, file.records, few, {}, original_count=file.count)
-        if why := needs_whole(case) or ("beliefs rest on the whole file" if people_in_parts(case) is not None else ""):
+        why = needs_whole(case)
+        if several_numbers(case) or people_in_parts(case) is not None:
+            why = why or "beliefs are fitted row by row"
+        if why:
             raise InputError(f"Too few rows are alike, and {why}. {INSTEAD}")
         known = file.records.select(intruder.knows)
         gaps = Distinct.rows([c.missing for c in known.values()], known.n)

@@ -94,6 +94,9 @@ class Counting(Protocol):
 
 
 class Engine(Protocol):
-    """Where files are counted and results are written."""
+    """Where files are counted and results are written; `bytes`: the memory that may be taken here."""
+
+    @property
+    def bytes(self) -> int: ...
 
     def counting(self, release: Linked, asked: Asked, progress: Progress) -> AbstractContextManager[Counting]: ...

@@ -56,6 +56,11 @@ class Spark:
         check_session(self.session)
         _ = Local(self.memory)
 
+    @property
+    def bytes(self) -> int:
+        """The memory in bytes."""
+        return Local(self.memory).bytes
+
     @contextmanager
     def counting(self, release: Linked, asked: Asked, progress: Progress = None) -> Iterator[SparkCounting]:
         """Count, and keep whose rows are alike until the end of the block."""
