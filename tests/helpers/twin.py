@@ -429,6 +429,8 @@ class _Part:
 
     def _e(self, i, t):
         """Belief in each class given all that is known of the target (before dividing by its sum)."""
+        if not self.belief.scene.fit.believed.compared:  # with helpers it divides all weights of a target alike
+            return np.ones(self.belief.k)
         pi = self.belief.pi_target(i)
         return np.array([pi[k] * self._fits(k, t) * self._numbers(t, self._cell_t(i), k, self.belief.scene.side.numbers_t)
                          * self._in_limits(k, self._cell_t(i)) for k in range(self.belief.k)])  # fmt: skip
