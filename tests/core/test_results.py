@@ -6,6 +6,7 @@ import ast
 import importlib
 import pkgutil
 import stat
+import tempfile
 import xml.etree.ElementTree as ElementTree
 import zipfile
 from collections.abc import Callable
@@ -36,6 +37,12 @@ AREAS = cf.Tables([[2, 1], [0, 3]], areas=["north", "south"])
 @cache
 def attack() -> cf.Attack:
     return WHO.attack(PLAN.protect(HEADS, seed=1))
+
+
+def scanned_attack() -> cf.ScannedAttack:
+    with tempfile.TemporaryDirectory() as folder:
+        data = cf.scan(cf.write(HEADS, f"{folder}/heads.parquet"))
+        return WHO.attack(PLAN.protect(data, seed=1, out=f"{folder}/out", private=f"{folder}/private"))
 
 
 @cache
@@ -112,6 +119,7 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "PublishedTables": lambda: AREAS.publish(cf.RoundCells(3)),
     "Release": lambda: PLAN.protect(HEADS),
     "Roles": lambda: cf.roles(HEADS),
+    "ScannedAttack": scanned_attack,
     "SchemeComparison": lambda: cf.compare_schemes(TABLE, {"as it is": cf.Exact(), "base 5": cf.RoundCells(5)}),
     "SpecialUniques": lambda: cf.measures.Suda(["sex", "race", "age"], fraction=0.1).of(HEADS),
     "StudyResult": study,

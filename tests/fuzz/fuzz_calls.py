@@ -137,6 +137,7 @@ SCHEMES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "RoundCells": (cf.RoundCells, {"base": 3}),
     "ControlledRounding": (cf.ControlledRounding, {"base": 3}),
     "SmallCounts": (cf.SmallCounts, {"base": 3}),
+    "ControlledSmallCounts": (cf.ControlledSmallCounts, {"base": 3}),
     "Suppress": (cf.Suppress, {"below": 3}),
     "CellKey": (cf.CellKey.of, {"largest": 2, "variance": 1.0}),
     "CellKey of a table": (cf.CellKey, {"table": cf.PTable.of(2, 1.0)}),
@@ -185,6 +186,11 @@ def _others() -> dict[str, Call]:
         "Gamma.around": Call(cf.Gamma.around, {"mean": 2.0}),
         "Conjugate": Call(cf.Conjugate, {"mean": 1.0, "worth": 1.0, "sd": 1.0, "sd_worth": 1.0}),
         "read": Call(cf.read, {"path": "people.csv"}),
+        "scan": Call(cf.scan, {"source": "people.csv"}, lambda s, _: (repr(s), s.collect())),
+        "Local": Call(cf.Local, {"memory": "1GB", "batch": 1000, "buckets": 4}, lambda k, _: k.in_bytes),
+        "synthesis_steps": Call(
+            cf.synthesis_steps, {"data": people(), "variables": ["income"], "given": ["age"], "leaf": 3}
+        ),
         "write": Call(cf.write, {"frame": file, "path": "out.csv", "overwrite": True}),
         "write to SPSS": Call(cf.write, {"frame": file, "path": "out.sav", "overwrite": True}),
         "schema": Call(cf.schema, {"frame": file}),

@@ -19,7 +19,7 @@ RESULTS = {
     "Advice", "Attack", "AttackCost", "AttackRates", "Averaged", "ByGroup", "Calibration", "Certificate", "Choice", "Clearing", "Combined",
     "Contributions", "Counts", "CustomaryRisks", "Exposure", "Few", "Generalised", "Guess", "Guesses", "Improvements", "InputError", "Look",
     "Matches", "Measure", "NaiveGuess", "Offers", "OneToOne", "Optimum", "Published", "PublishedTables", "Release", "Roles",
-    "SchemeComparison", "StudyResult", "Synthesis",
+    "Scan", "ScannedAttack", "ScannedRelease", "SchemeComparison", "Spark", "StudyResult", "Synthesis",
     "TableAttack", "UtilityByGroup", "__version__", "beliefs", "charts", "extend", "measures", "schemes", "theory",
 }  # fmt: skip
 """What calls give, rooms of names, and what nobody constructs."""

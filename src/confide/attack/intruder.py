@@ -40,6 +40,7 @@ STATED = f"informed (or sdl), {', '.join(LEVELS[1:])}"
 WRITTEN = ("informed", *LEVELS)
 MODELS = ("loglinear", "proportional")
 """How `Unsure` estimates N_t from a total or from weights; the first is the default."""
+MOST_PEOPLE = 1e15
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +83,8 @@ class Unsure:
             raise InputError("Unsure takes exactly one of weights, population and total.")
         if self.total is not None and positive(self.total, "Unsure: total") < 1:
             raise InputError(f"Unsure: total is the number of people in the population, not {self.total:g}.")
+        if self.total is not None and self.total > MOST_PEOPLE:
+            raise InputError("Unsure: total is the number of people in the population; no population has 1e15.")
         if self.count is not None and self.population is None:
             raise InputError("Unsure: count names a column of population.")
         if self.model not in MODELS:

@@ -115,7 +115,8 @@ class Axes:
                 f'margins must be "none", "total", "all" or a list of lists of variables, not "{margins}".'
                 + (f' For the margin of "{margins}" write margins=[["{margins}"]].' if margins in self.names else "")
             )
-        if not isinstance(margins, Iterable) or any(isinstance(m, str) or not isinstance(m, Iterable) for m in margins):
+        lists = (list, tuple, set, frozenset)
+        if not isinstance(margins, lists) or not all(isinstance(m, lists) for m in margins):
             raise InputError(
                 'margins is "none", "total", "all", or a list of lists of variables, as [["sex"], []]; [] is the total.'
             )

@@ -61,8 +61,8 @@ PLANS = {
         cf.Recode("region", mapping={"island": "south"}),
         cf.QuantileRegression("income", given=["sex", "age"], quantiles=9, learn=500),
         cf.NormalSynthesis("score", given=["age", "income"], learn=700),
-        cf.CartSynthesis("marital", given=["age", "region"], leaf=20, learn=400),
-        cf.CartSynthesis("height", given=["sex"], leaf=20, learn=100_000),
+        cf.CartSynthesis("marital", given=["age", "region"], leaf=20, draw="independent", learn=400),
+        cf.CartSynthesis("height", given=["sex"], leaf=20, draw="independent", learn=100_000),
     ],
 }  # fmt: skip
 """Steps of every method that can be carried out in parts."""

@@ -76,7 +76,7 @@ def attack_in_buckets(
     threads: int, progress: Progress,
 ) -> Bucketed:  # fmt: skip
     """The whole attack; `stated`: the intruder as given."""
-    setting = Setting.of(intruder, release, list(asked.original), local.batch, local.bytes)
+    setting = Setting.of(intruder, release, list(asked.original), local.batch, local.in_bytes)
     n = release.original.height
     asked_for = _described(stated, release, local)
     with (
@@ -143,7 +143,7 @@ class _Pattern:
         if self.local.buckets is not None:
             return self.local.buckets
         rows = self.setting.release.original.height + self.setting.release.released.height
-        return max(1, int(np.ceil(rows * PER_ROW / (SHARE * self.local.bytes))))
+        return max(1, int(np.ceil(rows * PER_ROW / (SHARE * self.local.in_bytes))))
 
     def _records(self, many: int, asked: Asked) -> tuple[Spilled, Case, F64, F64 | None]:
         """Records put aside by block; a few of them that show all labels there are, with how many each stands for and
@@ -256,7 +256,7 @@ def _described(intruder: Intruder, release: ScannedRelease, local: Local) -> str
     stamps = [(str(p), p.stat().st_size, p.stat().st_mtime_ns) for p in (*release.released.files, *release.link_files)]
     people = intruder.membership.population if isinstance(intruder.membership, Unsure) else None
     told = 0 if people is None else int(to_polars(people, "population").hash_rows().sum())
-    return repr((__version__, str(private), stamps, repr(intruder), told, local.buckets, local.bytes))
+    return repr((__version__, str(private), stamps, repr(intruder), told, local.buckets, local.in_bytes))
 
 
 def _collected(units: Spilled, out: Path | None) -> pl.DataFrame:

@@ -51,7 +51,7 @@ def attack_scanned(
         )
     try:
         with where.counting(release, asked, progress) as counting:
-            files = DistinctFiles.of(shown, release, counting.counted, where.bytes)
+            files = DistinctFiles.of(shown, release, counting.counted, where.in_bytes)
             stated = None if frame is None or rows is None else StatedTargets.of(frame, rows, counting)
             ready = files.prepare(stated)
             with progress_bar("attacking", int(ready.units.count.sum()), progress) as done:

@@ -94,9 +94,9 @@ class Counting(Protocol):
 
 
 class Engine(Protocol):
-    """Where files are counted and results are written; `bytes`: the memory that may be taken here."""
+    """Where files are counted and results are written; `in_bytes`: the memory that may be taken here."""
 
     @property
-    def bytes(self) -> int: ...
+    def in_bytes(self) -> int: ...
 
     def counting(self, release: Linked, asked: Asked, progress: Progress) -> AbstractContextManager[Counting]: ...

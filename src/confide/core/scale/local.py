@@ -44,7 +44,7 @@ class Local:
     into memory, with as many buckets as memory asks for. Neither changes a result.
 
     >>> import confide as cf
-    >>> cf.Local(memory="2GB").bytes
+    >>> cf.Local(memory="2GB").in_bytes
     2147483648
     """
 
@@ -54,7 +54,7 @@ class Local:
     buckets: int | None = None
 
     def __post_init__(self) -> None:
-        if self.bytes < LEAST:
+        if self.in_bytes < LEAST:
             raise InputError(f"Local: memory is at least 256MB, not {self.memory!r}.")
         if isinstance(self.batch, bool) or not isinstance(self.batch, int) or self.batch < 1:
             raise InputError("Local: batch is how many rows are read at a time, from 1 upwards.")
@@ -62,7 +62,7 @@ class Local:
             raise InputError(f"Local: buckets is a whole number from 1 to {MOST:,}.")
 
     @property
-    def bytes(self) -> int:
+    def in_bytes(self) -> int:
         """The memory in bytes."""
         if not isinstance(self.memory, str):
             return int(positive(self.memory, "Local: memory"))
@@ -90,7 +90,7 @@ class LocalCounting:
     def of(cls, local: Local, release: Linked, asked: Asked, folder: Path, progress: Progress) -> LocalCounting:
         """Three passes: over the original, over the release, over the codes of both."""
         n, m = release.original.height, release.released.height
-        most = local.bytes // bytes_of_row(len(asked.original) + len(asked.released))
+        most = local.in_bytes // bytes_of_row(len(asked.original) + len(asked.released))
         with progress_bar("counting rows that are alike", n + m, progress) as done:
             own = _codes(folder / "own", n)
             before = RowsAlike(asked.original, asked.original_added, most)

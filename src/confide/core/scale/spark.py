@@ -57,9 +57,9 @@ class Spark:
         _ = Local(self.memory)
 
     @property
-    def bytes(self) -> int:
+    def in_bytes(self) -> int:
         """The memory in bytes."""
-        return Local(self.memory).bytes
+        return Local(self.memory).in_bytes
 
     @contextmanager
     def counting(self, release: Linked, asked: Asked, progress: Progress = None) -> Iterator[SparkCounting]:
@@ -120,7 +120,7 @@ class SparkCounting:
         """Distinct rows of both files, then their pairs."""
         from pyspark.sql import functions as f
 
-        most = Local(spark.memory).bytes // bytes_of_row(len(asked.original) + len(asked.released))
+        most = Local(spark.memory).in_bytes // bytes_of_row(len(asked.original) + len(asked.released))
         with progress_bar("counting rows that are alike", 4, progress) as done:
             link = _link(spark.session, release, folder)
             done(1)

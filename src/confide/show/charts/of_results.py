@@ -305,6 +305,7 @@ def _synthesis(result: Synthesis) -> Any:
 
 
 PICTURES: dict[str, Callable[[Any], Any]] = {
+    "ScannedAttack": lambda result: calibration_chart(result.calibration()),
     "Advice": advice_chart,
     "Attack": _attack,
     "AttackRates": _rates,

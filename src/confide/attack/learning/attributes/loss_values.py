@@ -100,16 +100,21 @@ class Own(Loss):
 
     def _of(self, guess: F64, truth: F64) -> F64:
         """The loss of aligned guesses and truths."""
-        if self.levels is None:
-            found = np.asarray(self.function(guess, truth), dtype=float)
-            found = np.broadcast_to(found, np.broadcast_shapes(guess.shape, truth.shape))
-        else:
-            g, y = np.broadcast_arrays(guess, truth)
-            pairs = zip(g.ravel().astype(int).tolist(), y.ravel().astype(int).tolist(), strict=True)
-            found = np.array([float(self.function(self._level(a), self._level(b))) for a, b in pairs]).reshape(g.shape)
+        try:
+            found = self._called(guess, truth)
+        except (TypeError, ValueError):
+            raise InputError("loss: a function takes a guess and a true value, and gives a number for both.") from None
         if not np.isfinite(found).all():
             raise InputError("loss: the function must give a finite number for every guess and every true value.")
         return np.asarray(found)
+
+    def _called(self, guess: F64, truth: F64) -> F64:
+        if self.levels is None:
+            found = np.asarray(self.function(guess, truth), dtype=float)
+            return np.broadcast_to(found, np.broadcast_shapes(guess.shape, truth.shape))
+        g, y = np.broadcast_arrays(guess, truth)
+        pairs = zip(g.ravel().astype(int).tolist(), y.ravel().astype(int).tolist(), strict=True)
+        return np.array([float(self.function(self._level(a), self._level(b))) for a, b in pairs]).reshape(g.shape)
 
     def _level(self, code: int) -> Any:
         assert self.levels is not None

@@ -3,7 +3,7 @@
 Moves that keep to the signs that are allowed (a count at an end of its interval moves one way only) form a cone: added
 up, they are one again. So if every small count can move at all, one move d changes all of them, and a pattern is what
 it changes. The least sum of price |d| is a linear programme; repeated with price / (|d| + DELTA), it nears the least
-price of what is changed at all (Candes, Wakin and Boyd 2008). Fractions and lengths do not matter here, so it is a
+price of what is changed at all (Candès, Wakin and Boyd 2008). Fractions and lengths do not matter here, so it is a
 proposal.
 """
 
