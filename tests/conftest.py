@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from confide.core.registry import KINDS, shipped
 from tests.helpers.browser import launched, why_no_browser
+from tests.helpers.spark_sessions import no_spark, options, prepared
+
+settings.register_profile("untimed", deadline=None)  # a busy machine is no fault of the code
+settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session")
@@ -19,6 +25,27 @@ def browser() -> Iterator[Any]:
         pytest.skip(f"no browser test: {missing}.")
     with launched() as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def session() -> Iterator[Any]:
+    """One session of Spark for all tests, where there is Spark and Java."""
+    if why := no_spark():
+        pytest.skip(why)
+    prepared()
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[2,4]").appName("tests")
+    # Compiling what each query says takes longer than its few rows; clusters in tests do it as users' sessions do.
+    plainly = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+    for name, value in {**options(), **plainly}.items():
+        builder = builder.config(name, value)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made = builder.getOrCreate()
+    made.sparkContext.setLogLevel("OFF")
+    yield made
+    made.stop()
 
 
 @pytest.fixture(autouse=True)

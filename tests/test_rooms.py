@@ -22,7 +22,7 @@ UPWARD = "confide.core.upward"
 NAMES = {"beliefs", "charts", "extend", "measures", "schemes"}
 """Files at the top that pass public names on. A method may be written against `extend`, which looks each name up late."""
 
-ANYWHERE = {"confide", "confide.precompile", UPWARD, *(f"confide.{name}" for name in NAMES)}
+ANYWHERE = {"confide", "confide.__main__", "confide.precompile", UPWARD, *(f"confide.{name}" for name in NAMES)}
 """They look into every room: public names, compiling at installation, convenience methods."""
 
 SPELLINGS = {"confide.study.theory": "confide.theory"}
@@ -59,7 +59,7 @@ def upward() -> set[tuple[str, str]]:
 
 
 def test_every_room_has_its_place_on_the_way() -> None:
-    assert {room(name) for name in modules()} - {"", "precompile", *NAMES} == MAY.keys()
+    assert {room(name) for name in modules()} - {"", "__main__", "precompile", *NAMES} == MAY.keys()
 
 
 def test_rooms_import_from_rooms_to_their_left_only() -> None:

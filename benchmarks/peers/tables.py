@@ -1,6 +1,6 @@
 """Suppression and rounding of small counts, in confide and in R, one after the other.
 
-    python benchmarks/peers/tables.py             two tables; --all: the largest too, rounding only
+    python benchmarks/peers/tables.py             two tables; --all: the largest too, some minutes
 
 Seconds are those of the processor.
 """
@@ -50,13 +50,12 @@ def in_r(data: pl.DataFrame, by: list[str]) -> str | None:
     return done.stdout.strip().replace("\n", "; ") if done.returncode == 0 else None
 
 
-def in_confide(data: pl.DataFrame, by: list[str], suppress: bool) -> str:
+def in_confide(data: pl.DataFrame, by: list[str]) -> str:
     table, said = cf.Table.of(data, by=by), []
-    if suppress:
-        began = time.process_time()
-        hidden = table.publish(cf.Suppress(below=4, zeros="show", marks="same"), margins="all")
-        second = ~hidden.shown & (hidden.truth >= 4)
-        said.append(f"suppression {second.sum()} {hidden.truth[second].sum()} {time.process_time() - began:.2f}")
+    began = time.process_time()
+    hidden = table.publish(cf.Suppress(below=4, zeros="show", marks="same"), margins="all")
+    second = ~hidden.shown & (hidden.truth >= 4)
+    said.append(f"suppression {second.sum()} {hidden.truth[second].sum()} {time.process_time() - began:.2f}")
     began = time.process_time()
     near = table.publish(cf.ControlledSmallCounts(3), margins="all", seed=1)
     error = np.abs(near.values - near.truth)
@@ -74,7 +73,7 @@ def main() -> None:
             continue
         made = in_r(data, by)
         print(f"{name:6} R{'' if made else ' (not installed; as recorded)'}: {made or RECORDED[name]}", flush=True)
-        print(f"{name:6} confide: {in_confide(data, by, name != '6,720')}", flush=True)
+        print(f"{name:6} confide: {in_confide(data, by)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -10,9 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
 import polars as pl
 
 import confide as cf
+from confide.attack.beliefs.tilted_sums import LEAST, log_tilted_sums
+from confide.core.random.philox import MANY
 from confide.core.run.compile import FOLDER
 from confide.core.run.progress import progress_bar
 from confide.protect.seam.mechanism import Mechanism
@@ -51,6 +54,14 @@ def large_blocks() -> None:
         cf.Intruder(knows=["x"]).attack(cf.Plan([step]).protect(data, seed=1), progress=False)
 
 
+def many_rows(data: pl.DataFrame) -> None:
+    """What only files of many rows take: digests and draws in loops, and sums of many points over many cells."""
+    gaps = pl.when(pl.col("hh_income") > 0).then("hh_income")
+    some = data.select("sex", "hh_income", "weight", gaps=gaps)
+    cf.Plan([cf.Noise("hh_income", sd=5_000)]).protect(some, seed=1)
+    log_tilted_sums(np.zeros(40), np.zeros((2, 40)), np.zeros((2, LEAST)))
+
+
 def without_plan(release: cf.Release) -> None:
     """Attacks that need no plan."""
     known = ["sex", "hh_income"]
@@ -74,13 +85,15 @@ def main() -> None:
     if FOLDER is None:
         return
     heads, jobs = cf.demo("heads").head(ROWS), list(attacks())
-    with progress_bar("compiling, once", len(jobs) + 4, None) as done:
+    with progress_bar("compiling, once", len(jobs) + 5, None) as done:
         for plan, intruder in jobs:
             found = intruder.attack(plan.protect(heads, seed=1, draws="shared"), progress=False)
             if "race" not in intruder.knows:
                 found.guess("race")
             done(1)
         large_blocks()
+        done(1)
+        many_rows(cf.demo("heads").head(MANY))
         done(1)
         without_plan(cf.Release.adopt(heads, heads, link=range(ROWS)))
         done(1)

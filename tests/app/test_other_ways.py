@@ -78,10 +78,13 @@ def test_without_javascript(browser: Any, server: Server) -> None:
         page.click("form[action='/projects'] .btn.main")
         visit.wait("text=Continue to variables")  # the page asks again by itself
         page.click("text=Continue to variables")
+        visit.wait("text=Save roles and kinds")
         while page.query_selector("button[name=confirm]"):
-            page.click("button[name=confirm]")
+            with page.expect_navigation():  # a click alone does not wait for the page that answers it
+                page.click("button[name=confirm]")
         page.select_option("#role-0", "drop")
-        page.click("text=Save roles and kinds")
+        with page.expect_navigation():
+            page.click("text=Save roles and kinds")
         page.click("#continue")
         visit.wait("h1:has-text('A first look')")
         page.click("#undo")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import confide as cf
 from confide.cli.main import main
-from tests.attack.scanned.test_every_engine import KEYS, made
+from tests.attack.scanned.test_every_engine import KEYS, made, same_units
 from tests.helpers.scanned_release import in_files
+from tests.helpers.spark_sessions import no_spark, prepared
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +48,8 @@ def test_the_numbers_of_memory(folder: Path, capsys: pytest.CaptureFixture[str])
         (["--engine", "local", "--private", "PRIVATE", "--why"], "--why is for files in memory"),
         (["--engine", "local", "--private", "PRIVATE", "--memory", "much"], "a size such as"),
         (["--engine", "local", "--private", "nowhere"], "holds no release of a scan"),
+        (["--task-memory", "2GB"], "--task-memory goes with --engine"),
+        (["--engine", "local", "--private", "PRIVATE", "--master", "local[2]"], "go with --engine spark"),
     ],
 )  # fmt: skip
 def test_options_that_do_not_go_together(
@@ -53,6 +58,32 @@ def test_options_that_do_not_go_together(
     given = [str(folder / "private") if m == "PRIVATE" else m for m in more]
     assert run(folder, *given) != 0
     assert said in "".join(capsys.readouterr())
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(no_spark()), reason=no_spark())
+def test_on_spark(folder: Path) -> None:
+    given = [str(folder / "in"), "--intruder", str(folder / "intruder.toml"), "--json", "--threshold", "0.3"]
+    more = ["--private", str(folder / "private"), "--engine", "spark", "--master", "local[2,4]"]
+    out = ["--out", str(folder / "units on spark"), "--memory", "512MB", "--task-memory", "512MB"]
+    env = {k: v for k, v in prepared().items() if k != "PYSPARK_PYTHON"}
+    done = subprocess.run(
+        [sys.executable, "-m", "confide.cli.main", "attack", *given, *more, *out],
+        env=env,
+        capture_output=True,
+        check=True,
+    )
+    _, _, whole = made("recode")
+    assert json.loads(done.stdout)["summary"]["found"] == pytest.approx(whole.summary().found, rel=1e-9)
+    same_units(whole, cf.scan(folder / "units on spark").collect())
+
+
+def test_without_java(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyspark")
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    assert run(folder, "--private", str(folder / "private"), "--engine", "spark") == 2
+    assert "needs Java 17 or later" in "".join(capsys.readouterr())
 
 
 def test_another_file_is_refused(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 import confide as cf
 from confide.cli.main import main
 from tests.helpers.scanned import in_files, people
+from tests.helpers.spark_sessions import no_spark, prepared
 
 PLAN = cf.Plan([cf.Recode("age", width=10), cf.Swap("race", rate=0.3)], identifiers=["id"])
 
@@ -49,12 +52,34 @@ def test_one_file_is_read_in_parts_where_memory_is_stated(files: Path, capsys: p
     capsys.readouterr()
 
 
+def test_an_engine_reads_in_parts(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["--engine", "local", "--memory", "512MB", "--scratch", str(files / "scratch")]
+    assert protect(files, "in/part-00.parquet", "--out", str(files / "out"), *given) == 0
+    assert cf.scan(files / "out").height == 100
+    assert not list((files / "scratch").iterdir())
+    capsys.readouterr()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(no_spark()), reason=no_spark())
+def test_on_spark(files: Path) -> None:
+    """In a process of its own, with a session of its own."""
+    places = ["--plan", str(files / "plan.toml"), "--private", str(files / "vault"), "--out", str(files / "out")]
+    engine = ["--engine", "spark", "--master", "local[2,4]", "--memory", "512MB", "--task-memory", "512MB"]
+    env = {k: v for k, v in prepared().items() if k != "PYSPARK_PYTHON"}
+    command = [sys.executable, "-m", "confide.cli.main", "protect", str(files / "in"), *places, *engine]
+    subprocess.run(command, env=env, capture_output=True, check=True)
+    assert cf.scan(files / "out").collect().equals(PLAN.protect(people(300), vault=files / "vault").frame)
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
         (["--out", "out.csv"], "is released into a folder"),
         (["--out", "out", "--spreadsheet"], "--spreadsheet is for files that are read whole"),
         (["--out", "out", "--memory", "lots"], "memory is a size"),
+        (["--out", "out", "--master", "local[2]"], "go with --engine spark"),
+        (["--out", "out", "--engine", "local", "--task-memory", "1GB"], "go with --engine spark"),
     ],
 )
 def test_bad_options(more: list[str], said: str, files: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,7 +20,8 @@ class Hand:
         self.visit.page.click(what)
 
     def write(self, what: str, text: str) -> None:
-        """Put a text into a field."""
+        """Put a text into a field, once the page is live: a change before that is sent by nobody."""
+        self.visit.live()
         self.visit.page.fill(what, text)
 
     def choose(self, what: str, label: str) -> None:

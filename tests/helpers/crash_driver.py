@@ -118,10 +118,12 @@ def cheap() -> None:
         seconds = dict.fromkeys(("protect", "attack", "utility"), 0.0)
         return Evaluated(met, utility, dict.fromkeys(utility, ""), {}, [], seconds, size=dict.fromkeys(SIZES, 2.0))
 
-    picture = drawing._png_part(b"IDAT", b"x\x9c\x03\x00\x00\x00\x00\x01")
-    chart = SimpleNamespace(save=lambda path, **_: Path(path).write_bytes(b"\x89PNG\r\n\x1a\n" + picture))
-    figures = [SimpleNamespace(name=name, wide=chart) for name in ("map-one",)]
+    picture = b"\x89PNG\r\n\x1a\n" + drawing._png_part(b"IDAT", b"x\x9c\x03\x00\x00\x00\x00\x01")
+    figures = [SimpleNamespace(name=name, wide=None) for name in ("map-one",)]
     run.evaluate = evaluate
+    drawing.drawable = lambda chart: chart
+    drawing._svg = lambda _: "<svg/>"
+    drawing._of_svg = lambda svg, kind: picture if kind == ".png" else svg.encode()
     page.figure_sections = lambda view: [SimpleNamespace(figures=figures, drawings=[], view=view)]
     page.board_sections = lambda _: {k: [] for k in ("maps", "people", "learnt", "losses", "shares", "calibration")}
     page.report_html = lambda view, _: f"{view.outside} {view.result.frame.write_json()} {view.result.info}"

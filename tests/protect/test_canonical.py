@@ -11,6 +11,7 @@ import pytest
 from scipy import sparse
 
 import confide as cf
+from confide.core.random import digest, philox
 from confide.core.random.digest import Digest
 from confide.core.random.origin import Origin
 from confide.core.registry import known
@@ -78,6 +79,13 @@ def frozen(name: str) -> dict[str, object]:
 
 @pytest.mark.parametrize("name", PLANS)
 def test_nothing_moves(name: str) -> None:
+    assert frozen(name) == GOLDEN[name]
+
+
+@pytest.mark.parametrize("name", ["topcode", "swap", "units", "recode"])
+def test_loops_for_many_rows_move_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(philox, "MANY", 2)
+    monkeypatch.setattr(digest, "MANY", 2)
     assert frozen(name) == GOLDEN[name]
 
 

@@ -110,7 +110,7 @@ def test_a_plan_that_misleads_every_other_level_is_booked_at_what_guesses_find()
     assert set(rows["level"]) == {"unaltered"}
     assert rows["found"].to_list() == pytest.approx([cells] * 2)
     assert rows["claimed_matches"].to_list() == pytest.approx([cells] * 2)
-    assert tried.filter(pl.col("level") != "unaltered")["found"].max() < 0.3 * cells
+    assert tried.filter(pl.col("level") != "unaltered")["found"].max() < 0.75 * cells
     assert set(tried["level"]) == {"informed", "exact", "unaltered", "naive"}
     assert set(result.frame.filter(plan="swap")["level"]) <= {"informed", "exact"}
     assert "near, unaltered" in str(result)

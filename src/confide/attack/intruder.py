@@ -40,6 +40,8 @@ STATED = f"informed (or sdl), {', '.join(LEVELS[1:])}"
 WRITTEN = ("informed", *LEVELS)
 MODELS = ("loglinear", "proportional")
 """How `Unsure` estimates N_t from a total or from weights; the first is the default."""
+MOST_BYTES = 4 * 2**30
+"""For a population that is a scan, beside a file in memory."""
 MOST_PEOPLE = 1e15
 
 
@@ -47,10 +49,11 @@ MOST_PEOPLE = 1e15
 class Unsure:
     """The intruder does not know whether the target is in the file at all.
 
-    How many people in the population could be the target, N_t, comes from one of: `population`, a frame of the
-    population with the known variables (one row per person, or a `count` column): counted; `total`, the population's
-    size, or `weights`, the released survey weight: estimated, by a `model`. Where fewer records are released than the
-    file has, their weights are raised to the sum of all the file's weights: they stand for the same people.
+    How many people in the population could be the target, N_t, comes from one of: `population`, a frame or a scan of
+    the population with the known variables (one row per person, or a `count` column): counted; `total`, the
+    population's size, or `weights`, the released survey weight: estimated, by a `model`. Where fewer records are
+    released than the file has, their weights are raised to the sum of all the file's weights: they stand for the same
+    people.
 
     - "loglinear": a Poisson log-linear model of the released records' certain labels, with main effects and the pairs
       that Skinner and Shlomo's criterion asks for. Rare combinations of common values are common in the population. For
@@ -328,6 +331,11 @@ class Intruder(Statement):
             )
         if out is not None or engine is not None:
             raise InputError("out= and engine= are for releases of scans (cf.scan), which may be larger than memory.")
+        from confide.attack.scanned.population import counted_population
+
+        met = counted_population(self, MOST_BYTES)
+        if met is not self:
+            return met.attack(release, targets, truth, threads=threads, progress=progress)
         if isinstance(release, Copies):
             return attack_copies(self, release, targets, truth, threads=threads, progress=progress)
         return run_attack(self, release, targets, truth, threads=threads, progress=progress)

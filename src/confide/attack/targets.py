@@ -82,7 +82,7 @@ def default_targets(intruder: Intruder, release: Release, original: Tally, part:
     own = rows if release.link is not None else np.full(len(rows), UNKNOWN)
     known = original.records.select(intruder.knows)
     if original.of is None:
-        return Targets(known.take(rows), own, part=None if part is None else part[rows])
+        return Targets(known.only(rows), own, part=None if part is None else part[rows])
     alike = [c.values for c in known.values()] + ([] if part is None else [part])
     found = Distinct.rows(alike, known.n)
     mine = None if part is None else part[found.first]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from confide.cli import common
 from confide.cli.common import Told
+from confide.cli.parts import in_parts, several
 from confide.core.errors import InputError, raise_all
 
 if TYPE_CHECKING:
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 EXAMPLE = """\
   confide look survey.sav
   confide look heads.csv --keys sex race marital age --weight weight --out look.html
-  confide look people.csv --keys sex age town --sensitive income --unit household --population 1016437"""
+  confide look people.csv --keys sex age town --sensitive income --unit household --population 1016437
+  confide look "register/*.parquet" --keys sex age town --memory 4GB"""
 
 
 def add(commands: Commands) -> None:
@@ -36,6 +38,7 @@ def add(commands: Commands) -> None:
     p.add_argument("--roles", action="store_true", help="only say what each variable is taken for, and why")
     out = "write the page (.html), plain data (.json), the chart (.png, .svg) or one private row per record (.csv, ...)"
     p.add_argument("--out", type=Path, metavar="FILE", help=out)
+    p.add_argument("--memory", metavar="SIZE", help="read the file in parts, in about so much memory, such as 4GB")
     p.add_argument("--threads", type=int, metavar="N", help="default: all cores; never changes a result")
     p.add_argument("--force", action="store_true", help="replace an existing --out file")
 
@@ -48,11 +51,16 @@ def run(options: argparse.Namespace) -> Told:
     if options.out is not None:
         _check_ending(options.out)
     if options.roles:
+        if in_parts(options):
+            raise InputError("--roles reads one file; name one of them, and leave --memory out.")
         found = cf.roles(cf.read(options.data))
         return str(found), {"roles": found.frame.to_dicts()}
+    data, engine = cf.read(options.data) if not in_parts(options) else cf.scan(options.data), None
+    if options.memory is not None:
+        engine = cf.Local(memory=options.memory)
     look = cf.look(
-        cf.read(options.data), options.keys, options.sensitive, options.weight, options.unit,
-        _population(options.population), count=options.count, guess=not options.no_guess, threads=options.threads,
+        data, options.keys, options.sensitive, options.weight, options.unit, _population(options.population),
+        count=options.count, guess=not options.no_guess, threads=options.threads, engine=engine,
     )  # fmt: skip
     text, plain = str(look), look.to_dict()
     if options.out is not None:
@@ -71,7 +79,7 @@ def _population(given: str | None) -> Any:
     try:
         return float(given.replace(",", "").replace("_", ""))
     except ValueError:
-        return cf.read(given)
+        return cf.scan(given) if several(Path(given)) else cf.read(given)
 
 
 def _check_ending(path: Path) -> None:

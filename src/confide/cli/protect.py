@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import confide as cf
 from confide.cli import common, protect_scan
 from confide.cli.common import Told
+from confide.cli.parts import in_parts
 from confide.cli.very_file import very_file
 from confide.core.errors import InputError, raise_all
 from confide.core.files.atomic import atomic_write
@@ -57,7 +58,7 @@ def run(options: argparse.Namespace) -> Told:
     """
     from confide.protect.record import content_digest, save_record
 
-    if protect_scan.in_parts(options):
+    if in_parts(options):
         return protect_scan.run(options)
     vault = usual_vault() if options.private is None else options.private
     named = None if options.private is None else vault / common.RECORD

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import glob
+from contextlib import nullcontext
 from typing import Any
 
 import confide as cf
 from confide.cli import common
 from confide.cli.common import Told
+from confide.cli.scanned import made_engine
 from confide.core.errors import InputError, raise_all
 from confide.core.random.vault import usual_vault
 
@@ -25,12 +26,9 @@ def add(p: argparse.ArgumentParser) -> None:
     """The options of files that are read in parts."""
     p.add_argument("--memory", metavar="SIZE", help="read the file in parts, in about so much memory, such as 4GB")
     p.add_argument("--scratch", metavar="DIR", help="a folder for scratch, which is always removed; default: the vault")
-
-
-def in_parts(options: argparse.Namespace) -> bool:
-    """Whether a file is to be read in parts: a folder, a pattern, or where a size of memory is stated."""
-    asked = options.memory is not None or options.scratch is not None
-    return asked or options.data.is_dir() or (glob.has_magic(str(options.data)) and not options.data.is_file())
+    p.add_argument("--engine", choices=("local", "spark"), help="read in parts: on this machine, or on a Spark cluster")
+    p.add_argument("--master", metavar="URL", help="with --engine spark: the cluster; default local[*,4]")
+    p.add_argument("--task-memory", metavar="SIZE", help="with --engine spark: of one task there, as 1GB (the default)")
 
 
 def run(options: argparse.Namespace) -> Told:
@@ -42,12 +40,17 @@ def run(options: argparse.Namespace) -> Told:
     )
     if options.out.suffix:
         raise InputError(f"--out {options.out}: a file that is read in parts is released into a folder; give its name.")
+    if options.engine != "spark" and (options.master or options.task_memory):
+        raise InputError("--master and --task-memory go with --engine spark.")
     vault = cf.Vault(usual_vault() if options.private is None else options.private)
-    data = cf.scan(options.data)
-    release = cf.Plan.load(options.plan).protect(
-        data, seed=common.seed_of(options), vault=vault, out=options.out, scratch=options.scratch,
-        memory=options.memory, overwrite=options.force, progress=None,
-    )  # fmt: skip
+    data, plan = cf.scan(options.data), cf.Plan.load(options.plan)
+    here = {"scratch": options.scratch, "memory": options.memory}
+    with nullcontext() if options.engine is None else made_engine(options) as engine:
+        where: dict[str, Any] = here if engine is None else {"engine": engine}
+        release = plan.protect(
+            data, seed=common.seed_of(options), vault=vault, out=options.out, overwrite=options.force, progress=None,
+            **where,
+        )  # fmt: skip
     return _told(options, release, vault)
 
 

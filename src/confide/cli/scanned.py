@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -24,20 +25,25 @@ OTHERS = ("plan", "released", "link", "learn", "loss", "by", "why", "explain", "
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Its options."""
-    words = "for a release of files larger than memory (protect of a scan): on this machine, or on a Spark cluster"
+    words = "for files larger than memory, read in parts: on this machine, or on a Spark cluster"
     parser.add_argument("--engine", choices=("local", "spark"), help=words)
     parser.add_argument("--memory", metavar="SIZE", help="with --engine: what it may take here, as 4GB (the default)")
     parser.add_argument("--scratch", type=Path, metavar="DIR", help="with --engine: a folder for what is put aside")
     parser.add_argument("--master", metavar="URL", help="with --engine spark: the cluster; default local[*,4]")
+    parser.add_argument(
+        "--task-memory", metavar="SIZE", help="with --engine spark: of one task there, as 1GB (the default)"
+    )
 
 
 def check(options: argparse.Namespace) -> None:
     """Options that go together."""
     if options.engine is None:
-        given = [n for n in ("memory", "scratch", "master") if getattr(options, n) is not None]
+        given = [n for n in ("memory", "scratch", "master", "task_memory") if getattr(options, n) is not None]
         if given:
-            raise InputError(f"--{given[0]} goes with --engine local or --engine spark.")
+            raise InputError(f"--{given[0].replace('_', '-')} goes with --engine local or --engine spark.")
         return
+    if options.engine == "local" and (options.master or options.task_memory):
+        raise InputError("--master and --task-memory go with --engine spark.")
     if options.private is None:
         raise InputError("--engine needs --private DIR, the private folder of a release of a scan.")
     for name in OTHERS:
@@ -56,7 +62,7 @@ def attack(options: argparse.Namespace) -> Told:
     if _files(options.data) != [p.resolve() for p in release.original.files]:
         raise InputError(f"{options.data} is not the file that was protected; {options.private} is of another.")
     targets = None if options.targets is None else cf.read(options.targets)
-    with _engine(options) as engine:
+    with made_engine(options) as engine:
         found = intruder.attack(release, targets, threads=options.threads, out=options.out, engine=engine)
     text = scanned_attack_text(found, options.threshold)
     plain = {
@@ -75,14 +81,32 @@ def _files(data: Path) -> list[Path]:
 
 
 @contextmanager
-def _engine(options: argparse.Namespace) -> Iterator[Engine]:
+def engine_of(options: argparse.Namespace, data: object) -> Iterator[Engine | None]:
+    """The engine that options ask for, for a study of a scan; None where they ask for none."""
+    given = [n for n in ("engine", "memory", "scratch", "master") if getattr(options, n) is not None]
+    if given and not isinstance(data, cf.Scan):
+        raise InputError(
+            f"--{given[0]} is for a study of files that are read in parts: name a folder or a pattern, as "
+            'data = "persons/*.parquet".'
+        )
+    if not given:
+        yield None
+        return
+    options.engine = options.engine or "local"
+    with made_engine(options) as engine:
+        yield engine
+
+
+@contextmanager
+def made_engine(options: argparse.Namespace) -> Iterator[Engine]:
+    """What --engine asks for; a session of Spark ends with the block."""
     memory = options.memory or "4GB"
     if options.engine == "local":
         yield cf.Local(memory=memory, scratch=options.scratch)
         return
     session = _session(options.master or "local[*,4]")
     try:
-        yield cf.Spark(session, memory=memory, scratch=options.scratch)
+        yield cf.Spark(session, memory=memory, scratch=options.scratch, task_memory=options.task_memory or "1GB")
     finally:
         session.stop()
 
@@ -94,9 +118,15 @@ def _session(master: str):  # type: ignore[no-untyped-def]
     except ImportError:
         raise InputError('--engine spark needs pyspark: pip install "confide[spark]".') from None
     home = os.environ.get("JAVA_HOME")
-    if shutil.which("java") is None and (home is None or not (Path(home) / "bin" / "java").exists()):
-        raise InputError("--engine spark needs Java 17 or later: install it, or set JAVA_HOME.")
+    if not (Path(home) / "bin" / "java").exists() if home else shutil.which("java") is None:
+        raise InputError("--engine spark needs Java 17 or later: install it, or set JAVA_HOME to where it is.")
+    builder = SparkSession.builder.master(master).appName("confide").config("spark.ui.enabled", "false")
+    if master.startswith("local"):  # heard by this machine alone, and with this Python on its workers
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        builder = builder.config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
     try:
-        return SparkSession.builder.master(master).appName("confide").getOrCreate()
+        return builder.getOrCreate()
     except Exception as cause:
-        raise InputError(f"No session of Spark could be made at {master}; Spark's own log says why.") from cause
+        raise InputError(
+            f"No session of Spark could be made at {master}: is Java 17 or later there? Spark's own log says more."
+        ) from cause

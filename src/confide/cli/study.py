@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import confide as cf
+from confide.cli import scanned
 from confide.cli.common import Told, add_use, command
 from confide.core.errors import InputError
 from confide.core.files.atomic import atomic_write
@@ -19,6 +20,7 @@ from confide.core.run.progress import Progress
 
 if TYPE_CHECKING:
     from confide.cli.common import Commands
+    from confide.core.scale.engine import Engine
     from confide.study.pieces.outputs import Outputs
 
 CHOSEN = "chosen-plan.json"
@@ -35,6 +37,7 @@ def add(commands: Commands) -> None:
     p = command(commands, "study", about, "  confide study study.toml --out results")
     p.add_argument("study", type=Path, metavar="FILE", help="data, plans, intruders and measures, in TOML or JSON")
     p.add_argument("--out", type=Path, required=True, metavar="DIR", help="tables, charts and reports; private")
+    scanned.add(p)
     p.add_argument("--threads", type=int, metavar="N", help="default: all cores; never changes a result")
     p.add_argument("--force", action="store_true", help="replace files of an earlier run")
     add_use(p)
@@ -43,13 +46,14 @@ def add(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> Told:
     """Load, run, choose, write."""
     study = cf.Study.load(options.study)
-    result, choice, why, files = carried_out(study, options.out, options.force, options.threads)
+    with scanned.engine_of(options, study.data) as engine:
+        result, choice, why, files = carried_out(study, options.out, options.force, options.threads, engine=engine)
     return told(result, choice, why, files, options.out)
 
 
 def carried_out(
     study: cf.Study, out: Path, overwrite: bool, threads: int | None = None, progress: Progress = None,
-    beside: Mapping[str, str] | None = None,
+    beside: Mapping[str, str] | None = None, engine: Engine | None = None,
 ) -> tuple[cf.StudyResult, cf.Choice | None, str, list[Path]]:  # fmt: skip
     """Run a study in a folder and write everything it leaves, and `beside` it texts by the names of their files.
 
@@ -65,7 +69,7 @@ def carried_out(
     _free(folder, mine, texts, overwrite)
     private_folder(folder)
     with Store.opened(folder / WORK) as store:
-        result = run_in(study, store, threads=threads, overwrite=overwrite, progress=progress)
+        result = run_in(study, store, threads=threads, overwrite=overwrite, progress=progress, engine=engine)
         before = _free(folder, mine, texts, overwrite)
         Outputs(mine, files={} if before is None else before.files).note(store)
         choice, why = chosen(result)

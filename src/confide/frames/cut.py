@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -35,12 +36,13 @@ class Cut:
     often: float | None = None
 
     @classmethod
-    def of(cls, values: pl.Series, categories: bool = False) -> Cut:
+    def of(cls, values: pl.Series, categories: bool = False, people: F64 | None = None) -> Cut:
         """Groups that suit the values: categories, at most 20 of them, or about five ranges of numbers. `categories`:
-        numbers are codes, and no ranges are made of them."""
+        numbers are codes, and no ranges are made of them. `people`: of numbers, how many have each (None: one)."""
         numbers = None if categories else _numbers(values)
         if numbers is not None and numbers.n_unique() > MOST_LEVELS:
-            return cls._ranges(numbers.drop_nulls().to_numpy())
+            there = numbers.is_not_null().to_numpy()
+            return cls._ranges(numbers.drop_nulls().to_numpy(), None if people is None else people[there])
         text = _text(values)
         enum = isinstance(values.dtype, pl.Enum)
         listed = values.dtype.categories.to_list() if enum else sorted(text.unique().to_list())  # type: ignore[attr-defined]
@@ -52,11 +54,13 @@ class Cut:
         return cls((*names, OTHER, MISSING))
 
     @classmethod
-    def _ranges(cls, x: F64) -> Cut:
+    def _ranges(cls, x: F64, people: F64 | None) -> Cut:
         """About five ranges of about as many people; a value that many have is a group of its own."""
-        distinct, count = np.unique(x, return_counts=True)
-        often = float(distinct[count.argmax()]) if count.max() >= SPIKE * len(x) else None
-        cuts = _ends(x if often is None else x[x != often])
+        distinct, of = np.unique(x, return_inverse=True)
+        count = np.bincount(of, people).astype(np.float64)
+        often = float(distinct[count.argmax()]) if count.max() >= SPIKE * count.sum() else None
+        rest = np.ones(len(distinct), dtype=bool) if often is None else distinct != often
+        cuts = _ends(distinct[rest], count[rest])
         ends = [_said(c) for c in cuts]
         ranges = (
             [f"up to {ends[0]}", *(f"over {a} to {b}" for a, b in pairwise(ends)), f"over {ends[-1]}"]
@@ -81,15 +85,16 @@ class Cut:
         return list(zip(self.names, many.tolist(), strict=True))
 
 
-def why_no_groups(values: pl.Series) -> str:
-    """Why the values of a column make no groups of people, as the end of a sentence; empty where they do.
+def why_no_groups(values: pl.Series, people: int | None = None) -> str:
+    """Why the values of a column make no groups of people, as the end of a sentence; empty where they do. `people`: how
+    many there are (None: one for each value).
 
     >>> why_no_groups(pl.Series(["f", "m"] * 30)), why_no_groups(pl.Series([f"P{i}" for i in range(60)]))[:41]
     ('', 'has 60 different values among 60 people, ')
     """
     if values.dtype.is_nested() or values.dtype in (pl.Binary, pl.Object):
         return f"holds {values.dtype}, which makes no groups."
-    n, distinct = len(values), values.n_unique()
+    n, distinct = len(values) if people is None else people, values.n_unique()
     if distinct <= max(MOST_LEVELS, n / 3):
         return ""
     numbers = _numbers(values)
@@ -113,17 +118,35 @@ def _text(values: pl.Series) -> pl.Series:
     return (values if numbers is None else numbers.cast(values.dtype)).cast(pl.String).fill_null(MISSING).alias("text")
 
 
-def _ends(x: F64) -> F64:
-    """Fifths, moved to numbers of two digits; those that leave fewer than FEWEST people in a range are left out."""
-    if len(x) < 2 * FEWEST:
+def _ends(x: F64, count: F64) -> F64:
+    """Fifths, moved to numbers of two digits; those that leave fewer than FEWEST people in a range are left out. `x`:
+    different values, rising; `count`: people who have each."""
+    total = np.cumsum(count)
+    if not len(x) or total[-1] < 2 * FEWEST:
         return np.zeros(0)
     found: list[float] = []
-    for cut in sorted({float(f"{q:.2g}") for q in np.quantile(x, [0.2, 0.4, 0.6, 0.8])}):
-        below = x[x <= cut]
-        inside = len(below) if not found else int((below > found[-1]).sum())
-        if inside >= FEWEST and len(x) - len(below) >= FEWEST:
+    before = 0.0
+    for cut in sorted({float(f"{q:.2g}") for q in quantiles(x, count, [0.2, 0.4, 0.6, 0.8])}):
+        at = int(np.searchsorted(x, cut, side="right"))
+        below = total[at - 1] if at else 0.0
+        if below - before >= FEWEST and total[-1] - below >= FEWEST:
             found.append(cut)
+            before = below
     return np.asarray(found)
+
+
+def quantiles(x: F64, count: F64, shares: Sequence[float]) -> F64:
+    """Quantiles of numbers, of which each is there so often; `x` rises. As NumPy gives them of all one by one.
+
+    >>> quantiles(np.array([1.0, 5.0]), np.array([3.0, 1.0]), [0.5, 0.9]), np.quantile([1, 1, 1, 5], [0.5, 0.9])
+    (array([1. , 3.8]), array([1. , 3.8]))
+    """
+    total = np.cumsum(count)
+    place = (total[-1] - 1) * np.asarray(shares)
+    low = np.floor(place)
+    a, b = (x[np.minimum(np.searchsorted(total, k, side="right"), len(x) - 1)] for k in (low, low + 1))
+    share = place - low
+    return np.asarray(np.where(share >= 0.5, b - (b - a) * (1 - share), a + (b - a) * share))
 
 
 def _said(cut: float) -> str:

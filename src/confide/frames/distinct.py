@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from confide.frames.columns import F64, I64, combine
 
+LOOK = 100
+"""Rows by which two keys are seen to differ, before all are compared."""
 SORTED = 48
 """Bits of codes up to which sorting some of them after the other is faster than sorting all at once."""
 
@@ -71,7 +73,7 @@ class Distinct:
         if not keys:
             total = float(n) if weight is None else float(weight.sum())
             return cls(np.zeros(min(n, 1), dtype=np.int64), np.zeros(n, dtype=np.int64), np.full(min(n, 1), total))
-        coded = [dense(k) for k in keys]
+        coded = [dense(k) for k in _once(keys)]
         whole = combine([c for c, _ in coded], [s for _, s in coded])
         span = math.prod(s + 1 for _, s in coded)
         first, of = by_code(whole, span)
@@ -79,6 +81,19 @@ class Distinct:
 
     def __len__(self) -> int:
         return len(self.first)
+
+
+def _once(keys: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+    """Keys without those that say what an earlier one says: both ends of an interval that is a point."""
+    found: list[NDArray[Any]] = []
+    for key in keys:
+        if not any(key.dtype == k.dtype and _same(key, k) for k in found):
+            found.append(key)
+    return found
+
+
+def _same(a: NDArray[Any], b: NDArray[Any]) -> bool:
+    return np.array_equal(a[:LOOK], b[:LOOK]) and np.array_equal(a, b)
 
 
 def by_code(whole: I64, span: int | None = None) -> tuple[I64, I64]:

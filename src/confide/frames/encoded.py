@@ -55,6 +55,24 @@ class Encoded:
         """A caller's frame of any type, which the caller may go on changing; one that is encoded stays as it is."""
         return data if isinstance(data, cls) else cls(to_polars(data, what).clone(), schema(data))
 
+    @property
+    def count(self) -> F64 | None:
+        """How many rows of a larger file each row stands for, None for one."""
+        return self._count
+
+    @property
+    def rows(self) -> int:
+        """Rows of the file that it stands for."""
+        return self.frame.height if self._count is None else int(self._count.sum())
+
+    def each(self, values: F64) -> F64:
+        """What all rows of that file have together for which a row here stands that has these numbers."""
+        return values if self._count is None else values * self._count
+
+    def total(self, values: Any) -> float:
+        """The sum over the rows of that file of what each row here has, true counting as 1."""
+        return float(np.sum(self.each(np.asarray(values))))
+
     def __getstate__(self) -> tuple[pl.DataFrame, Schema, None, F64 | None]:
         """Arrays are made again from the file."""
         return self.frame, self.schema, None, self._count

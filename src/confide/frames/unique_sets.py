@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from confide.core.errors import InputError
 from confide.core.run.compile import compiled
-from confide.frames.columns import I64
+from confide.frames.columns import F64, I64
 from confide.frames.distinct import Distinct
 
 ALL = 12
@@ -46,8 +46,10 @@ class UniqueSets:
         return np.asarray(self.by_size.sum(axis=0))
 
 
-def unique_sets(codes: Sequence[I64], n: int, largest: int | None = None, missing_counts: bool = True) -> UniqueSets:
-    """Of n records with these codes, one array per variable, -1 for missing.
+def unique_sets(
+    codes: Sequence[I64], n: int, largest: int | None = None, missing_counts: bool = True, count: F64 | None = None
+) -> UniqueSets:
+    """Of n records with these codes, one array per variable, -1 for missing; `count`: how many records each stands for.
 
     `largest`: the largest size that is looked at (None: all). `missing_counts`: missing is a value like any other;
     otherwise a set with a missing value is never a record's, nor is the record counted there for others.
@@ -59,11 +61,11 @@ def unique_sets(codes: Sequence[I64], n: int, largest: int | None = None, missin
     """
     width = len(codes)
     top = check_sizes(width, largest)
-    rows = Distinct.rows(list(codes), n)
+    rows = Distinct.rows(list(codes), n, count)
     table = np.array([np.asarray(c)[rows.first] for c in codes], dtype=np.int64).reshape(width, len(rows)).T.copy()
     single = rows.count == 1
     known = _bits(table < 0) if not missing_counts else np.zeros((width, -(-len(rows) // 64)), dtype=np.uint64)
-    by_size, found, count = np.zeros((len(rows), max(top, 1)), dtype=np.int64), list[tuple[int, ...]](), list[int]()
+    by_size, found, many = np.zeros((len(rows), max(top, 1)), dtype=np.int64), list[tuple[int, ...]](), list[int]()
     place: dict[tuple[int, ...], int] = {(v,): v for v in range(width)}
     slots = np.empty(1 << max(int(2 * len(rows) - 1).bit_length(), 1), dtype=np.int64)
     for size in range(1, top + 1):
@@ -74,8 +76,8 @@ def unique_sets(codes: Sequence[I64], n: int, largest: int | None = None, missin
         _level(table, single, np.array(sets), np.array(parents), known, now, slots, by_size[:, size - 1], new)
         known, place = now, {s: i for i, s in enumerate(sets)}
         found += [s for s, k in zip(sets, new, strict=True) if k]
-        count += [int(k) for k in new if k]
-    return UniqueSets(by_size, rows.of, tuple(found), np.array(count, dtype=np.int64), single[rows.of])
+        many += [int(k) for k in new if k]
+    return UniqueSets(by_size, rows.of, tuple(found), np.array(many, dtype=np.int64), single[rows.of])
 
 
 def check_sizes(width: int, largest: int | None) -> int:

@@ -19,6 +19,8 @@ from confide.frames.schema import Code, Missing, Schema, VariableSchema
 
 MANY = 50
 """Categories from which their order may give away that of the records."""
+FIRST = 10_000
+"""Rows in which all categories are sought before the whole column is counted."""
 ALIKE = 0.8
 """The rank correlation of two orders that counts as one following the other."""
 
@@ -86,8 +88,10 @@ def _occurring(values: pl.Series) -> pl.DataType:
     kind = values.dtype
     if isinstance(kind, pl.Enum):
         names = kind.categories.to_list()
-        codes = values.to_physical().drop_nulls().to_numpy()
-        count = np.bincount(codes, minlength=len(names))
+        codes = (values.drop_nulls() if values.null_count() else values).to_physical().to_numpy()
+        count = np.bincount(codes[:FIRST], minlength=len(names))
+        if not count.all():
+            count = np.bincount(codes, minlength=len(names))
         return kind if count.all() else pl.Enum([c for c, n in zip(names, count, strict=True) if n])
     if isinstance(kind, pl.List):
         return pl.List(_occurring(values.explode()))

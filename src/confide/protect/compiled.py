@@ -117,8 +117,25 @@ def wanted_kinds(steps: Sequence[Mechanism], named: Mapping[str, Kind]) -> tuple
     return kinds, problems
 
 
-def fit_coarsenings(steps: Sequence[Mechanism], original: Records) -> dict[str, Way]:
-    """Every variable's way, its coarsenings fitted on the values as they come."""
+class Images:
+    """What coarsenings make of columns, each made once while a plan is carried out."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[int, int], tuple[Coarsening, Column, Column]] = {}
+
+    def of(self, coarsening: Coarsening, column: Column) -> Column:
+        """The image of this very column."""
+        key = id(coarsening), id(column)  # both are held here, so that nothing else can have their identity
+        if key not in self._made:
+            self._made[key] = coarsening, column, coarsening.image(column)
+        return self._made[key][2]
+
+
+def fit_coarsenings(
+    steps: Sequence[Mechanism], original: Records, images: Images | None = None
+) -> dict[str, Way]:  # fmt: skip
+    """Every variable's way, its coarsenings fitted on the values as they come; `images` keeps what those became."""
+    images = images or Images()
     ways: dict[str, Way] = {}
     problems: list[str] = []
     for v in dict.fromkeys(v for s in steps for v in s.variables):
@@ -143,7 +160,7 @@ def fit_coarsenings(steps: Sequence[Mechanism], original: Records) -> dict[str, 
                 fitted = step.fit(original, original.replaced([column]), {})
                 if not isinstance(fitted, Coarsening):
                     raise InputError(unlike(step, fitted, Coarsening))
-                column = fitted.image(column)
+                column = images.of(fitted, column)
             except InputError as e:
                 problems.extend(e.problems)
                 break
@@ -155,11 +172,11 @@ def fit_coarsenings(steps: Sequence[Mechanism], original: Records) -> dict[str, 
     return ways
 
 
-def _all_told(steps: Sequence[Mechanism], original: Records) -> dict[str, Way]:
+def _all_told(steps: Sequence[Mechanism], original: Records, images: Images) -> dict[str, Way]:
     """Every variable's way; where a coarsening is wrong, what is wrong with other variables' steps is told with it."""
     problems, ways = Problems(), {}
     with problems:
-        ways = fit_coarsenings(steps, original)
+        ways = fit_coarsenings(steps, original, images)
     if problems.found:
         coarser = {v for s in steps if s.role == "coarsen" for v in s.variables}
         for step in steps:
@@ -179,7 +196,8 @@ def run(
     has draws of its own, but all select the same rows. Returns the compiled plan, the records after all steps, and the
     original row of each.
     """
-    ways = _all_told(steps, original)
+    images = Images()
+    ways = _all_told(steps, original, images)
     current, base = original, original
     fitted: list[Any] = []
     seen: dict[str, int] = {}
@@ -192,8 +210,8 @@ def run(
             fitted.append(None)
             (v,) = step.variables
             coarsening = fitted_coarsening(ways[v], steps, i, v)
-            current = current.replaced([coarsening.image(current[v])])
-            base = base.replaced([coarsening.image(base[v])])
+            current = current.replaced([images.of(coarsening, current[v])])
+            base = base.replaced([images.of(coarsening, base[v])])
             continue
         after = {v: ways[v].after for v in step.variables if ways[v].random == i}
         part, before = None, len(problems.found)

@@ -93,17 +93,11 @@ def _release(
     ]
     if not public:
         raise InputError("Nothing would be released: every column is an identifier or dropped.")
-    released = pl.DataFrame([shuffled(s, order) for s in public])
+    index = pl.Series(order).cast(pl.get_index_type())  # once: each column would make its own of plain numbers
+    released = pl.DataFrame(public).rechunk()[index]
     link = None if compiled.nobody else rows[order]
     seeds = _seeds(file, {v: current[v] for v in compiled.ways}, order, link, plan.unit)
     return Release.made(plan, compiled, file, released, link, origin, like=like, copy=copy, seeds=seeds)
-
-
-def shuffled(values: pl.Series, order: I64) -> pl.Series:
-    """A column in another order of rows; numbers without gaps by their plain array, in half the time."""
-    if values.null_count() or values.dtype not in (pl.Int64, pl.Float64):
-        return values.gather(order)
-    return pl.Series(values.name, values.to_numpy()[order])
 
 
 def pseudonyms(unit: pl.Series, rows: I64, draws: Draws) -> pl.Series:

@@ -15,6 +15,7 @@ from confide.core.documents.statement import Statement
 from confide.core.errors import InputError, Problems, did_you_mean, raise_all
 from confide.core.random.vault import Vault
 from confide.core.run.progress import Progress
+from confide.core.scale.engine import Engine
 from confide.frames import schema
 from confide.frames.columns import Kind, Records, type_name
 from confide.frames.encoded import Encoded
@@ -27,6 +28,7 @@ from confide.protect.release import Release
 from confide.protect.scanned.make import protect_scan
 from confide.protect.scanned.places import Places
 from confide.protect.scanned.release import ScannedRelease
+from confide.protect.scanned.sizes import stated_by
 from confide.protect.seam.mechanism import Mechanism, lacking
 from confide.protect.seam.words import listed
 
@@ -165,7 +167,7 @@ class Plan(Statement):
         self, data: Scan, seed: int | None = None, *, vault: Vault | str | PathLike[str] | None = None,
         draws: Literal["own", "shared"] = "own", out: str | PathLike[str], private: str | PathLike[str] | None = None,
         scratch: str | PathLike[str] | None = None, memory: str | int | None = None, part_rows: int = 1_000_000,
-        overwrite: bool = False, progress: Progress = False,
+        overwrite: bool = False, progress: Progress = False, engine: Engine | None = None,
     ) -> ScannedRelease: ...  # fmt: skip
     @overload
     def protect(
@@ -182,7 +184,7 @@ class Plan(Statement):
         draws: Literal["own", "shared"] = "own", copies: int | None = None, linked: bool = True,
         out: str | PathLike[str] | None = None, private: str | PathLike[str] | None = None,
         scratch: str | PathLike[str] | None = None, memory: str | int | None = None, part_rows: int = 1_000_000,
-        overwrite: bool = False, progress: Progress = False,
+        overwrite: bool = False, progress: Progress = False, engine: Engine | None = None,
     ) -> Release | Copies | ScannedRelease:  # fmt: skip
         """Carry the plan out. The same data, plan, vault and seed give the same release, byte for byte.
 
@@ -205,15 +207,16 @@ class Plan(Statement):
         that the same data give in memory, in the same order. The folder `private` keeps the link, the codebook and what
         steps learnt (by default one in the vault); scratch holds microdata, in a folder of its own in `scratch` (or in
         the private one) that is always removed. Steps that need the whole file at once are refused before anything is
-        read.
+        read. `engine`: a `cf.Local`, which says memory and scratch, or a `cf.Spark`, whose workers then do all of this.
         """
         if isinstance(data, Scan):
             if copies is not None:
                 raise InputError("copies are made of files in memory; of a scan make one release at a time.")
+            memory, scratch = stated_by(engine, memory, scratch)
             places = Places.of(out, private, scratch, overwrite, vault)
-            return protect_scan(self, data, seed, vault, draws, places, memory, part_rows, progress)
-        if out is not None or private is not None:
-            raise InputError("out and private go with a scan; a release of a frame is written with cf.write.")
+            return protect_scan(self, data, seed, vault, draws, places, memory, part_rows, progress, engine)
+        if out is not None or private is not None or engine is not None:
+            raise InputError("out, private and engine go with a scan; a release of a frame is written with cf.write.")
         file = Encoded.of(data)
         self.check(file.frame)
         several = None if copies is None else self._several(copies, linked)
@@ -228,11 +231,11 @@ class Plan(Statement):
             raise InputError("Without a random step all copies would be the same; leave copies out.")
         return many, linked
 
-    def check(self, frame: pl.DataFrame) -> None:
+    def check(self, file: pl.DataFrame | Scan) -> None:
         """Meet bad input at the door: all missing columns at once, an empty file."""
-        if frame.height == 0:
+        if file.height == 0:
             raise InputError("The file has no rows.")
-        self.check_columns(frame.schema)
+        self.check_columns(file.schema if isinstance(file, pl.DataFrame) else file.types)
 
     def check_columns(self, types: Mapping[str, pl.DataType]) -> None:
         """Refuse a file without the columns that the plan names."""

@@ -12,15 +12,17 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from confide.core.documents.plain import LEFT_OUT
 from confide.core.documents.settings import SUBJECT
-from confide.frames.columns import F64, Bools
+from confide.frames.columns import F64, Bools, Records
 from confide.frames.hierarchies.hierarchy import Hierarchy
 from confide.protect.seam.mechanism import Mechanism
 
 if TYPE_CHECKING:
     from confide.protect.release import Release
+    from confide.protect.scanned.release import ScannedRelease
 
 FEWEST = 10
 """A category of fewer people is not named."""
@@ -36,26 +38,28 @@ class Holders:
     numbers: Mapping[float, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, release: Release, step: Mechanism, public: bool = True) -> Holders:
+    def of(cls, release: Release | ScannedRelease, step: Mechanism, public: bool = True) -> Holders:
         """For the variables that a step alters or reads. `public`: the release goes out, so that what it shows is no
         secret; a candidate of a study need not."""
         assert release.plan is not None
-        columns = release.plan.encode(release.before)
+        columns, released = _met(release)
         categories: dict[Any, int] = {}
         numbers: dict[float, int] = {}
-        known = release.plan.open_codebooks(release.frame.columns)
+        known = release.plan.open_codebooks(release.public_variables)
         for v in dict.fromkeys((*step.variables, *step.needs)):
             if v in known:
                 continue
-            told = public and v in release.frame.columns
-            shown = set(release.frame.get_column(v).unique().to_list()) if told else set()
-            column = columns[v]
+            told = public and released is not None and v in released.columns
+            shown = set(released.get_column(v).unique().to_list()) if released is not None and told else set()
+            column, count = columns[v], columns.count_of(v)
             if column.kind == "categorical":
-                many = np.bincount(column.values[column.values >= 0], minlength=len(column.levels))
+                there = column.values >= 0
+                many = np.bincount(column.values[there], None if count is None else count[there], len(column.levels))
                 shown |= set(release.original.columns)
                 _least(categories, {x: int(n) for x, n in zip(column.levels, many, strict=True) if x not in shown})
                 continue
-            _least(numbers, {x: n for x, n in _numbers(column.values[column.usable]).items() if x not in shown})
+            held = None if count is None else count[column.usable]
+            _least(numbers, {x: n for x, n in _numbers(column.values[column.usable], held).items() if x not in shown})
         return cls(categories, numbers)
 
     def fewest(self, value: Any, flat: bool = True) -> int | None:
@@ -79,9 +83,19 @@ class Holders:
         return _min((named, number))
 
 
-def quoted(release: Release, public: bool = True) -> Iterator[tuple[int, str, int]]:
+def _met(release: Release | ScannedRelease) -> tuple[Records, pl.DataFrame | None]:
+    """The original as the plan reads it, and what is released; of a scan different values alone, and nothing."""
+    from confide.protect.scanned.release import ScannedRelease
+
+    if isinstance(release, ScannedRelease):
+        return release.codebook.margins(), None
+    assert release.plan is not None
+    return release.plan.encode(release.before), release.frame
+
+
+def quoted(release: Release | ScannedRelease, public: bool = True) -> Iterator[tuple[int, str, int]]:
     """For each field of a step that names what few people have: the step's place, the field, how many people. `public`:
-    what the release shows is no secret, since it goes out.
+    what the release shows is no secret, since it goes out (of a scan that is not looked up, and all is named).
 
     >>> import confide as cf, polars as pl
     >>> towns = pl.DataFrame({"town": ["Far"] + ["Near"] * 30})
@@ -132,15 +146,17 @@ class Trimmer:
         return LEFT_OUT
 
 
-def _numbers(x: F64) -> dict[float, int]:
-    """How many have each number; of round ones only the least and the largest.
+def _numbers(x: F64, count: F64 | None = None) -> dict[float, int]:
+    """How many have each number; of round ones only the least and the largest. `count`: people behind each (None: one).
 
     >>> _numbers(np.array([20.0, 25.0, 64_362.9, 64_362.9, 70_000.0]))
     {20.0: 1, 64362.9: 2, 70000.0: 1}
     """
-    values, many = np.unique(x[np.isfinite(x)], return_counts=True)
+    there = np.isfinite(x)
+    values, of = np.unique(x[there], return_inverse=True)
     if not len(values):
         return {}
+    many = np.bincount(of, None if count is None else count[there]).astype(np.int64)
     keep = ~_round(values)
     keep[[0, -1]] = True
     return dict(zip(values[keep].tolist(), many[keep].tolist(), strict=True))

@@ -11,11 +11,13 @@ import polars as pl
 from confide.core.errors import InputError
 from confide.core.version import __version__
 from confide.frames.columns import Kind
+from confide.frames.scan.scan import Scan
 from confide.study.booked import WHO, Booked, booked_levels
 from confide.study.evaluate import Evaluated, is_random
 from confide.study.learnt_tables import learnt_risks, learnt_tables
 from confide.study.released import SCHEMA, SIZES
 from confide.study.result import AUDIT, GROUP_UTILITY, Info, StudyResult
+from confide.study.scanned import kinds_of
 from confide.study.statement.checks import COLUMNS, RISKS
 from confide.study.statement.file_risks import file_risk_columns
 from confide.study.statement.learns import as_learns
@@ -142,6 +144,8 @@ def _group_utility(pieces: Sequence[tuple[Piece, Evaluated]], study: Study, rand
 
 def _kinds(study: Study) -> pl.DataFrame:
     """The kind of every variable that some plan releases, and why it is taken to be that."""
+    if isinstance(study.data, Scan):
+        return kinds_of(study, study.everything)
     plan = study.everything.plan
     names = [v for v in study.data.columns if v not in (*plan.identifiers, *plan.drop)]
     rows = []

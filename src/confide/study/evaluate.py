@@ -21,6 +21,7 @@ from confide.protect.copies import Copies
 from confide.protect.plan import Plan
 from confide.protect.rare_statements import quoted
 from confide.protect.release import Release
+from confide.protect.scanned.release import ScannedRelease
 from confide.study.distributions import distributions
 from confide.study.file_numbers import file_numbers
 from confide.study.groups import Groups
@@ -151,7 +152,7 @@ def _by_group(
 
 
 def measured(
-    release: Release | Copies, measures: Iterable[Measure], items: Wanted | None = None
+    release: Release | Copies | ScannedRelease, measures: Iterable[Measure], items: Wanted | None = None
 ) -> tuple[dict[str, float | None], dict[str, str]]:
     """Every measure's value and remark. Beside its best value by less than rounding, a value is the best."""
     rows = utility(release, measures, strict=False, items=items).select("measure", "value", "best", "detail").rows()

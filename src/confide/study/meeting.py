@@ -13,6 +13,7 @@ import polars as pl
 from confide.attack.intruder import Intruder
 from confide.attack.results.attack import Attack
 from confide.attack.results.copies import Averaged
+from confide.attack.results.units import ALIKE
 from confide.attack.targets import default_rows
 from confide.core.errors import InputError
 from confide.frames.columns import F64, I64
@@ -97,7 +98,12 @@ def attacks_of(
 
 
 def _risks(attack: Attack, threshold: float) -> dict[str, float | None]:
-    summary = summarise(attack.units, threshold)
+    return risks_of(attack.units, threshold)
+
+
+def risks_of(units: pl.DataFrame, threshold: float) -> dict[str, float | None]:
+    """The numbers named in `RISKS`, from the table of targets."""
+    summary = summarise(units, threshold)
     found = {**summary.to_dict(), "found_share": summary.found_share}
     return {k: None if found[k] is None else float(found[k]) for k in RISKS}
 
@@ -115,7 +121,8 @@ def counts_by_bin(units: pl.DataFrame) -> F64:
     """Targets whose largest probability lies in each of `BINS`."""
     # One in five comes out of log space a hair above 0.2; that much does not move it to the next range.
     at = np.searchsorted(np.asarray(EDGES) * (1 + MARGIN), units["p_max"].to_numpy(), side="left") - 1
-    return np.bincount(np.clip(at, 0, len(BINS) - 1), minlength=len(BINS)).astype(np.float64)
+    alike = units[ALIKE].cast(pl.Float64).to_numpy() if ALIKE in units.columns else None
+    return np.bincount(np.clip(at, 0, len(BINS) - 1), alike, len(BINS)).astype(np.float64)
 
 
 def claims_of(units: list[pl.DataFrame]) -> list[list[float]]:

@@ -15,7 +15,9 @@ from confide.core.errors import InputError, raise_all
 from confide.core.random.seeds import checked_seed, fresh_seed
 from confide.core.run.progress import Progress, progress_bar
 from confide.core.run.threads import beside, calm, thread_count
+from confide.core.scale.engine import Engine
 from confide.core.version import __version__
+from confide.frames.scan.scan import Scan
 from confide.study.collect import collected
 from confide.study.evaluate import Evaluated, evaluate
 from confide.study.groups import Groups
@@ -24,6 +26,7 @@ from confide.study.levels import Ways, contenders, every, only, stated
 from confide.study.pieces.keys import Piece, fingerprint, pieces_of
 from confide.study.pieces.restored import restored
 from confide.study.pieces.store import Store
+from confide.study.scanned import Scanning
 from confide.study.statement.checks import EVERYTHING
 from confide.study.statement.file_risks import file_risk_columns
 
@@ -36,29 +39,37 @@ LARGE = 300_000
 
 
 def run_study(
-    study: Study, folder: str | os.PathLike[str] | None, *, progress: Progress, threads: int | None, overwrite: bool
-) -> StudyResult:
+    study: Study, folder: str | os.PathLike[str] | None, *, progress: Progress, threads: int | None, overwrite: bool,
+    engine: Engine | None = None,
+) -> StudyResult:  # fmt: skip
     """Compute what is missing, and put all of it together."""
     with nullcontext() if folder is None else Store.opened(folder) as store:
-        return run_in(study, store, progress=progress, threads=threads, overwrite=overwrite)
+        return run_in(study, store, progress=progress, threads=threads, overwrite=overwrite, engine=engine)
 
 
 def run_in(
-    study: Study, store: Store | None, *, progress: Progress, threads: int | None, overwrite: bool, alone: bool = False
-) -> StudyResult:
-    """The same in a folder that is open already. `alone`: pieces one after another, each on all cores."""
+    study: Study, store: Store | None, *, progress: Progress, threads: int | None, overwrite: bool, alone: bool = False,
+    engine: Engine | None = None,
+) -> StudyResult:  # fmt: skip
+    """The same in a folder that is open already. `alone`: pieces one after another, each on all cores; so are those of
+    a scan, which `engine` works on."""
+    scanning = Scanning.of(engine) if isinstance(study.data, Scan) else None
+    if scanning is None and engine is not None:
+        raise InputError("engine goes with a study of a scan: Study(cf.scan(...), ...).run(engine=cf.Local(...)).")
     began, cores = time.perf_counter(), thread_count(threads)
     seed = _settled_seed(study, store, overwrite)
     pieces = pieces_of(study, seed)
     found = {} if store is None else _kept(study, store, pieces)
     codes = {v for c in study.candidates for v in c.plan.categorical}
-    groups = Groups.of(study.data, study.intruders.values(), codes, study.groups)
+    people = None if scanning is not None else study.data
+    groups = None if people is None else Groups.of(people, study.intruders.values(), codes, study.groups)
     with calm(), progress_bar("comparing releases", len(pieces), progress) as done:
         many = Counter(p.key for p in pieces)
         done(sum(many[key] for key in found))
         order = _Order(study, pieces, found)
-        work = _worker(study, groups, store, order.ways)
-        for piece, evaluated in _worked(work, order, cores, LARGE if alone else study.data.height):
+        work = _worker(study, groups, store, order.ways, scanning)
+        one_by_one = alone or scanning is not None
+        for piece, evaluated in _worked(work, order, cores, LARGE if one_by_one else study.data.height):
             found[piece.key] = evaluated
             done(many[piece.key])
     result = collected(study, seed, [(p, found[p.key]) for p in pieces], time.perf_counter() - began)
@@ -99,16 +110,25 @@ class _Order:
 
 
 def _worker(
-    study: Study, groups: Groups, store: Store | None, ways: Callable[[Piece], Ways]
+    study: Study, groups: Groups | None, store: Store | None, ways: Callable[[Piece], Ways], scanning: Scanning | None
 ) -> Callable[[Piece, int | None], Evaluated]:
+    def one(piece: Piece, threads: int | None) -> Evaluated:
+        c = piece.candidate
+        if scanning is not None:
+            return scanning.evaluate(
+                study.data, c.plan, study.intruders, study.measures, piece.seed, study.threshold, threads, study.items,
+                ways(piece), study.on_file,
+            )  # fmt: skip
+        return evaluate(
+            study.source, c.plan, study.intruders, study.measures, piece.seed, study.threshold, study.copies_of(c),
+            threads, groups, "quick" if piece.repeat else "thorough", study.items, ways(piece),
+            study.learns, study.on_file,  # type: ignore[arg-type]
+        )  # fmt: skip
+
     def work(piece: Piece, threads: int | None) -> Evaluated:
         c = piece.candidate
         try:
-            made = evaluate(
-                study.source, c.plan, study.intruders, study.measures, piece.seed, study.threshold,
-                study.copies_of(c), threads, groups, "quick" if piece.repeat else "thorough", study.items, ways(piece),
-                study.learns, study.on_file,  # type: ignore[arg-type]
-            )  # fmt: skip
+            made = one(piece, threads)
         except InputError as e:
             raise InputError(f'plan "{c.name}": {e}') from e
         if c.name == study.everything.name:

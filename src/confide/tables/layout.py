@@ -39,6 +39,14 @@ class Part:
         """The number of cells in each entry."""
         return np.bincount(self.entry[self.entry >= 0], minlength=self.size).astype(np.int64)
 
+    @cached_property
+    def firsts(self) -> Ints:
+        """One cell of each entry; 0 for an entry without any."""
+        out = np.zeros(self.size, dtype=np.int64)
+        inside = np.flatnonzero(self.entry >= 0)
+        out[self.entry[inside]] = inside
+        return out
+
 
 @dataclass(frozen=True, eq=False)
 class Tree:
@@ -111,6 +119,18 @@ class Layout:
         """Quantities that are one cell which nothing else that is published holds."""
         held = np.asarray(self.matrix.sum(axis=0)).ravel()
         return np.asarray((self.single >= 0) & (held[np.maximum(self.single, 0)] == 1))
+
+    @cached_property
+    def finer(self) -> tuple[int, ...]:
+        """For each part the coarsest other one whose entries divide its own, -1 where there is none."""
+        order = sorted(range(len(self.parts)), key=lambda i: self.parts[i].size)
+        return tuple(next((i for i in order if self._divides(self.parts[i], p)), -1) for p in self.parts)
+
+    @staticmethod
+    def _divides(fine: Part, coarse: Part) -> bool:
+        if fine.size <= coarse.size or bool(np.any(fine.entry < 0)):
+            return False
+        return bool(np.all(coarse.entry == coarse.entry[fine.firsts][fine.entry]))
 
     @cached_property
     def families(self) -> tuple[Tree, ...] | None:

@@ -91,3 +91,15 @@ def test_probabilities_of_values_at_the_places_of_their_patterns() -> None:
     )
     assert np.allclose(out[:, some].T, wanted)
     assert (np.delete(out, some, axis=1) == 9.0).all()
+
+
+def test_features_are_sums_over_the_functions_of_an_exponent() -> None:
+    label, spread = RNG.integers(0, 2, G), RNG.normal(size=(2, K, R))
+    first, rest = RNG.normal(size=(2, G, R))
+    exponent, place = np.array([0, 1, 1]), np.array([4, -1, 5])
+    out = np.zeros((G, 6, K))
+    label_sums.features(label, first, rest, exponent, place, spread, out)
+    for g in range(G):
+        each = spread[label[g]]  # (K, R)
+        wanted = [each[:, exponent == e] @ part[g, exponent == e] for part in (first, rest) for e in (0, 1)]
+        assert out[g] == pytest.approx(np.array([*wanted, each[:, 0], each[:, 2]]), abs=1e-14)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from confide.attack.beliefs.own_records import _inverse
+from confide.attack.beliefs.own_records import inverse_below
 
 
 @pytest.mark.parametrize("first", [None, -5.0])
@@ -14,4 +14,4 @@ def test_inverse_below_the_diagonal(first: float | None) -> None:
     x = np.random.default_rng(0).normal(size=(40, 30))
     m = x.T @ x + np.eye(30)
     m[0, 0] = m[0, 0] if first is None else first
-    np.testing.assert_allclose(np.tril(_inverse(np.tril(m))), np.tril(np.linalg.inv(m)), atol=1e-12)
+    np.testing.assert_allclose(np.tril(inverse_below(np.tril(m))), np.tril(np.linalg.inv(m)), atol=1e-12)

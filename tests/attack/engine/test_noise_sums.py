@@ -38,7 +38,7 @@ def test_sums_between_even_values_are_the_sums_themselves(tau: float, apart: flo
     kernels.log_node_sums(*given, *node_room(150, 7), plain)
     grid = even_grid(believed)
     assert grid is not None
-    kernels.log_node_sums_between(*given, grid, np.empty(150), np.empty(grid.mass.shape[1]), fast)
+    kernels.log_node_sums_between(*given, grid, np.empty(150), *np.empty((2, grid.mass.shape[1])), fast)
     possible = plain > -40.0
     np.testing.assert_allclose(fast[possible], plain[possible], rtol=0, atol=2e-9)
     np.testing.assert_allclose(fast, plain, rtol=1e-5, atol=2e-9)

@@ -41,6 +41,8 @@ INTRUDERS = {
     "released": cf.Intruder(knows=KEYS, beliefs="released"),
     "average": cf.Intruder.at("average", knows=KEYS),
     "naive": cf.Intruder(knows=["sex", "race", "marital"], available="naive"),
+    "mistaken": cf.Intruder(knows=KEYS, errors={"race": 0.1, "sex": 0.05}, membership="in_file"),
+    "mistaken about age": cf.Intruder(knows=["sex", "race", "age"], errors={"age": 2}),
 }
 
 
@@ -117,7 +119,7 @@ def test_a_fit_pickles_and_does_not_grow_with_the_file(plan: str) -> None:
 
 
 @pytest.mark.parametrize("plan", PLANS)
-@pytest.mark.parametrize("who", ["certain", "fewer", "released", "average"])
+@pytest.mark.parametrize("who", ["certain", "fewer", "released", "average", "mistaken", "mistaken about age"])
 def test_parts_make_up_the_whole(plan: str, who: str) -> None:
     """Buckets of blocks, each attacked with a pickled fit and its own rows, give what the whole attack gives."""
     release = cf.Plan(PLANS[plan], identifiers=["id"]).protect(GAPS.head(3_000), seed=1)
@@ -139,12 +141,12 @@ def test_parts_make_up_the_whole(plan: str, who: str) -> None:
 
 
 def test_a_method_that_reads_the_whole_file_says_so() -> None:
-    plan = cf.Plan([cf.RankSwap("hh_income", window=20)], identifiers=["id"])
+    plan = cf.Plan([cf.QuantileRegression("hh_income", given=["sex"], quantiles=9)], identifiers=["id"])
     prepared = ready(plan.protect(HEADS.head(500), seed=1), cf.Intruder(knows=["sex", "hh_income"]))
     _, scene, _ = next(prepared.scenes())
-    assert scene.fit.whole == "RankSwap reads the whole file"
+    assert scene.fit.whole == "QuantileRegression reads the whole file"
     assert pickle.loads(pickle.dumps(scene.fit)).whole == scene.fit.whole
-    with pytest.raises(InputError, match="cannot be made in parts: RankSwap reads the whole file"):
+    with pytest.raises(InputError, match="cannot be made in parts: QuantileRegression reads the whole file"):
         attack_part(scene.fit, scene.targets, scene.case.released, np.zeros(scene.targets.n, dtype=np.int64))
 
 

@@ -43,7 +43,8 @@ def test_options_of_local(options: dict[str, Any], said: str) -> None:
 @pytest.mark.parametrize(
     ("who", "said"),
     [
-        ({"knows": KEYS, "errors": {"age": 2}}, "errors: mistakes"), ({"knows": KEYS, "unit": "id"}, "not by unit"),
+        ({"knows": KEYS, "errors": {"age": -2}}, "errors"), ({"knows": KEYS, "unit": "idd"}, 'has no column "idd"'),
+        ({"knows": KEYS, "unit": "sex"}, "says which rows belong together"),
         ({"knows": ["sexx"]}, "there is no column"), ({}, "knows nothing"),
         ({"knows": KEYS, "membership": cf.Unsure(total=10)}, "smaller than the 600 released"),
         ({"knows": KEYS, "membership": cf.Unsure(weights="wt")}, "not among the released"),
@@ -59,6 +60,12 @@ def test_intruders_that_are_refused(who: dict[str, Any], said: str, tmp_path: Pa
         cf.Intruder(**who).attack(found, out=tmp_path / "units", engine=Local(scratch=tmp_path / "scratch"))
     assert not (tmp_path / "units").exists()
     assert not (tmp_path / "scratch").exists() or not list((tmp_path / "scratch").iterdir())
+
+
+def test_what_is_no_engine(files: cf.ScannedRelease) -> None:
+    for engine in ("local", cf.Local):
+        with pytest.raises(cf.InputError, match="engine is cf"):
+            cf.Intruder(knows=KEYS).attack(files, engine=engine)  # type: ignore[arg-type]
 
 
 def test_a_folder_that_is_there_is_not_written_over(files: cf.ScannedRelease, tmp_path: Path) -> None:

@@ -1,7 +1,15 @@
-"""On Spark: the same numbers as in memory, and sentences about what cannot be."""
+"""On Spark: sessions of all kinds, failures on the way, and sentences about what cannot be."""
 
 from __future__ import annotations
 
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,22 +18,13 @@ import polars as pl
 import pytest
 
 import confide as cf
-from tests.attack.scanned.test_every_engine import KEYS, SWAPS, N, made, people, same
+from confide.attack.scanned import cut, spark_buckets
+from confide.attack.scanned.buckets import Bucketed
+from confide.core.scale.spark_files import as_sentences
+from tests.attack.scanned.test_every_engine import KEYS, SWAPS, N, made, people, same, same_units
+from tests.helpers.dying import HOW, MARK, Dying
 from tests.helpers.scanned_release import in_files
-
-TRIED = ("swaps", "grouped, group unknown", "noise", "in file", "weights", "average")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", TRIED)
-def test_the_same_as_in_memory(case: str, session: Any, tmp_path: Path) -> None:
-    intruder, release, whole = made(case)
-    files = in_files(release, tmp_path, (1, 1, 300))
-    parts = intruder.attack(files, out=tmp_path / "units", engine=cf.Spark(session))
-    same(whole, parts, parts.units.collect())
-    assert oct((tmp_path / "units").stat().st_mode & 0o777) == "0o700"
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["in", "private", "released", "units"]
-    assert not [p for p in (tmp_path / "private").iterdir() if "unfinished" in p.name]
+from tests.helpers.spark_sessions import ROOT, no_spark, prepared
 
 
 @pytest.mark.slow
@@ -41,14 +40,169 @@ def test_stated_targets_and_intervals(session: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_workers_cannot_read_is_a_sentence(session: Any, tmp_path: Path) -> None:
-    release = cf.Plan(SWAPS, identifiers=["id"]).protect(people(), seed=1)
-    files = in_files(release, tmp_path, (300,))
-    assert files.original.height == N
-    files.original.files[1].unlink()
-    with pytest.raises(cf.InputError, match="Spark could not finish the work"):
-        cf.Intruder(knows=KEYS).attack(files, engine=cf.Spark(session))
+@pytest.mark.parametrize("buckets", [1, 64])
+def test_any_number_of_buckets_and_large_blocks_cut_by_targets(
+    buckets: int, session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where workers are given a few rows at a time."""
+    cuts, of = list[cut.Cut](), cut.Cut.of
+    monkeypatch.setattr(cut, "PAIRS", 400.0)
+    monkeypatch.setattr(cut.Cut, "of", lambda *a: cuts.append(of(*a)) or cuts[-1])  # type: ignore[func-returns-value]
+    monkeypatch.setattr(spark_buckets, "Workers", partial(spark_buckets.Workers, size=90))
+    intruder, release, whole = made("noise")
+    parts = intruder.attack(
+        in_files(release, tmp_path, (200, 450)), out=tmp_path / "units", engine=cf.Spark(session, buckets=buckets)
+    )
+    assert cuts[0].many > buckets + 1
+    same(whole, parts, parts.units.collect())
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_changes_no_bit(
+    session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    intruder, release, whole = made("noise")
+    files, engine = in_files(release, tmp_path, (300,)), cf.Spark(session, buckets=5)
+    calm = intruder.attack(files, out=tmp_path / "calm", engine=engine)
+    monkeypatch.setenv(MARK, str(tmp_path / "mark"))
+    monkeypatch.setenv(HOW, "worker")
+    monkeypatch.setattr(spark_buckets, "AttackBucket", Dying.made)
+    found = intruder.attack(files, out=tmp_path / "units", engine=engine)
+    assert (tmp_path / "mark").exists()
+    same(whole, found, found.units.collect())
+    assert found.units.collect().equals(calm.units.collect())
+
+
+def _driver(master: str, here: Path, case: str, buckets: int | str, **more: str) -> subprocess.Popen[bytes]:
+    given = [master, str(here / "private"), str(here / "units"), case, str(buckets)]
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.helpers.spark_driver", *given], env={**prepared(), **more}, cwd=ROOT,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def _ended(process: subprocess.Popen[bytes]) -> None:
+    _, said = process.communicate(timeout=900)
+    assert process.returncode == 0, said.decode()[-3000:]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(no_spark()), reason=no_spark())
+def test_a_killed_driver_leaves_nothing_and_the_same_command_goes_on(session: Any, tmp_path: Path) -> None:
+    intruder, release, whole = made("noise")
+    files, mark = in_files(release, tmp_path, (300,)), tmp_path / "private" / "mark"
+    process = _driver("local[2,4]", tmp_path, "noise", 5, **{MARK: str(mark), HOW: "wait"})
+    for _ in range(6000):
+        if mark.exists() or process.poll() is not None:
+            break
+        time.sleep(0.1)
+    assert mark.exists()
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    mark.unlink()
+    assert not (tmp_path / "units").exists()
+    assert [p for p in (tmp_path / "private").iterdir() if "unfinished" in p.name]
+    found = intruder.attack(files, out=tmp_path / "units", engine=cf.Spark(session, buckets=5))
+    same(whole, found, found.units.collect())
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in", "private", "released", "units"]
     assert not [p for p in (tmp_path / "private").iterdir() if "unfinished" in p.name]
+
+
+@contextmanager
+def _standalone(folder: Path) -> Iterator[str]:
+    """One master and two workers on loopback, ended by their numbers."""
+    env = prepared()
+    started = list[subprocess.Popen[bytes]]()
+
+    def start(kind: str, *given: str) -> None:
+        command = [f"{env['SPARK_HOME']}/bin/spark-class", f"org.apache.spark.deploy.{kind}", "--host", "127.0.0.1"]
+        started.append(subprocess.Popen(
+            [*command, "--webui-port", "0", *given], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            env={**env, "SPARK_DAEMON_MEMORY": "256m", "SPARK_MASTER_HOST": "127.0.0.1"},
+        ))  # fmt: skip
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    try:
+        start("master.Master", "--port", str(port))
+        for k in range(2):
+            where = ["--cores", "1", "--memory", "1g", "--work-dir", str(folder / f"work-{k}")]
+            start("worker.Worker", *where, f"spark://127.0.0.1:{port}")
+        yield f"spark://127.0.0.1:{port}"
+    finally:
+        for process in reversed(started):
+            process.terminate()
+        for process in started:
+            process.wait(timeout=60)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(no_spark()), reason=no_spark())
+def test_a_standalone_cluster_that_loses_an_executor(tmp_path: Path) -> None:
+    """One master, two workers; the executor dies in the first attempt of a task, with what it had shuffled."""
+    _, release, whole = made("noise")
+    (tmp_path / "files").mkdir()
+    in_files(release, tmp_path / "files", (300,))
+    mark = tmp_path / "mark"
+    with _standalone(tmp_path) as master:
+        _ended(_driver(master, tmp_path / "files", "noise", 5, **{MARK: str(mark), HOW: "executor"}))
+    assert mark.exists()
+    same_units(whole, cf.scan(tmp_path / "files" / "units").collect())
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(no_spark()), reason=no_spark())
+def test_a_local_cluster(tmp_path: Path) -> None:
+    _, release, whole = made("noise")
+    in_files(release, tmp_path, (300,))
+    _ended(_driver("local-cluster[2,1,1024]", tmp_path, "noise", "0,5"))
+    for buckets in (0, 5):
+        same_units(whole, cf.scan(tmp_path / f"units-{buckets}").collect())
+
+
+@pytest.mark.slow
+def test_buckets_where_memory_asks_for_them(
+    session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    """Distinct rows that do not fit are attacked in buckets without being asked, and results need a folder."""
+    monkeypatch.setattr("confide.core.scale.spark_counting.bytes_of_row", lambda _: 2**20)
+    intruder, release, whole = made("noise")
+    files, engine = in_files(release, tmp_path), cf.Spark(session, memory="256MB", task_memory="256MB")
+    with pytest.raises(cf.InputError, match="name a folder that the workers see"):
+        intruder.attack(files, engine=engine)
+    few = people().head(3)
+    stated = intruder.attack(files, few, out=tmp_path / "stated", engine=engine)
+    same(intruder.attack(release, few), stated, stated.units.collect())
+    parts = intruder.attack(files, out=tmp_path / "units", engine=engine)
+    assert isinstance(parts.files, Bucketed)
+    same(whole, parts, parts.units.collect())
+    assert "600 targets" in repr(parts)
+
+
+@pytest.mark.slow
+def test_what_goes_wrong_on_workers_is_a_sentence(
+    session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    intruder, release, _ = made("noise")
+    files, engine = in_files(release, tmp_path, (300,)), cf.Spark(session, buckets=2, scratch=tmp_path / "scratch")
+    monkeypatch.setenv(MARK, str(tmp_path / "mark"))
+    monkeypatch.setenv(HOW, "error")
+    with monkeypatch.context() as other:
+        other.setattr(spark_buckets, "AttackBucket", Dying.made)
+        with pytest.raises(cf.InputError, match="Spark could not finish the work") as said:
+            intruder.attack(files, out=tmp_path / "units", engine=engine)
+    assert "hh_income" not in str(said.value)
+    with monkeypatch.context() as other:
+        other.setattr("confide.core.scale.spark_batches.__version__", "0.0.1")
+        with pytest.raises(cf.InputError, match=r"workers need confide 0\.0\.1"):
+            intruder.attack(files, out=tmp_path / "units", engine=engine)
+    files.original.files[1].unlink()
+    for each in (engine, cf.Spark(session)):
+        with pytest.raises(cf.InputError, match=r"part 1\.parquet is missing"):
+            intruder.attack(files, out=tmp_path / "units", engine=each)
+    assert not (tmp_path / "units").exists()
+    assert not list((tmp_path / "scratch").iterdir())
 
 
 class _Ended:
@@ -62,14 +216,68 @@ class _Context:
     _jsc = object()
 
 
-class _Old(_Ended):
+class _Living(_Ended):
     sparkContext = _Context()
+
+
+class _Old(_Living):
     version = "3.5.1"
 
 
+class _Connected(_Living):
+    __module__ = "pyspark.sql.connect.session"
+
+
 @pytest.mark.parametrize(
-    ("session_given", "said"), [(None, "give a session"), (_Ended(), "has ended"), (_Old(), "version 4 or later")]
-)
+    ("session_given", "said"),
+    [
+        (None, "give a session"), (_Ended(), "has ended"), (_Old(), "version 4 or later"),
+        (_Connected(), "has its driver elsewhere"),
+    ],
+)  # fmt: skip
 def test_sessions_that_cannot_serve(session_given: Any, said: str) -> None:
     with pytest.raises(cf.InputError, match=said):
         cf.Spark(session_given)
+
+
+def test_a_session_that_ends_on_the_way() -> None:
+    """What is thrown then is Python's, or of the connection to Java."""
+    pytest.importorskip("pyspark")
+    for session_given, error in ((_Ended(), AttributeError("_jsc")), (_Living(), ConnectionRefusedError())):
+        with pytest.raises(cf.InputError, match="has ended on the way"), as_sentences(session_given):
+            raise error
+    with pytest.raises(ValueError, match="other"), as_sentences(_Living()):
+        raise ValueError("other")
+
+
+def test_a_column_of_several_types_is_refused(tmp_path: Path) -> None:
+    """Types that were stated settle it on one machine alone."""
+    people().head(5).write_parquet(tmp_path / "a.parquet")
+    people().head(5).with_columns(pl.col("age").cast(pl.String)).write_parquet(tmp_path / "b.parquet")
+    data = cf.scan(tmp_path, types={"age": pl.String})
+    given = {"seed": 1, "out": tmp_path / "out", "private": tmp_path / "private"}
+    with pytest.raises(cf.InputError, match='"age" has several types in the files'):
+        cf.Plan(SWAPS[1:], identifiers=["id"]).protect(data, engine=cf.Spark(_Living()), **given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", [pl.Time(), pl.Datetime("ns")])
+def test_types_that_spark_does_not_read_are_refused(kind: pl.DataType, tmp_path: Path) -> None:
+    pl.DataFrame({"x": pl.Series([1, 2]).cast(kind), "race": ["a", "b"]}).write_parquet(tmp_path / "a.parquet")
+    given = {"seed": 1, "out": tmp_path / "out", "private": tmp_path / "private"}
+    with pytest.raises(cf.InputError, match='"x" holds times of day or nanoseconds'):
+        cf.Plan([]).protect(cf.scan(tmp_path), engine=cf.Spark(_Living()), **given)  # type: ignore[arg-type]
+
+
+def test_options_of_spark() -> None:
+    for options in ({"buckets": 0}, {"task_memory": "1MB"}, {"memory": "lots"}):
+        with pytest.raises(cf.InputError, match=next(iter(options)).rpartition("_")[2]):
+            cf.Spark(_Living(), **options)  # type: ignore[arg-type]
+
+
+def test_files_of_other_formats_are_refused(tmp_path: Path) -> None:
+    people().write_csv(tmp_path / "people.csv")
+    release = cf.Plan(SWAPS, identifiers=["id"]).protect(
+        cf.scan(tmp_path / "people.csv"), seed=1, out=tmp_path / "out", private=tmp_path / "private"
+    )
+    with pytest.raises(cf.InputError, match="Parquet files alone"):
+        cf.Intruder(knows=KEYS).attack(release, engine=cf.Spark(_Living()))  # type: ignore[arg-type]

@@ -13,7 +13,8 @@ from polars.testing import assert_frame_equal
 import confide as cf
 from confide.frames.encoded import Encoded
 from confide.frames.scan import csv_parts
-from confide.frames.scan.codebook import Codebook, Tallies
+from confide.frames.scan.codebook import Codebook
+from confide.frames.scan.tallies import Tallies
 from confide.frames.schema import Schema
 from tests.helpers.scanned import in_files, people
 
@@ -163,4 +164,4 @@ def test_a_file_that_changes_or_goes_after_the_scan_is_said(tmp_path: Path) -> N
 def test_what_reads_a_file_at_once_says_so(tmp_path: Path) -> None:
     data = in_files(FILE, tmp_path / "in", [])
     with pytest.raises(cf.InputError, match=r"data is a scan.*data\.collect\(\)"):
-        cf.look(data, keys=["sex"])
+        cf.synthesise(data)

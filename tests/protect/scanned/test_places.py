@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide.protect.scanned import make, spill
+from confide.protect.scanned import publish, spill
 from confide.protect.scanned.passes import Passes
 from tests.helpers.scanned import in_files, people
 
@@ -40,7 +40,7 @@ def test_what_is_public_and_what_is_private(data: cf.Scan, tmp_path: Path) -> No
     release = protect(data, tmp_path, part_rows=400)
     assert left(tmp_path / "out") == ["part-00000.parquet", "part-00001.parquet"]
     assert left(tmp_path / "private") == [
-        "fitted.pickle", "links", "links/part-00000.npy", "links/part-00001.npy", "release.json",
+        "fitted.json", "fitted.npz", "links", "links/part-00000.npy", "links/part-00001.npy", "release.json",
     ]  # fmt: skip
     assert (
         oct((tmp_path / "private").stat().st_mode & 0o777) == oct((tmp_path / "out").stat().st_mode & 0o777) == "0o700"
@@ -76,11 +76,11 @@ def test_it_is_loaded_again(data: cf.Scan, tmp_path: Path) -> None:
     release.released.files[0].unlink()
     with pytest.raises(cf.InputError, match="is missing: the release cannot be read"):
         cf.ScannedRelease.load(tmp_path / "private")
-    (tmp_path / "private" / "fitted.pickle").write_bytes(b"x")
+    (tmp_path / "private" / "fitted.json").write_bytes(b"x")
     with pytest.raises(cf.InputError, match="is damaged"):
         cf.ScannedRelease.load(tmp_path / "private")
     with pytest.raises(cf.InputError, match="holds no release of a scan"):
-        cf.ScannedRelease.load(tmp_path)
+        cf.ScannedRelease.load(tmp_path / "out")
 
 
 def test_what_steps_learnt_does_not_grow_with_the_file(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_whatever_ends_it_nothing_is_left(
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    where = {"learning": (Passes, "run"), "spilling": (spill.Spill, "flush"), "writing": (make, "save")}
+    where = {"learning": (Passes, "run"), "spilling": (spill.Spill, "flush"), "writing": (publish, "save")}
     monkeypatch.setattr(*where[at], fail)
     with pytest.raises(type(error) if isinstance(error, ValueError) else error):
         protect(data, tmp_path, scratch=tmp_path / "scratch")
@@ -135,23 +135,96 @@ def test_what_is_there_is_not_replaced_unless_asked(data: cf.Scan, tmp_path: Pat
     assert not [p for p in left(tmp_path) if "unfinished" in p]
 
 
+@pytest.mark.parametrize("where", ["", "in"])
+def test_the_original_is_never_replaced(where: str, tmp_path: Path) -> None:
+    mine = in_files(people(60), tmp_path / "here" / "in", [20])
+    held = [p.read_bytes() for p in mine.files]
+    places = {"out": tmp_path / "here" / where, "private": tmp_path / "private", "overwrite": True}
+    with pytest.raises(cf.InputError, match="holds files of the original"):
+        PLAN.protect(mine, seed=1, **places)
+    assert [p.read_bytes() for p in mine.files] == held
+
+
+def test_nothing_but_an_earlier_release_is_replaced(data: cf.Scan, tmp_path: Path) -> None:
+    protect(data, tmp_path)
+    other = tmp_path / "out" / "thesis.txt"
+    other.write_text("years of work")
+    with pytest.raises(cf.InputError, match="holds more than an earlier release"):
+        protect(data, tmp_path, overwrite=True)
+    assert other.read_text() == "years of work"
+
+
+def test_files_that_changed_are_not_read_as_if_they_had_not(tmp_path: Path) -> None:
+    mine = in_files(people(60), tmp_path / "in", [20])
+    release = protect(mine, tmp_path)
+    file = release.released.files[0]
+    before = file.stat()
+    pl.read_parquet(file).reverse().write_parquet(file)
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
+    with pytest.raises(cf.InputError, match="has changed since the release was made"):
+        cf.ScannedRelease.load(tmp_path / "private")
+    with pytest.raises(cf.InputError, match="has changed since it was scanned"):
+        release.released.collect()
+    again = protect(mine, tmp_path, overwrite=True)
+    assert cf.ScannedRelease.load(tmp_path / "private").released.collect().equals(again.released.collect())
+    pl.read_parquet(mine.files[0]).reverse().write_parquet(mine.files[0])
+    with pytest.raises(cf.InputError, match="has changed since it was scanned"):
+        cf.Intruder(knows=["sex"]).attack(again)
+    with pytest.raises(cf.InputError, match="has changed since the release was made"):
+        cf.ScannedRelease.load(tmp_path / "private")
+
+
+def test_of_a_vault_the_only_release_is_taken(data: cf.Scan, tmp_path: Path) -> None:
+    given = {"vault": tmp_path / "vault"}
+    one = PLAN.protect(data, out=tmp_path / "one", **given)
+    assert cf.ScannedRelease.load(tmp_path / "vault").released.collect().equals(one.released.collect())
+    PLAN.protect(data, out=tmp_path / "two", **given)
+    with pytest.raises(cf.InputError, match=r"several releases of scans \(one, two\)"):
+        cf.ScannedRelease.load(tmp_path / "vault")
+
+
+def test_results_of_an_attack_are_not_written_among_public_files(data: cf.Scan, tmp_path: Path) -> None:
+    release = protect(data, tmp_path)
+    with pytest.raises(cf.InputError, match="must not lie in the public one"):
+        cf.Intruder(knows=["sex"]).attack(release, out=tmp_path / "out" / "units")
+    assert left(tmp_path / "out") == ["part-00000.parquet"]
+
+
+def test_a_plan_that_needs_to_see_nothing_first(tmp_path: Path) -> None:
+    mine = in_files(people(60).select("id", "region", "race"), tmp_path / "in", [20])
+    plan = cf.Plan([], identifiers=["id"])
+    release = plan.protect(mine, seed=1, draws="shared", out=tmp_path / "out", private=tmp_path / "private")
+    assert release.released.collect().equals(plan.protect(mine.collect(), seed=1, draws="shared").data)
+
+
 @pytest.mark.parametrize(
     ("more", "what"),
     [
         ({"private": "out/inside"}, "must be apart"),
+        ({"scratch": "out/scratch"}, "must not lie in the public folder"),
         ({"out": "private/inside"}, "must be apart"),
         ({"private": None}, "Say where the link"),
         ({"out": "nowhere/out"}, "does not exist"),
         ({"memory": "much"}, "memory is a size"),
         ({"part_rows": 0}, "part_rows is how many"),
         ({"copies": 3}, "copies are made of files in memory"),
+        ({"engine": cf.Local(), "memory": "1GB"}, "cf.Local says memory and scratch"),
+        ({"engine": object()}, "engine is cf.Local"),
     ],
 )
 def test_bad_places_and_sizes(more: dict[str, object], what: str, data: cf.Scan, tmp_path: Path) -> None:
-    paths = {k: tmp_path / v if k in ("out", "private") and v else v for k, v in more.items()}
+    paths = {k: tmp_path / v if k in ("out", "private", "scratch") and v else v for k, v in more.items()}
     with pytest.raises(cf.InputError, match=what):
         protect(data, tmp_path, **paths)
     assert not (tmp_path / "out").exists()
+
+
+def test_an_engine_says_memory_and_scratch(data: cf.Scan, tmp_path: Path) -> None:
+    first = protect(data, tmp_path)
+    (tmp_path / "more").mkdir()
+    again = protect(data, tmp_path / "more", engine=cf.Local(memory="256MB", scratch=tmp_path / "scratch"))
+    assert again.released.collect().equals(first.released.collect())
+    assert not list((tmp_path / "scratch").iterdir())
 
 
 @pytest.mark.parametrize(
@@ -174,9 +247,8 @@ def test_what_needs_the_whole_file_is_refused_before_any_pass(
         cf.Plan([step]).protect(data, seed=1, out=tmp_path / "out", private=tmp_path / "private")
 
 
-def test_units_and_missing_columns_are_refused(data: cf.Scan, tmp_path: Path) -> None:
+def test_missing_columns_are_refused(data: cf.Scan, tmp_path: Path) -> None:
     for plan, what in (
-        (cf.Plan([], unit="region"), "puts the rows of a unit together"),
         (cf.Plan([cf.Swap("rase", rate=0.1)]), 'Did you mean "race"'),
         (cf.Plan([], drop=data.columns), "Nothing would be released"),
     ):
@@ -194,9 +266,9 @@ def test_a_killed_run_leaves_nothing_public_and_the_same_command_goes_on(data: c
     code = f"""
 import time
 import confide as cf
-from confide.protect.scanned import make
-save = make.save
-make.save = lambda *a: (print("there", flush=True), time.sleep(60), save(*a))
+from confide.protect.scanned import publish
+save = publish.save
+publish.save = lambda *a: (print("there", flush=True), time.sleep(60), save(*a))
 cf.Plan([cf.Swap("race", rate=0.3)]).protect(
     cf.scan({str(data.files[0].parent)!r}), seed=1, out={str(tmp_path / "out")!r}, private={str(tmp_path / "private")!r}
 )

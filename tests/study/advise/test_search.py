@@ -14,13 +14,13 @@ import confide as cf
 from confide.protect.seam.dials import Change, Dial
 from confide.study.advise import finish
 from confide.study.advise.budget import Budget, stated_budget
-from confide.study.advise.cost import Cut, at_the_end, cut
+from confide.study.advise.cost import Cut, at_the_end, cut, expected
 from confide.study.advise.forecast import Ladder
 from confide.study.advise.numbers import Risk, Spread, beats, loss_of, risks_of
 from confide.study.advise.room import stated_memory, tight
 from confide.study.advise.search import Search
 from confide.study.advise.space import Space
-from confide.study.advise.trials import Job, Trial, Tried, Work, sample_of
+from confide.study.advise.trials import REPEATED, SAMPLED, WHOLE, Job, Trial, Tried, Work, sample_of
 from confide.study.meeting import attacks_of
 from confide.study.search.trials import as_long_as
 from confide.study.statement.rule import Rule
@@ -295,3 +295,18 @@ def test_memory_is_scarce_only_where_it_is(monkeypatch: pytest.MonkeyPatch) -> N
     assert not dropped
     assert tight(10**7)
     assert dropped == [1]
+
+
+def test_what_would_not_end_in_time_does_not_begin() -> None:
+    quick, slow = Trial(seconds=0.1), Trial(seconds=7.0)
+    c = Tried(0, (), "a", cf.Plan([]), (), sampled=slow)
+    assert expected(c, SAMPLED) == 0
+    assert expected(c, WHOLE) == 70
+    c.add(quick, WHOLE)
+    c.add(slow, REPEATED)
+    assert expected(c, REPEATED) == 7
+    budget = Budget(60.0)
+    budget.timed(lambda: None, "kind")  # others of its kind took no time
+    assert budget.begin("kind")
+    assert not budget.begin("kind", expected(c, WHOLE))
+    assert budget.begin("kind", 1.0)

@@ -14,8 +14,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import confide as cf
-from confide.protect.shared.rules import read_rule
-from confide.study.synthesise.measured import releases_in
 
 HEADS = cf.demo("heads")
 
@@ -39,30 +37,15 @@ def people(n: int = 400, seed: int = 0, low: int = 16, base: int = 1) -> pl.Data
     )  # fmt: skip
 
 
-def assert_no_other_value_keeps_more(made: Any, v: str, texts: list[str]) -> None:
-    """Where a row breaks a rule, what was drawn before leaves no category that breaks fewer; and that is said."""
-    rules = [read_rule(t) for t in texts]
-    for release in releases_in(made.made):
-        original, z = release.encoded(sorted({u for r in rules for u in r.names}))
-        kept = np.sum([r.holds(z) for r in rules], axis=0)
-        assert (kept < len(rules)).mean() < 0.1
-        for code in np.unique(original[v].values):
-            other = {**z, v: z[v].with_values(np.full(z.n, code))}
-            more = np.sum([r.holds(other) for r in rules], axis=0) > kept
-            assert not more[kept < len(rules)].any()
-    assert "a rule is broken" in " ".join(made.cautions)
-
-
 @settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.integers(0, 10**6), st.integers(120, 300), st.integers(10, 40), st.sampled_from([1, 10]), st.booleans())
 def test_rules_hold_in_every_row_of_every_copy(seed: int, n: int, low: int, base: int, several: bool) -> None:
     y = people(n, seed, low, base)
     made = cf.synthesise(y, seed=seed, keys="age", sensitive="income", copies=2 if several else 1)
     kept = made.rules.filter(pl.col("kept_by") != "")
-    for v in kept.filter(pl.col("broken") > 0)["kept_by"].unique():
-        assert_no_other_value_keeps_more(made, v, kept.filter(pl.col("kept_by") == v)["rule"].to_list())
+    assert kept["broken"].sum() == 0
     assert made.rules["broken_before"].sum() == 0
-    texts = made.rules.filter(pl.col("broken") == 0)["rule"].to_list()
+    texts = made.rules["rule"].to_list()
     assert "income = wage + rent" in texts
     for z in made.data if several else [made.data]:
         assert (z["income"] == z["wage"] + z["rent"]).all()

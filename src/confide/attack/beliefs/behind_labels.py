@@ -20,6 +20,11 @@ records left out are expected best; where none is expected better than by the me
 :math:`\beta \geq 0` is fitted to expectations of records left out by maximum likelihood (a conditional logit): apart
 for what candidates have alike and for the rest, for each function of a number and each category where these are few.
 
+What goes with a value is another matter behind each label (what tells a widow from a divorcee is not what tells who is
+separated), so that labels with enough records have regressions and exponents of their own. And a predictor with many
+codes, such as an age, has few records of each: their effects shrink to those of codes beside them (`smoothing`).
+Shrunk to 0, an old widow would seem rarer than she is among the old, and records that fit her would be too sure.
+
 Notation
 --------
 g : pattern, a label with the predictors' codes; c_g its label
@@ -34,20 +39,21 @@ import numpy as np
 
 from confide.attack.beliefs import label_sums
 from confide.attack.beliefs.held_out import U64
-from confide.attack.beliefs.label_regressions import Counted, Functions, Stratum
+from confide.attack.beliefs.label_regressions import FOLDS, Counted, Functions, Stratum
 from confide.core.run.memory import remembered
 from confide.core.run.threads import one_blas_thread
 from confide.frames.columns import F64, I64
 
-STRATA, LEAST = 8, 200
-"""Labels that have regressions of their own, at most, and the records they need; others share one."""
-FITTED = 2_000_000
-"""Numbers in the features of those patterns that exponents are fitted on."""
+STRATA, LEAST = 24, 200
+"""Labels that have regressions and exponents of their own, at most, and the records they need; others share them."""
+FITTED = 600_000
+"""Numbers in the features of those patterns that the exponents of one stratum are fitted on."""
 BELIEVED = 0.9
 """Share of what tells candidates apart that is believed: the record that fits best is picked among many, and where many
 predictors agree by chance."""
-STEPS, ENOUGH, RIDGE = 40, 1e-3, 0.1
-"""Newton steps at most, the decrement (nats) of the last one, and a ridge on exponents."""
+STEPS, ENOUGH, RIDGE, SHARED = 40, 1e-5, 0.1, 10.0
+"""Newton steps at most, the decrement (nats) of the last one, a ridge on exponents of all labels together, and one on
+how far those of one label are from them."""
 
 
 def log_behind(counted: Counted, asked: Sequence[int]) -> F64:
@@ -72,30 +78,28 @@ def _log_behind(
         if not strata:
             return np.zeros((0, counted.k, len(label)))
         out = np.empty((len(asked), counted.k, len(label)))
+        shared = _shared(counted, functions, strata, base)
+        about = [shared] * len(strata)
         for i, f in enumerate(asked):
-            _into(out[i], counted, functions, strata, base, f)
+            n, each = counted.records(f)
+            out[i] = base[label].T
+            for j, s in enumerate(strata):
+                expected = s.tilts(functions, label, n, each)
+                tilts, about[j] = _tilts(
+                    counted, functions, expected, base, s.patterns, n, each, shared, SHARED, about[j]
+                )
+                label_sums.tilted(s.patterns, label, tilts, functions.spread, base, out[i])
     return out
 
 
-def _into(out: F64, counted: Counted, functions: Functions, strata: Sequence[Stratum], base: F64, without: int) -> None:
-    """What is believed where one part is left out."""
-    label = counted.label
-    n, each = counted.records(without)
-    out[:] = base[label].T
+def _shared(counted: Counted, functions: Functions, strata: Sequence[Stratum], base: F64) -> F64:
+    """Exponents of all labels together."""
+    n, each = counted.records(FOLDS)
     patterns = np.concatenate([s.patterns for s in strata])
-    found = zip(*(s.tilts(functions, label, n, each) for s in strata), strict=True)
+    found = zip(*(s.tilts(functions, counted.label, n, each) for s in strata), strict=True)
     first, rest, plain = (np.concatenate(part) for part in found)
-    tilts = _tilts(counted, functions, (first, rest, plain), base, patterns, n, each)
-    label_sums.tilted(patterns, label, tilts, functions.spread, base, out)
-
-
-def _tilted(functions: Functions, label: I64, tilt: F64) -> F64:
-    """The sum over r of a pattern's tilts times functions of the value, shape (patterns, K)."""
-    out = np.empty((len(label), functions.spread.shape[1]))
-    for c in np.unique(label):
-        mine = label == c
-        out[mine] = tilt[mine] @ functions.spread[c].T
-    return out
+    none = functions.none
+    return _tilts(counted, functions, (first, rest, plain), base, patterns, n, each, none, RIDGE, none)[1]
 
 
 def _strata(counted: Counted) -> list[I64]:
@@ -108,30 +112,32 @@ def _strata(counted: Counted) -> list[I64]:
 
 
 def _tilts(
-    counted: Counted, functions: Functions, expected: tuple[F64, F64, F64], base: F64, patterns: I64, n: F64, each: F64
-) -> F64:
+    counted: Counted, functions: Functions, expected: tuple[F64, F64, F64], base: F64, patterns: I64, n: F64, each: F64,
+    near: F64, ridge: float, start: F64,
+) -> tuple[F64, F64]:  # fmt: skip
     """What each function of the value is multiplied by, shape (patterns, R): both parts of what is expected with their
-    exponents, none of them negative, and a constant. Exponents that would be negative are left out and the others
-    fitted again."""
+    exponents, none of them negative, and a constant; then the exponents themselves, which `start` is about. Those that
+    would be negative are left out and the others fitted again. A ridge draws them to `near`."""
     some = _some(patterns, n, counted, 2 * len(functions.exponent))
     rows, label = patterns[some], counted.label[patterns[some]]
-    r = np.arange(len(functions.exponent))
-    own = [functions.exponent == e for e in np.unique(functions.exponent)]
-    parts = [part * mine for part in expected[:2] for mine in own]
-    parts += [np.ones((len(patterns), 1)) * (r == fixed) for fixed in np.flatnonzero(functions.fixed)]
-    features = np.stack([_tilted(functions, label, part[some]) for part in parts], axis=1)
-    kept, out = np.arange(len(parts)), np.zeros(len(parts))
+    e, place = functions.exponents, functions.places
+    size = 1 + int(np.flatnonzero((base[label] > -np.inf).any(axis=0)).max(initial=0))
+    features = np.zeros((len(some), len(near), size))
+    label_sums.features(
+        label, expected[0][some], expected[1][some], functions.exponent, place, functions.spread, features
+    )
+    kept, out, m, before = np.arange(len(near)), start.copy(), each[rows, :size], base[label, :size]
     while True:
-        found = _newton(np.ascontiguousarray(features[:, kept]), each[rows], base[label])
+        mine = features if len(kept) == len(out) else np.ascontiguousarray(features[:, kept])
+        found = _newton(mine, m, before, near[kept], ridge, out[kept])
         out[:] = 0.0
         out[kept] = found
-        wrong = (found < 0) & (kept < 2 * len(own))
+        wrong = (found < 0) & (kept < 2 * e)
         if not wrong.any():
             break
         kept = kept[~wrong]
-    parts[: len(own)] = [expected[2] * mine for mine in own]
-    out[len(own) : 2 * len(own)] *= BELIEVED
-    return np.asarray(sum(b * part for b, part in zip(out, parts, strict=True)))
+    alike, apart = out[:e][functions.exponent], BELIEVED * out[e : 2 * e][functions.exponent]
+    return expected[2] * alike + expected[1] * apart + np.where(place >= 0, out[place], 0.0), out
 
 
 def _some(patterns: I64, n: F64, counted: Counted, many: int) -> I64:
@@ -142,16 +148,17 @@ def _some(patterns: I64, n: F64, counted: Counted, many: int) -> I64:
     return seen if len(seen) <= most else seen[np.sort(np.argsort(key, kind="stable")[:most])]
 
 
-def _newton(features: F64, m: F64, base: F64) -> F64:
-    """beta that makes counts m (G, K) likeliest where log p = base + sum of beta times features (G, V, K)."""
+def _newton(features: F64, m: F64, base: F64, near: F64, ridge: float, beta: F64) -> F64:
+    """beta, which is given about: it makes counts m (G, K) likeliest where log p = base + sum of beta times features
+    (G, V, K), with a ridge on how far it is from `near`."""
     many = features.shape[1]
 
     def at(beta: F64) -> tuple[float, F64, F64]:
         slope, bent = np.zeros(many), np.zeros((many, many))
         value = label_sums.logit(features, m, base, beta, slope, bent)
-        return value - 0.5 * RIDGE * float(beta @ beta), slope - RIDGE * beta, bent + RIDGE * np.eye(many)
+        off = beta - near
+        return value - 0.5 * ridge * float(off @ off), slope - ridge * off, bent + ridge * np.eye(many)
 
-    beta = np.zeros(many)
     value, slope, bent = at(beta)
     for _ in range(STEPS):
         step = np.linalg.solve(bent, slope)

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from confide.core.errors import InputError
+from confide.core.run.alongside import alongside
 from confide.frames.columns import F64, I64, combine
 from confide.frames.distinct import by_code
 
@@ -24,7 +25,7 @@ class Cells:
     """
 
     design: sp.csr_matrix
-    cuts: tuple[F64 | None, ...]
+    cuts: tuple[I64 | None, ...]
     patterns: I64
 
     def __len__(self) -> int:
@@ -40,8 +41,8 @@ class Cells:
         if not sizes:
             one = cls(sp.csr_matrix(np.ones((1, 1))), (), np.zeros((0, 1), dtype=np.int64))
             return one, [np.zeros(n, dtype=np.int64) for n in lengths]
-        cuts = tuple(_cuts(codes, size, weight) for codes, size in zip(files[0], sizes, strict=True))
-        columns = [np.concatenate([_binned(f[i], cut) for f in files]) for i, cut in enumerate(cuts)]
+        cuts = tuple(cuts_of(codes, size, weight) for codes, size in zip(files[0], sizes, strict=True))
+        columns = [np.concatenate([binned(f[i], cut) for f in files]) for i, cut in enumerate(cuts)]
         widths = [size if cut is None else len(cut) + 1 for size, cut in zip(sizes, cuts, strict=True)]
         first, inverse = by_code(combine(columns, widths))
         patterns = np.stack([c[first] for c in columns])
@@ -58,7 +59,7 @@ class Cells:
         if not self.cuts:
             return np.zeros(n, dtype=np.int64)
         columns = [
-            np.concatenate([p, _binned(c, cut)]) for p, c, cut in zip(self.patterns, codes, self.cuts, strict=True)
+            np.concatenate([p, binned(c, cut)]) for p, c, cut in zip(self.patterns, codes, self.cuts, strict=True)
         ]
         whole = combine(columns, [int(c.max(initial=-1)) + 1 for c in columns])
         known, asked = whole[: len(self)], whole[len(self) :]
@@ -71,10 +72,14 @@ class Cells:
         return np.asarray(at)
 
 
-def _cuts(reference: I64, size: int, weight: F64 | None) -> F64 | None:
+def cuts_of(reference: I64, size: int, weight: F64 | None) -> I64 | None:
     """Bins of about equal counts in the reference (codes rise with values); None where codes are few enough."""
     if size <= FINE:
         return None
+    return alongside(_even_cuts, reference) if weight is None else _even_cuts(reference, weight)
+
+
+def _even_cuts(reference: I64, weight: F64 | None = None) -> I64:
     known = np.sort(reference[reference >= 0]) if weight is None else _repeated(reference, weight)
     if not len(known):
         return np.zeros(0, dtype=np.int64)
@@ -88,5 +93,9 @@ def _repeated(reference: I64, weight: F64) -> I64:
     return np.repeat(np.arange(len(count)), count)
 
 
-def _binned(codes: I64, cuts: F64 | None) -> I64:
-    return codes if cuts is None else np.where(codes < 0, -1, np.searchsorted(cuts, codes, side="right"))
+def binned(codes: I64, cuts: I64 | None) -> I64:
+    return codes if cuts is None else alongside(_in_bins, codes, also=cuts.tobytes(), given=(cuts,))
+
+
+def _in_bins(codes: I64, cuts: I64) -> I64:
+    return np.where(codes < 0, -1, np.searchsorted(cuts, codes, side="right"))

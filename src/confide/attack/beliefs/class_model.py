@@ -66,13 +66,14 @@ def log_given_classes(
 
 
 def scores_given_classes(
-    design: sp.csr_matrix, cell: I64, classes: I64, k: int, codes: I64, size: int, penalty: float
-) -> tuple[F64, F64]:
+    design: sp.csr_matrix, cell: I64, classes: I64, k: int, codes: I64, size: int, penalty: float,
+    weight: F64 | None = None,
+) -> tuple[F64, F64]:  # fmt: skip
     """The same with a given penalty, as two tables that are added, (cells, size) and (K, size): the log of what codes'
     probabilities are proportional to. All of cells times classes times codes would take gigabytes."""
     before = _one_of(k)
     prefix = np.zeros(len(cell), dtype=np.int64) if k == 1 else classes
-    made = _next(Cell(design, design), before, cell, prefix, codes, size, None, penalty)
+    made = _next(Cell(design, design), before, cell, prefix, codes, size, weight, penalty)
     if isinstance(made, Factor):
         return made.scores
     return np.tile(made, (design.shape[0], 1)), np.zeros((k, size))

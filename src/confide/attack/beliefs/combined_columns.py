@@ -53,3 +53,17 @@ def _combinations(columns: I64, many: int) -> tuple[list[I64], list[sp.csr_matri
         joins.append(sp.csr_matrix((np.ones(held.size), held.ravel(), ends), shape=(len(mine), many)))
         first = last
     return at, joins
+
+
+def with_constant(design: sp.csr_matrix) -> sp.csr_matrix:
+    """Indicators with a column of ones before them, columns of each row in rising order: rounding, and with it where a
+    fit ends, hangs on the order."""
+    n = design.shape[0]
+    start = design.indptr + np.arange(n + 1, dtype=design.indptr.dtype)
+    rest = np.ones(len(design.indices) + n, dtype=bool)
+    rest[start[:-1]] = False
+    at, values = np.zeros(len(rest), dtype=design.indices.dtype), np.ones(len(rest))
+    at[rest], values[rest] = design.indices + 1, design.data
+    out = sp.csr_matrix((values, at, start), shape=(n, design.shape[1] + 1))
+    out.sort_indices()
+    return out

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
+from scipy.special import bdtr, bdtrik
 
+from confide.core.run.alongside import alongside
 from confide.frames.columns import F64, I64, Column, Records
 
 HELD_OUT = 1 / 3
@@ -57,8 +59,15 @@ def _drawn(even: F64, count: F64) -> F64:
     """How many of so many records are held out: binomial quantiles."""
     out = (even > 1 - HELD_OUT).astype(float)
     several = count > 1
-    out[several] = binom.ppf(even[several], count[several], HELD_OUT)
+    out[several] = _quantile(even[several], count[several])
     return out
+
+
+def _quantile(even: F64, count: F64) -> F64:
+    """The least number that a binomial one with chance `HELD_OUT` is at most with probability `even`."""
+    last = np.ceil(np.minimum(bdtrik(even, count, HELD_OUT), count))
+    before = np.maximum(last - 1, 0)
+    return np.asarray(np.where(bdtr(before, count.astype(np.int64), HELD_OUT) >= even, before, last))
 
 
 def digests(records: Records) -> U64:
@@ -71,9 +80,17 @@ def digests(records: Records) -> U64:
 
 def _of_column(column: Column) -> U64:
     if column.kind == "categorical":
-        levels = np.array([_of_text(str(level)) for level in column.levels] + [1], dtype=np.uint64)
-        return np.asarray(levels[column.values])  # missing is -1, the last
-    values = np.where(np.isnan(column.values), np.nan, column.values + 0.0)
+        return alongside(_of_codes, column.values, also=column.levels, given=(column.levels,))
+    return alongside(_of_numbers, column.values)
+
+
+def _of_codes(codes: I64, levels: tuple[Any, ...]) -> U64:
+    each = np.array([_of_text(str(level)) for level in levels] + [1], dtype=np.uint64)
+    return np.asarray(each[codes])  # missing is -1, the last
+
+
+def _of_numbers(numbers: F64) -> U64:
+    values = np.where(np.isnan(numbers), np.nan, numbers + 0.0)
     return _mixed(np.ascontiguousarray(values, dtype=np.float64).view(np.uint64))
 
 

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import block_diag
 
 from confide.attack.beliefs import label_sums, pattern_sums
 from confide.attack.beliefs.class_factors import indicators
 from confide.attack.beliefs.held_out import U64
+from confide.attack.beliefs.own_records import inverse_below
 from confide.frames.columns import F64, I64, Bools
 from confide.frames.distinct import dense
 
@@ -21,6 +23,9 @@ BETTER = 2.0
 """Nats, about, by which records left out must be expected better."""
 COLUMNS = 400
 """Indicators in one regression; where there are more, the predictors that say most by themselves are taken."""
+MANY, NEAR = 8, 6.0
+"""Codes of a predictor above which neighbours are taken to be alike, and into how many lengths of likeness they fall.
+"""
 FEW = 8
 """Categories behind one label up to which each has an exponent of its own."""
 SMALLEST = 0.03
@@ -101,6 +106,21 @@ class Functions:
             np.concatenate(weight, axis=1), np.concatenate(fixed), np.concatenate(category),
         )  # fmt: skip
 
+    @property
+    def exponents(self) -> int:
+        """How many there are for each part of what is expected."""
+        return int(self.exponent.max()) + 1
+
+    @property
+    def places(self) -> I64:
+        """Of functions that also count by themselves, the place of that among all that is fitted; -1 for others."""
+        return np.where(self.fixed, 2 * self.exponents + np.cumsum(self.fixed) - 1, -1)
+
+    @property
+    def none(self) -> F64:
+        """Zeros, one for all that is fitted: exponents of both parts, and functions that count by themselves."""
+        return np.zeros(2 * self.exponents + int(self.fixed.sum()))
+
     def as_tilts(self, effect: F64, label: I64) -> F64:
         """Effects of single predictors on phi (patterns, predictors, R), as what it is multiplied by in an exponent: of
         a number itself; of a category that is expected p / q times as often, log(p / q), times the q that `spread`
@@ -141,11 +161,13 @@ def _of_category(groups: I64, share: F64) -> tuple[F64, F64, F64]:
 @dataclass(frozen=True, eq=False)
 class Stratum:
     """Patterns that share a regression, their indicators with the constant first, of which so many are of what all
-    candidates have alike, and its penalty: infinite where nothing is expected better than by the mean."""
+    candidates have alike, the form of its ridge (columns, columns), and its penalty: infinite where nothing is expected
+    better than by the mean."""
 
     patterns: I64
     x: sp.csr_matrix
     alike: int
+    ridge: F64
     penalty: float
 
     @classmethod
@@ -153,16 +175,16 @@ class Stratum:
         n, each = counted.records(FOLDS)
         seen = _mean(functions, counted.label, patterns, n, each)
         rows, weight = n[patterns], functions.weight[counted.label[patterns]]
-        x, alike = _indicators(counted.codes[:, patterns], counted.alike, seen * np.sqrt(weight), rows)
+        x, alike, ridge = _indicators(counted.codes[:, patterns], counted.alike, seen * np.sqrt(weight), rows)
         sums = Sums.of(x, rows, seen)
         # Of squared errors only what depends on the expectation counts, so that a pattern's mean is enough.
         best = (2 * BETTER, np.inf)
         for penalty in PENALTIES:
-            first, rest, _ = cls(patterns, x, alike, penalty).expected(sums)
+            first, rest, _ = cls(patterns, x, alike, ridge, penalty).expected(sums)
             found = first + rest
             gain = float((rows[:, None] * weight * (2 * found * seen - found**2)).sum())
             best = max(best, (gain, penalty), key=lambda b: b[0])
-        return cls(patterns, x, alike, best[1])
+        return cls(patterns, x, alike, ridge, best[1])
 
     def sums(self, functions: Functions, label: I64, n: F64, each: F64) -> Sums:
         """What fits to some records need of them."""
@@ -202,9 +224,10 @@ class Stratum:
 
     def _fitted(self, sums: Sums) -> tuple[F64, F64]:
         """Coefficients (columns, R), and the inverse that they come from."""
-        ridge = np.full(self.x.shape[1], self.penalty)
-        ridge[0] = 1e-6
-        inverse = np.ascontiguousarray(np.linalg.inv(sums.gram + np.diag(ridge)))
+        whole = sums.gram + self.penalty * self.ridge
+        whole[0, 0] += 1e-6
+        below = np.tril(inverse_below(whole))
+        inverse = below + np.tril(below, -1).T
         return inverse @ sums.moment, inverse
 
 
@@ -242,9 +265,9 @@ def _mean(functions: Functions, label: I64, patterns: I64, n: F64, each: F64) ->
     return out
 
 
-def _indicators(codes: I64, alike: int, seen: F64, rows: F64) -> tuple[sp.csr_matrix, int]:
-    """The constant, and indicators of all predictors, or of those that by themselves say most of what is seen; and how
-    many columns are of the constant and the first predictors, so many of them."""
+def _indicators(codes: I64, alike: int, seen: F64, rows: F64) -> tuple[sp.csr_matrix, int, F64]:
+    """The constant, and indicators of all predictors, or of those that by themselves say most of what is seen; how
+    many columns are of the constant and the first predictors, so many of them; and the form of the ridge."""
     each = [(i < alike, *dense(c)) for i, c in enumerate(codes)]
     each = [(first, c, size) for first, c, size in each if size > 1]
     if sum(size for *_, size in each) > COLUMNS:
@@ -253,7 +276,23 @@ def _indicators(codes: I64, alike: int, seen: F64, rows: F64) -> tuple[sp.csr_ma
         room = np.cumsum([each[i][2] for i in order])
         each = [each[i] for i in sorted(order[: max(int(np.searchsorted(room, COLUMNS, side="right")), 1)])]
     blocks = [sp.csr_matrix(np.ones((codes.shape[1], 1))), *(indicators(c, size) for _, c, size in each)]
-    return sp.hstack(blocks).tocsr().sorted_indices(), 1 + sum(size for first, _, size in each if first)
+    ridge = block_diag(np.zeros((1, 1)), *(smoothing(size) for *_, size in each))
+    return sp.hstack(blocks).tocsr().sorted_indices(), 1 + sum(size for first, _, size in each if first), ridge
+
+
+def smoothing(size: int) -> F64:
+    """The form of the ridge on the effects of one predictor's codes, shape (codes, codes): the inverse of what they are
+    taken to vary by. Of few codes each varies alone. Where there are many, of which each has few records, codes that
+    lie together (ages, incomes in bins) also vary together, so that effects shrink to those beside them and not to 0:
+    the smooth course of an effect is hardly shrunk.
+
+    >>> smoothing(2).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    if size <= MANY:
+        return np.eye(size)
+    far = np.abs(np.subtract.outer(np.arange(size), np.arange(size)))
+    return np.asarray(np.linalg.inv(np.eye(size) + np.exp(-far * NEAR / size)))
 
 
 def _said(codes: I64, size: int, seen: F64, rows: F64) -> float:

@@ -72,6 +72,23 @@ def expected(start, at, alike, b, inverse, first, rest, own):  # type: ignore[no
 
 
 @compiled
+def features(label, first, rest, exponent, place, spread, out):  # type: ignore[no-untyped-def]
+    """Into `out` (g, V, K), zeros before: by exponent, the sums over its functions r of what is expected, `first`
+    (g, R) and then `rest`, times the function of the value; and by itself each function that has a `place` (R,)."""
+    many = exponent.max() + 1
+    for g in range(len(label)):
+        own, row = spread[label[g]], out[g]
+        for r in range(len(exponent)):
+            e, a, b, c = exponent[r], first[g, r], rest[g, r], place[r]
+            for y in range(row.shape[1]):
+                f = own[y, r]
+                row[e, y] += a * f
+                row[many + e, y] += b * f
+                if c >= 0:
+                    row[c, y] = f
+
+
+@compiled
 def logit(features, m, base, beta, slope, bent):  # type: ignore[no-untyped-def]
     """Of counts m (g, K) where log p = base + sum of beta times features (g, V, K), up to a constant: the log
     likelihood, with its slope added to `slope` (V,) and minus its second derivatives to `bent` (V, V)."""

@@ -19,10 +19,9 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import minimize
 
+from confide.attack.beliefs.combined_columns import with_constant
 from confide.attack.beliefs.newton import EXACT, Patterns, minimised
-from confide.core.run.threads import one_blas_thread
 from confide.frames.columns import F64
 
 PENALTIES = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0)
@@ -34,14 +33,10 @@ TRIED, FEWEST = 30_000, 4_000
 FITTED = 4_000_000
 """Patterns times categories up to which the last fit has them all. Else it has the first of them, and its constants are
 then set so that all categories have their shares in the file."""
-ROUGH, PRECISE = 1e-6, 1e-8
-"""Relative change of the loss at which a fit ends: one that is only judged, and the last one."""
+ROUGH = 1e-5
+"""Nats per record that are left in a fit that is only judged."""
 LARGE = 5_000
-"""Patterns from which on a fit goes to the minimum itself, by Newton's method: nearly one per record, so that rounding
-would decide where steps along slopes end. With fewer patterns those end near it; among hundreds of categories that is
-smoother than the minimum, and better calibrated."""
-ENOUGH = {ROUGH: 1e-4, PRECISE: EXACT}
-"""The same for large fits: nats per record that the last step may have gained."""
+"""Patterns from which on columns stay in the order of their numbers, which hardly moves where a fit ends."""
 
 
 def coefficients(designs: Sequence[sp.csr_matrix], counts: F64, held: F64, copies: float = 1.0) -> F64:
@@ -65,38 +60,10 @@ def judged(k: int) -> int:
 
 
 def fit_coefficients(
-    design: sp.csr_matrix, counts: F64, penalty: float, start: F64 | None = None, precision: float = PRECISE,
-    patterns: Patterns | None = None,
-) -> F64:  # fmt: skip
-    """The same for one design and penalty; `patterns`: made of the design, where they are there."""
-    if len(counts) >= LARGE:
-        return minimised(patterns or design, counts, penalty, start, ENOUGH[precision])
-    x = with_constant(design)
-    p, k = x.shape[1], counts.shape[1]
-    back, rows, total = x.T.tocsr(), counts.sum(axis=1, keepdims=True), float(counts.sum())
-    seen, share = np.asarray(back @ counts), counts.sum(axis=0) / total
-    ridge = np.full((p, 1), penalty)
-    ridge[0] = 1e-8
-    # About the square roots of the curvatures: steps are then of one size in all directions.
-    scale = np.sqrt((np.asarray(back @ rows) * np.maximum(share * (1 - share), 1e-4) + ridge + 1e-3) / total)
-
-    def loss(flat: F64) -> tuple[float, F64]:
-        b = flat.reshape(p, k) / scale
-        eta = np.asarray(x @ b)
-        top = eta.max(axis=1, keepdims=True)
-        weight = np.exp(eta - top)
-        norm = weight.sum(axis=1, keepdims=True)
-        value = float((rows * (top + np.log(norm))).sum() - (b * seen).sum() + 0.5 * (ridge * b * b).sum())
-        weight *= rows / norm
-        return value / total, ((np.asarray(back @ weight) - seen + ridge * b) / (total * scale)).ravel()
-
-    if start is None:
-        start = np.zeros((p, k))
-        start[0] = np.log((counts.sum(axis=0) + 0.5) / (total + 0.5 * k))
-    with one_blas_thread():
-        options = {"maxiter": 300, "ftol": precision, "gtol": 1e-7}
-        found = minimize(loss, (start * scale).ravel(), jac=True, method="L-BFGS-B", options=options)
-    return np.asarray(found.x.reshape(p, k) / scale)
+    design: sp.csr_matrix | Patterns, counts: F64, penalty: float, start: F64 | None = None, enough: float = EXACT
+) -> F64:
+    """The same for one design and penalty, at the minimum of the loss; `enough`: see `minimised`."""
+    return minimised(design, counts, penalty, start, enough)
 
 
 def log_probabilities(design: sp.csr_matrix, b: F64) -> F64:
@@ -114,13 +81,12 @@ def _chosen(
     whole, out = counts[:many], held[:many]
     if not (whole - out).any():  # a few records, all of them held out
         return designs[0], copies * PENALTIES[0], None
-    judge = _near if len(whole) >= LARGE else _downwards
     best = -np.inf
     found: tuple[sp.csr_matrix, float, F64 | None] = (designs[0], copies * PENALTIES[-1], None)
     for design in designs:
         penalties = [copies * p for p in (PENALTIES[:1] if design.shape[1] == 0 else PENALTIES)]
         trial = _Trial(design[:many], whole - out, out)
-        value, penalty, b = judge(trial, penalties, found)
+        value, penalty, b = _near(trial, penalties, found)
         if value > best:
             best, found = value, (design, penalty, b)
     return found
@@ -135,29 +101,17 @@ class _Trial:
     out: F64
 
     @cached_property
-    def patterns(self) -> Patterns | None:
-        return Patterns.of(self.x) if len(self.counts) >= LARGE else None
+    def patterns(self) -> Patterns:
+        return Patterns.of(self.x)
 
     def fit(self, penalty: float, start: F64 | None) -> tuple[float, F64]:
         """How likely records that are held out are, and the fit."""
-        b = fit_coefficients(self.x, self.counts, penalty, start, ROUGH, self.patterns)
+        b = fit_coefficients(self.patterns, self.counts, penalty, start, ROUGH)
         return float((self.out * log_probabilities(self.x, b)).sum()), b
 
 
 Judged = tuple[float, float, F64 | None]
 """How likely the records held out are, at best, with the penalty and the fit."""
-
-
-def _downwards(trial: _Trial, penalties: Sequence[float], before: object) -> Judged:  # noqa: ARG001
-    """Penalties from the smoothest on, until one is worse than the best."""
-    best: Judged = (-np.inf, penalties[-1], None)
-    start = None
-    for penalty in penalties:
-        value, start = trial.fit(penalty, start)
-        if value < best[0] - WORSE:
-            break
-        best = max(best, (value, penalty, start), key=lambda each: each[0])
-    return best
 
 
 def _near(trial: _Trial, penalties: Sequence[float], before: tuple[sp.csr_matrix, float, F64 | None]) -> Judged:
@@ -194,17 +148,3 @@ def _with_shares(design: sp.csr_matrix, counts: F64, b: F64) -> F64:
             expected += rows[at : at + step] @ np.exp(log_probabilities(design[at : at + step], b))
         b[0] += np.log((there + 0.5) / (expected + 0.5))
     return b
-
-
-def with_constant(design: sp.csr_matrix) -> sp.csr_matrix:
-    """Indicators with a column of ones before them, columns of each row in rising order: rounding, and with it where a
-    fit ends, hangs on the order."""
-    n = design.shape[0]
-    start = design.indptr + np.arange(n + 1, dtype=design.indptr.dtype)
-    rest = np.ones(len(design.indices) + n, dtype=bool)
-    rest[start[:-1]] = False
-    at, values = np.zeros(len(rest), dtype=design.indices.dtype), np.ones(len(rest))
-    at[rest], values[rest] = design.indices + 1, design.data
-    out = sp.csr_matrix((values, at, start), shape=(n, design.shape[1] + 1))
-    out.sort_indices()
-    return out

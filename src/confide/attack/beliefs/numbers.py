@@ -116,7 +116,10 @@ def fit_numbers(
 def _binned(about: Reference, i: int, v: str) -> tuple[BinnedBelief, tuple[I64, F64]]:
     column = about.met[i][v]
     rows = np.flatnonzero(~column.missing)
-    return BinnedBelief.fit(about.cells.design, about.cell, about.of, about.classes.size, column.values[rows], rows)
+    weight = None if about.weight is None else about.weight[rows]
+    return BinnedBelief.fit(
+        about.cells.design, about.cell, about.of, about.classes.size, column.values[rows], rows, weight
+    )
 
 
 def _belief(about: Reference, i: int, v: str, like: Likelihood) -> tuple[NumberBelief, Fitted | None]:

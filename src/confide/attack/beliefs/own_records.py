@@ -8,7 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from confide.attack.beliefs import pattern_sums
-from confide.attack.beliefs.multinomial import FITTED, with_constant
+from confide.attack.beliefs.combined_columns import with_constant
+from confide.attack.beliefs.multinomial import FITTED
 from confide.core.run.memory import remembered
 from confide.core.run.threads import one_blas_thread
 from confide.frames.columns import F64, I64
@@ -75,16 +76,16 @@ def _leverages(x: sp.csr_matrix, rows: F64, p: F64, ridge: F64, seen: Sequence[I
         yield from (np.asarray(x[mine] @ (1 / held[:, i])) for i, mine in enumerate(seen))
         return
     start, at = x.indptr.astype(np.int64), x.indices.astype(np.int64)
-    h = np.zeros((1, x.shape[1], x.shape[1], p.shape[1]))
-    pattern_sums.blocks(0, p.shape[1], start, np.zeros_like(at), at, rows, np.ascontiguousarray(p), h)
+    h, w = np.zeros((1, x.shape[1], x.shape[1], p.shape[1])), np.ascontiguousarray(rows[:, None] * p * (1 - p))
+    pattern_sums.blocks(0, p.shape[1], start, np.zeros_like(at), at, w, h)
     for i, mine in enumerate(seen):
         below = np.ascontiguousarray(h[0, :, :, i])
         with one_blas_thread():
-            inverse = _inverse(below + np.diag(ridge))
+            inverse = inverse_below(below + np.diag(ridge))
         yield pattern_sums.quadratic(start, at, inverse, mine)
 
 
-def _inverse(lower: F64) -> F64:
+def inverse_below(lower: F64) -> F64:
     """Of a symmetric matrix, given on and below the diagonal: the same of its inverse, which is positive."""
     from scipy.linalg.lapack import dpotrf, dpotri
 

@@ -82,7 +82,7 @@ def normalised(first, last, start, at, rows, top, p, slope):  # type: ignore[no-
 def curved(first, last, start, at, rows, p, v, out):  # type: ignore[no-untyped-def]
     """Adds the second derivatives times v to `out` (columns, K): X' n (diag p - p p') X v."""
     k = p.shape[1]
-    u = np.empty(k, dtype=np.float32)
+    u = np.empty(k, dtype=p.dtype)
     for g in range(first, last):
         for i in range(k):
             u[i] = 0.0
@@ -102,21 +102,58 @@ def curved(first, last, start, at, rows, p, v, out):  # type: ignore[no-untyped-
 
 
 @compiled
-def blocks(first, last, start, block, place, rows, p, out):  # type: ignore[no-untyped-def]
-    """Adds X' n p_k (1 - p_k) X of categories first..last-1 to `out` (blocks, columns, columns, K), on and below the
-    diagonal; columns are given by their `block` and their `place` in it, in rising order."""
-    many = last - first
-    w = np.empty(many)
-    for g in range(len(rows)):
-        for i in range(many):
-            w[i] = rows[g] * p[g, first + i] * (1.0 - p[g, first + i])
+def blocks(first, last, start, block, place, w, out):  # type: ignore[no-untyped-def]
+    """Adds X' w_k X of categories first..last-1 to `out` (blocks, columns, columns, K), on and below the diagonal;
+    columns are given by their `block` and their `place` in it, in rising order."""
+    for g in range(len(w)):
+        own = w[g]
         for a in range(start[g], start[g + 1]):
             for b in range(a, start[g] - 1, -1):
                 if block[b] != block[a]:
                     break
                 into = out[block[a], place[a], place[b]]
-                for i in range(many):
-                    into[first + i] += w[i]
+                for i in range(first, last):
+                    into[i] += own[i]
+
+
+@compiled
+def crossed(k, start, at, others, beside, w, out):  # type: ignore[no-untyped-def]
+    """Adds X' w_k Z to `out` (columns of x, columns of z): pattern g has the columns `at[start[g] : start[g + 1]]` of
+    x and `beside[others[g] : others[g + 1]]` of z."""
+    for g in range(len(w)):
+        own = np.float32(w[g, k])
+        for a in range(start[g], start[g + 1]):
+            into = out[at[a]]
+            for b in range(others[g], others[g + 1]):
+                into[beside[b]] += own
+
+
+@compiled
+def curvatures(start, at, rows, p, q, out):  # type: ignore[no-untyped-def]
+    """Adds X' Q n (diag p - p p') Q' X to `out` (columns m, columns m), on and below the diagonal, columns in rising
+    order; `q`: `whole_newton.balanced_basis`, (m, K)."""
+    m, k = q.shape
+    w, mean = np.empty((m, m)), np.empty(m)
+    for g in range(len(rows)):
+        if rows[g] == 0.0:
+            continue
+        for i in range(m):
+            mean[i] = 0.0
+            for z in range(k):
+                mean[i] += q[i, z] * p[g, z]
+        for i in range(m):
+            for j in range(i + 1):
+                total = 0.0
+                for z in range(j + 2):  # row j of q is 0 from there on
+                    total += q[i, z] * q[j, z] * p[g, z]
+                w[i, j] = rows[g] * (total - mean[i] * mean[j])
+                w[j, i] = w[i, j]
+        for a in range(start[g], start[g + 1]):
+            for b in range(start[g], a + 1):
+                for i in range(m):
+                    into = out[at[a] * m + i]
+                    for j in range(m):
+                        into[at[b] * m + j] += w[i, j]
 
 
 @compiled

@@ -27,6 +27,8 @@ PENALTY = 1.0
 """Ridge on the coefficients, in units of one record."""
 ROUNDS, ENOUGH = 200, 1e-5
 """Rounds at most, and the change of mu and tau at which they stop."""
+PART = 2**16
+"""Rows that are looked at together, so that what is computed of them stays small."""
 NARROWEST = 1e-3
 """The least tau."""
 
@@ -73,11 +75,18 @@ def plain_fit(rows: Rows, score: F64) -> tuple[F64, float, F64]:
 
 def interval_fit(rows: Rows, low: F64, high: F64, beta: F64, tau: float) -> tuple[F64, float]:
     """Coefficients and tau for scores known to lie between low and high, from a first guess."""
+    mean, spread = np.empty(len(low)), np.empty(len(low))
+    parts = [slice(at, at + PART) for at in range(0, len(low), PART)]
     for _ in range(ROUNDS):
-        mean, variance = _between(low, high, rows.predict(beta), tau)
+        mu = rows.each @ beta
+        for some in parts:
+            mean[some], spread[some] = _between(low[some], high[some], mu[rows.of[some]], tau)
         last, was = beta, tau
         beta = rows.solve(mean)
-        tau = _tau((mean - rows.predict(beta)) ** 2 + variance, rows.weight)
+        mu = rows.each @ beta
+        for some in parts:
+            spread[some] += (mean[some] - mu[rows.of[some]]) ** 2
+        tau = _tau(spread, rows.weight)
         if abs(tau - was) < ENOUGH and np.abs(beta - last).max() < ENOUGH:
             break
     return beta, tau

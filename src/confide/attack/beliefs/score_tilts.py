@@ -24,6 +24,7 @@ from confide.attack.beliefs.class_model import log_given_classes
 from confide.attack.beliefs.held_out import Held
 from confide.attack.beliefs.regressions import FEWEST, SPIKE
 from confide.attack.beliefs.score_fit import PENALTY
+from confide.attack.beliefs.tilted_sums import log_tilted_sums
 from confide.core.run.threads import one_blas_thread
 from confide.frames.columns import F64, I64
 from confide.frames.distinct import Distinct
@@ -119,7 +120,7 @@ def _inverse(covariance: F64) -> F64:
     return np.asarray(np.linalg.inv(wide + SMALL * np.eye(len(wide))))
 
 
-def log_norms(log_n: F64, scores: F64, of: I64, tilts: Tilts, at_once: int = 1_000_000) -> F64:
+def log_norms(log_n: F64, scores: F64, of: I64, tilts: Tilts) -> F64:
     """log of the sum of masses of each pattern in every cell and class, shape (P, cells, K)."""
     many, d, cells, k = tilts.mu.shape
     out = np.full((many, cells * k), -np.inf)
@@ -130,9 +131,5 @@ def log_norms(log_n: F64, scores: F64, of: I64, tilts: Tilts, at_once: int = 1_0
         s, precision, mu = scores[:, mine], tilts.precision[p], tilts.mu[p].reshape(d, -1)
         base = log_n[mine] - 0.5 * np.einsum("ig,ij,jg->g", s, precision, s)
         slope, own = precision @ mu, -0.5 * np.einsum("ic,ij,jc->c", mu, precision, mu)
-        step = max(at_once // len(mine), 1)
-        for at in range(0, cells * k, step):
-            each = slope[:, at : at + step].T @ s + base
-            top = each.max(axis=1)
-            out[p, at : at + step] = top + np.log(np.exp(each - top[:, None]).sum(axis=1)) + own[at : at + step]
+        out[p] = log_tilted_sums(base, s, slope) + own
     return out.reshape(many, cells, k)

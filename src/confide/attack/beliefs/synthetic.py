@@ -48,13 +48,14 @@ class BinnedBelief:
 
     @classmethod
     def fit(
-        cls, design: sp.csr_matrix, cell: I64, classes: I64, k: int, y: F64, rows: I64
+        cls, design: sp.csr_matrix, cell: I64, classes: I64, k: int, y: F64, rows: I64, weight: F64 | None = None
     ) -> tuple[BinnedBelief, tuple[I64, F64]]:
-        """Fit on the reference rows given, whose values are y; and those rows with their scores."""
-        cuts = _cuts(y)
+        """Fit on the reference rows given, whose values are y, and which stand for so many; and those rows with their
+        scores."""
+        cuts = _cuts(y, weight)
         made = cls(cuts, *_products(
             *scores_given_classes(design, cell[rows], classes[rows], k, np.searchsorted(cuts, y, side="right"),
-                                  len(cuts) + 1, PENALTY)
+                                  len(cuts) + 1, PENALTY, weight)
         ))  # fmt: skip
         return made, (rows, made.at(y, cell[rows], classes[rows])[1])
 
@@ -116,11 +117,13 @@ def log_values(parts: Sequence[tuple[BinnedBelief, F64]], cell: I64, r: F64 | No
     return out
 
 
-def _cuts(y: F64) -> F64:
+def _cuts(y: F64, weight: F64 | None = None) -> F64:
     """Where bins begin: common values stand alone, the rest is shared out evenly."""
-    values, count = np.unique(y, return_counts=True)
-    common = values[count >= max(COMMON * len(y), 2)]
-    even = np.sort(y)[(np.arange(1, BINS) * len(y)) // BINS]
+    values, of = np.unique(y, return_inverse=True)
+    count = np.bincount(of, weight)
+    n = int(count.sum())
+    common = values[count >= max(COMMON * n, 2)]
+    even = values[np.searchsorted(np.cumsum(count), (np.arange(1, BINS) * n) // BINS, side="right")]
     after = values[np.minimum(np.searchsorted(values, common, side="right"), len(values) - 1)]
     cuts = np.unique(np.concatenate([even, common, after]))
     return np.asarray(cuts[cuts > values[0]])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from confide.frames.columns import F64, I64, Bools
+from confide.frames.distinct import Distinct
 
 
 def grouped(value: I64, label: I64, ordered: bool, weight: F64 | None, most: int) -> I64:
@@ -49,5 +50,5 @@ def _common(n: F64, most: int) -> I64:
 def several(label: I64, group: I64) -> Bools:
     """Of each record, whether its label has several groups of values behind it; of a label that no released record has
     (-1), nothing is to be told apart."""
-    pairs = np.unique(np.stack([label, group]), axis=1)
-    return np.asarray((np.bincount(pairs[0] + 1, minlength=1)[label + 1] > 1) & (label >= 0))
+    pairs = Distinct.rows([label, group], len(label))
+    return np.asarray((np.bincount(label[pairs.first] + 1, minlength=1)[label + 1] > 1) & (label >= 0))

@@ -133,7 +133,7 @@ def judged(
     if isinstance(u.like, Table):
         seen = case.intruder.beliefs == "released"
         own = reference[v] if seen else case.compiled.way(v).after.image(reference[v])
-        return JudgedCategory(i, v), table_columns(own, case.released[v]), int(u.like.log_p.shape[1])
+        return JudgedCategory(i, v), table_columns(own, case.codebook(v)), int(u.like.log_p.shape[1])
     error = _error(u, v)
     if error is None:
         return _known_number(i, u, v, reference, weight, most, most)

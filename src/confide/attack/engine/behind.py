@@ -15,69 +15,49 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import polars as pl
 
-from confide.attack.beliefs.behind_labels import log_behind
 from confide.attack.beliefs.cells import Cells
 from confide.attack.beliefs.held_out import digests
 from confide.attack.beliefs.label_regressions import FOLDS, Counted
 from confide.attack.beliefs.values_behind import grouped, several
-from confide.attack.engine.fit import Fit, helper
-from confide.attack.evidence.case import Case
-from confide.attack.evidence.gather import Certain, Knowledge, Uncertain
-from confide.frames.columns import F64, I64, Records, combine
+from confide.attack.engine.blocks import blocks
+from confide.attack.engine.fit import helper
+from confide.attack.evidence.case import Case, set_aside
+from confide.attack.evidence.gather import Certain, Knowledge
+from confide.frames.columns import I64, Column, Records, combine
 from confide.frames.distinct import Distinct
-from confide.protect.likelihoods.table import Table
 from confide.protect.shared.category_codes import level_codes
 
+PART = "\x00part"
+"""The variable of targets that says without which part of the people something is believed of them."""
 MOST = 64
 """Values, alone or joint, that are told apart behind one label."""
 FEWER = (64, 24, 12, 8, 6, 4)
 """Of each variable, until their joint values are few enough; the last with as many variables as MOST allows."""
 
 
-def with_values_behind(
-    case: Case, knowledge: Knowledge, fitted: Fit, targets: Records, part: I64 | None
-) -> tuple[Knowledge, Fit, F64 | None]:
-    """The same with that step; and the log of the denominator for each target, None where nothing depends on it.
-
-    `part`: of each target, as `people_in_parts` says; None where nobody asked.
-    """
-    names = coarser(case, fitted.knows)
-    if part is None or not names or not knowledge.helpers:
-        return knowledge, fitted, None
-    values = Values.of(case, knowledge.certain, names)
-    if values is None:
-        return knowledge, fitted, None
-    asked, of = np.unique(part, return_inverse=True)
-    counted, column = values.counted(Given.of_records(case, knowledge))
-    log_p = log_behind(counted, tuple(asked.tolist()))
-    if not len(log_p):
-        return knowledge, fitted, None
-    local = values.rows(targets)
-    row = np.where(local < values.k, of * values.k + local, len(asked) * values.k)
-    table = Table(
-        column, np.pad(log_p.reshape(-1, log_p.shape[2]), ((0, 1), (1, 0))),
-        lambda records: row if records.n == len(row) else row[records.rows],
-    )  # fmt: skip
-    name = f"{' + '.join(values.names)} by what else is shown"
-    more = Uncertain((name,), (True,), table, None, lambda records: records, direct=True, once=True, behind=True)
-    fitted = replace(
-        fitted, numeric=(*fitted.numeric, False), whole="what goes with known values is learnt from the whole file"
-    )
-    log_absent = None
-    if case.intruder.membership != "certain":
-        log_absent = values.log_large(Given.of_targets(case, knowledge.certain, targets), local, asked, of)
-    return replace(knowledge, uncertain=(*knowledge.uncertain, more)), fitted, log_absent
-
-
 def people_in_parts(case: Case) -> I64 | None:
     """The part of every row of the original file, by all that it holds, so that a belief about somebody can rest on the
     others; None where no belief does."""
+    return part_of_rows(case.original) if parts_are_asked(case) else None
+
+
+def part_of_rows(records: Records) -> I64:
+    """The part of people, by all that is held of them."""
+    return (digests(records) % np.uint64(FOLDS)).astype(np.int64)
+
+
+def with_parts(records: Records, part: I64) -> Records:
+    """The same people, with the part of each as one more variable."""
+    return records.replaced([Column(PART, "categorical", part, pl.Int64(), tuple(range(FOLDS + 1)))])
+
+
+def parts_are_asked(case: Case) -> bool:
+    """Whether some belief about somebody rests on the others."""
     known = {*case.intruder.knows, *case.intruder.between}
     shown = any(v not in known and case.compiled.way(v).random is None for v in case.released)
-    if not shown or not coarser(case, tuple(case.intruder.knows)):
-        return None
-    return (digests(case.original) % np.uint64(FOLDS)).astype(np.int64)
+    return shown and bool(coarser(case, tuple(case.intruder.knows)))
 
 
 def coarser(case: Case, knows: Sequence[str]) -> list[str]:
@@ -126,12 +106,14 @@ class Given:
 class Values:
     """Values behind labels, of some variables together. `group`: by variable, that of each code of its values, -1 for
     none. `joint`: (variables, joint groups), of which each is the `local`-th behind its label, out of at most `k`.
-    `label`, `value`: of every row of the reference, -1 where there is but one value behind its label. `ranks`:
-    (variables, labels, k) the group of each variable in each joint one, counted inside its label; `ordered`: numbers.
+    `codebooks`: what codes refer to. `label`, `value`: of every row of the reference, -1 where there is but one value
+    behind its label. `ranks`: (variables, labels, k) the group of each variable in each joint one, counted inside its
+    label; `ordered`: numbers.
     """
 
-    case: Case
+    file: Case
     names: tuple[str, ...]
+    codebooks: tuple[Column, ...]
     group: tuple[I64, ...]
     joint: I64
     local: I64
@@ -165,7 +147,7 @@ class Values:
         return self._local(self._groups(records))
 
     def _groups(self, records: Records) -> list[I64]:
-        codes = [level_codes(records[v], self.case.original[v])[0] for v in self.names]
+        codes = [level_codes(records[v], z)[0] for v, z in zip(self.names, self.codebooks, strict=True)]
         return [np.where(c >= 0, g[np.minimum(c, len(g) - 1)], -1) for c, g in zip(codes, self.group, strict=True)]
 
     def _local(self, groups: Sequence[I64]) -> I64:
@@ -178,24 +160,9 @@ class Values:
         at = order[np.clip(np.searchsorted(whole[:many], whole[many:], sorter=order), 0, many - 1)]
         return np.where(whole[at] == whole[many:], self.local[at], self.k)
 
-    def log_large(self, given: Given, local: I64, asked: I64, of: I64) -> F64:
-        """log Pr(what is known given all certain labels) of each target, who is what is asked about; 0 where nothing is
-        to be told apart. `local`: as `rows` says; `asked`, `of`: the parts asked for, and which of them is each one's.
-        """
-        counted, column = self.counted(given)
-        log_p = log_behind(counted, tuple(asked.tolist()))
-        if not len(log_p):
-            with np.errstate(divide="ignore"):
-                log_p = np.log(counted.share())[counted.label].T[None].repeat(len(asked), axis=0)
-        there = (local < self.k) & (column > 0)
-        found = np.zeros(len(local))
-        found[there] = log_p[of[there], local[there], column[there] - 1]
-        return np.where(np.isfinite(found), found, 0.0)
-
-    def counted(self, given: Given) -> tuple[Counted, I64]:
-        """Patterns whose label has several values behind it; and of each row asked about which of them it has, counted
-        from 1, 0 for none."""
-        n, case = self.case.original.n, self.case
+    def counted(self, given: Given) -> tuple[Counted, Placing]:
+        """Patterns whose label has several values behind it; and which of them any row has."""
+        n, case = self.file.original.n, self.file
         lengths = [n, given.many]
         cells, both = Cells.fit([given.reference, given.asked], given.sizes, lengths, case.original_count)
         cell = np.concatenate(both)
@@ -218,7 +185,15 @@ class Values:
             self.value[rows][pairs.first], part[pairs.first], pairs.count, self.ranks, self.ordered,
             given.certain,
         )  # fmt: skip
-        return counted, place[patterns.of[n:]]
+        mine = tuple(i for i, v in enumerate(given.names) if v in self.names and i < given.certain)
+        joint = Distinct.rows([given.reference[i] for i in mine], n)
+        keys = tuple(given.reference[i][joint.first] for i in mine)
+        return counted, Placing(cells, mine, keys, self.label[joint.first], of[inside], cell[patterns.first[inside]])
+
+    def without_rows(self) -> Values:
+        """The same without what is as long as the file."""
+        nobody = np.zeros(0, dtype=np.int64)
+        return replace(self, file=set_aside(self.file), label=nobody, value=nobody)
 
     def _label_of(self, given: Given) -> I64:
         """The joint label of the rows asked about, as reference rows have them; -1 where one value is behind it."""
@@ -230,6 +205,35 @@ class Values:
         known = np.full(int(of.max(initial=-1)) + 1, -1)
         known[of[: len(self.label)]] = self.label
         return known[of[len(self.label) :]]
+
+
+@dataclass(frozen=True, eq=False)
+class Placing:
+    """Which pattern a row has, by its codes: `mine` of them make its joint label, `keys`, whose number is `number`, -1
+    where one value is behind it. `label`, `cell`: of each pattern."""
+
+    cells: Cells
+    mine: tuple[int, ...]
+    keys: tuple[I64, ...]
+    number: I64
+    label: I64
+    cell: I64
+
+    def of(self, codes: Sequence[I64], n: int) -> I64:
+        """Of n rows, counted from 1, 0 for none."""
+        label = _looked_up(self.keys, self.number, [codes[i] for i in self.mine], n, -1)
+        if not self.mine:
+            label = np.zeros(n, dtype=np.int64)
+        at = self.cells.place(codes, n)
+        return _looked_up([self.label, self.cell], 1 + np.arange(len(self.label)), [label, at], n, 0)
+
+
+def _looked_up(keys: Sequence[I64], values: I64, asked: Sequence[I64], n: int, none: int) -> I64:
+    """Of n rows the value that goes with their codes."""
+    mine, at, number = blocks([k + 1 for k in keys], [a + 1 for a in asked], len(values), n)
+    table = np.full(max(number, 1), none)
+    table[mine] = values
+    return np.where(at >= 0, table[np.maximum(at, 0)], none)
 
 
 def _joint(
@@ -260,8 +264,9 @@ def _joint(
         ranks[v, number[of[inside]], local[inside]] = (g[both.first] - first[of])[inside]
     local = np.where(inside, local, k)
     return Values(
-        case, tuple(behind), tuple(group), np.stack([m[both.first] for m in mine]), local, number[label.of],
-        local[both.of], ranks, tuple(case.original[v].kind == "numeric" for v in behind),
+        case, tuple(behind), tuple(case.original[v].codebook() for v in behind), tuple(group),
+        np.stack([m[both.first] for m in mine]), local, number[label.of], local[both.of], ranks,
+        tuple(case.original[v].kind == "numeric" for v in behind),
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from confide.attack.beliefs.score_tilts import Predictors
 from confide.attack.beliefs.synthetic import correlation
 from confide.attack.engine.absence import Absence, fit_absence
 from confide.attack.evidence.case import Case, needs_whole, set_aside
-from confide.attack.evidence.gather import Knowledge, Uncertain
+from confide.attack.evidence.gather import Knowledge, Uncertain, gather
 from confide.attack.intruder import Uniform
 from confide.core.errors import InputError
 from confide.frames.columns import F64, I64, Column, Records, codes_in
@@ -53,6 +53,16 @@ class Believed:
     compared: bool = True
 
 
+class More(Protocol):
+    """A step in play that hangs on what is believed of targets and records: made for rows of any part. It pickles."""
+
+    def joined(self, case: Case, knowledge: Knowledge, fit: Fit, targets: Records) -> Knowledge:
+        """What is known, with that step, of these targets and of the case's released rows."""
+
+    def log_absent(self, knowledge: Knowledge, targets: Records) -> F64 | float:
+        """log of what targets' weights are divided by beside absence."""
+
+
 @dataclass(frozen=True, eq=False)
 class Fit:
     """One pattern of knowledge, fitted. `case`: the setting, without rows where parts can be attacked by themselves.
@@ -63,7 +73,7 @@ class Fit:
     `whole_absence`: also of what is known of altered variables. `scales`:
     spreads of numbers that a naive intruder compares. `sharpest`: positions of known numbers with errors of
     unknown size, those that tell records apart best first. `whole`: why the file must stay together, empty if it need
-    not.
+    not. `more`: steps in play that are made of beliefs, after those that evidence gives.
     """
 
     case: Case
@@ -79,6 +89,14 @@ class Fit:
     whole: str
     absence: Absence | None = None
     whole_absence: bool = False
+    more: tuple[More, ...] = ()
+
+    def knowledge(self, case: Case, targets: Records) -> Knowledge:
+        """All that is known of some targets, and of the released rows of a part: the case with these."""
+        found = gather(case, self.knows, self.between)
+        for step in self.more:
+            found = step.joined(case, found, self, targets)
+        return found
 
     def __repr__(self) -> str:
         b = self.believed
@@ -117,7 +135,7 @@ def aside(case: Case, knowledge: Knowledge, targets: Records) -> Fit:
     """A fit for some of the steps in play, of which all is known: for part A alone."""
     numeric = tuple(is_number(u, case) for u in knowledge.uncertain)
     believed = _believe(case, knowledge, numeric, targets)
-    return Fit(case, (), {}, numeric, True, False, False, believed, {}, (), "a part of another fit")
+    return Fit(set_aside(case), (), {}, numeric, True, False, False, believed, {}, (), "a part of another fit")
 
 
 def _spread(column: Column) -> float:

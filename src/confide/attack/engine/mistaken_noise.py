@@ -11,7 +11,8 @@ with :math:`\hat y = (x s^2 + z e^2)/(s^2 + e^2)` and :math:`\rho^2 = s^2 e^2/(s
 .. math:: \Pr(z \mid x, c) = \frac{N(z;\ x, s^2 + e^2)}{\Pr(x \mid c)}\, h_c(\hat y), \qquad
     h_c(\hat y) = \sum_g \frac{\Pr(y_g \mid c)}{\mathrm{allowed}(y_g)} N(\hat y;\ y_g, \rho^2)
 
-and log h is tabulated in steps of a quarter of :math:`\rho` and interpolated by cubics, to about 1e-4.
+and log h is tabulated in steps of a quarter of :math:`\rho`, from 0 in both directions, and interpolated by cubics, to
+about 1e-4. Which of both it is depends on the two files alone, so that any part of them gets the same numbers.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from scipy.special import logsumexp
 from confide.attack.beliefs.regressions import NumberBelief
 from confide.attack.engine.fit import Fit
 from confide.attack.evidence.case import Case
-from confide.attack.evidence.gather import Knowledge, Uncertain
+from confide.attack.evidence.gather import Knowledge, Uncertain, step_evidence
 from confide.core.errors import InputError
 from confide.frames.columns import F64, I64, Bools, Records
 from confide.frames.distinct import Distinct
@@ -42,23 +43,69 @@ TOGETHER = 2_000_000
 """Pairs of a known and a believed value in one go."""
 
 
-def with_mistaken_noise(case: Case, knowledge: Knowledge, fitted: Fit, targets: Records) -> tuple[Knowledge, Fit]:
-    """The same with likelihoods of noisy numbers that the intruder may have wrong, given what is believed of them."""
+def with_mistaken_noise(case: Case, knowledge: Knowledge, fitted: Fit, targets: Records) -> Fit:  # noqa: ARG001
+    """The same with steps of noisy numbers that the intruder may have wrong, given what is believed of them."""
     if not fitted.needs_belief:
-        return knowledge, fitted
-    steps, more = list(knowledge.uncertain), []
-    labels = [c.of(targets) for c in knowledge.certain]
-    for n in fitted.believed.numbers_t:
-        u = steps[n.item]
-        if u.off is None or n.belief is None:
-            continue
-        about = _About.of(fitted, n.belief, u, targets, fitted.believed.cells.place(labels, targets.n), knowledge)
+        return fitted
+    believed = [(i, n) for i, n in enumerate(fitted.believed.numbers_t) if n.belief is not None]
+    steps = [(i, knowledge.uncertain[n.item]) for i, n in believed]
+    more = [MistakenNoise.of(case, knowledge, fitted, i, u) for i, u in steps if u.off is not None]
+    return replace(fitted, numeric=(*fitted.numeric, *(False for _ in more)), more=(*fitted.more, *more))
+
+
+@dataclass(frozen=True, eq=False)
+class MistakenNoise:
+    """Of the `number`-th believed in: whether it is a table, and the mean square of the width of released cells."""
+
+    number: int
+    table: bool
+    width2: float
+
+    @classmethod
+    def of(cls, case: Case, knowledge: Knowledge, fitted: Fit, number: int, u: Uncertain) -> MistakenNoise:
+        """By the different values that both files have."""
+        (v,) = u.variables
+        seen = case.view().counted((v,))
+        whole = replace(case, released=seen.records, count=seen.count, tables={})
+        at = case.compiled.way(v).random
+        assert at is not None
+        like = step_evidence(whole, at, case.intruder.levels[0], whole.view(fitted.knows), (v,)).likelihood
+        assert isinstance(like, Normal)
+        known = [c.of(case.original) for c in knowledge.certain]
+        known += [
+            c.values for i, step in enumerate(knowledge.uncertain) if not fitted.numeric[i] and not step.direct
+            for c in step.met(case.original.select(step.variables_known)).values()
+        ]  # fmt: skip
+        rows = len(Distinct.rows([*known, u.met(case.original.select([v]))[v].values], case.original.n))
+        size = rows * len(Distinct.rows([like.low, like.high, like.inside], seen.records.n))
+        belief = fitted.believed.numbers_t[number].belief
+        assert belief is not None
+        table = size <= LARGEST and size * len(belief.nodes.values) <= WORK
+        if not table and like.slope:
+            raise InputError(
+                f'errors: "{v}" has noise that grows with the value, and too many values for mistakes '
+                "about it; round it, or leave it out of errors."
+            )
+        wide = (like.high - like.low)[like.inside]
+        return cls(number, table, float(np.average(wide**2, weights=seen.counts[like.inside])) if len(wide) else 0.0)
+
+    def log_absent(self, knowledge: Knowledge, targets: Records) -> float:  # noqa: ARG002
+        """See `More`: nothing of its own."""
+        return 0.0
+
+    def joined(self, case: Case, knowledge: Knowledge, fit: Fit, targets: Records) -> Knowledge:
+        """See `More`."""
+        n = fit.believed.numbers_t[self.number]
+        u = knowledge.uncertain[n.item]
+        assert u.off is not None
+        assert n.belief is not None
+        cell = fit.believed.cells.place([c.of(targets) for c in knowledge.certain], targets.n)
+        about = _About.of(fit, n.belief, u, targets, cell, knowledge)
+        like = about.table(case.released.n) if self.table else about.curves(self.width2)
+        steps = list(knowledge.uncertain)
         steps[n.item] = replace(u, like=_Flat(u.off.like, case.released.n))
-        more.append(Uncertain((u.variables[0],), (True,), about.likelihood(case), None, u.met, direct=True))
-    if not more:
-        return knowledge, fitted
-    numeric = (*fitted.numeric, *(False for _ in more))
-    return replace(knowledge, uncertain=(*steps, *more)), replace(fitted, numeric=numeric)
+        more = Uncertain((u.variables[0],), (True,), like, None, u.met, direct=True)
+        return replace(knowledge, uncertain=(*steps, more))
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +143,6 @@ class _About:
     weight: F64
     like: Normal
     sd: float
-    variable: str
 
     @classmethod
     def of(
@@ -119,22 +165,13 @@ class _About:
             p = belief.law.mass(belief.nodes, every, np.full(len(every), cell[t])) @ np.exp(log_k - logsumexp(log_k))
             weight[c] = p / p.sum()
         x = np.where(inside, met[u.variables[0]].values, np.nan)
-        return cls(x, alike.of, nodes, weight, u.off.like, u.off.sd, u.variables[0])
+        return cls(x, alike.of, nodes, weight, u.off.like, u.off.sd)
 
-    def likelihood(self, case: Case) -> Likelihood:
-        """As a table, or by curves where it would be too large."""
+    def table(self, n: int) -> Table:
+        """One row for all targets that are alike, one column for all of n records."""
         like, there = self.like, ~np.isnan(self.x)
         rows = Distinct.rows([self.curve, np.where(there, self.x, np.inf)], len(self.x))
-        columns = Distinct.rows([like.low, like.high, like.inside], case.released.n)
-        size = len(rows) * len(columns)
-        if size <= LARGEST and size * len(self.nodes) <= WORK:
-            return self._table(rows, columns)
-        if like.slope:
-            raise InputError(
-                f'errors: "{self.variable}" has noise that grows with the value, and too many values for mistakes '
-                "about it; round it, or leave it out of errors."
-            )
-        return self._curves()
+        return self._table(rows, Distinct.rows([like.low, like.high, like.inside], n))
 
     def _log_error(self, x: F64, curve: I64) -> F64:
         """log of belief times density of the mistake, shape (n, G)."""
@@ -161,17 +198,15 @@ class _About:
         out[:, ~z["inside"]] = np.where(altered, -np.inf, 0.0)[:, None]
         return Table(columns.of, out, lambda _: rows.of)
 
-    def _curves(self) -> Curves:
+    def curves(self, width2: float) -> Curves:
+        """By normal curves; `width2`: of released cells."""
         like = self.like
-        wide = (like.high - like.low)[like.inside]
-        s2 = like.sd**2 + float(np.mean(wide**2)) / 12 if len(wide) else like.sd**2
-        e2 = self.sd**2
+        s2, e2 = like.sd**2 + width2 / 12, self.sd**2
         rho = np.sqrt(s2 * e2 / (s2 + e2))
         middle = np.where(like.inside, 0.5 * (like.low + like.high), 0.0)
-        ends = [self.nodes[0], self.nodes[-1], np.nanmin(self.x), np.nanmax(self.x)]
-        ends += [middle[like.inside].min(), middle[like.inside].max()] if like.inside.any() else []
+        ends = np.concatenate([self.nodes[[0, -1]], self.x[~np.isnan(self.x)], middle[like.inside]])
         step = rho / PER_RHO
-        grid = np.arange(min(ends) - 2 * step, max(ends) + 3 * step, step)
+        grid = np.arange(np.floor(ends.min() / step) - 2, np.ceil(ends.max() / step) + 3) * step
         table = _log_curves(grid, self.nodes, self.weight * np.exp(-like.log_allowed(self.nodes)), rho)
         log_x = np.zeros(len(self.x))
         there = np.flatnonzero(~np.isnan(self.x))
@@ -190,7 +225,7 @@ def _nodes(like: Normal, values: F64) -> Columns:
 def _log_curves(grid: F64, nodes: F64, weight: F64, rho: float) -> F64:
     """log h on the grid, shape (curves, grid); where nothing believed is near, by the nearest alone."""
     out = np.empty((len(weight), len(grid)))
-    reach, most = 12 * rho, max(TOGETHER // len(nodes), 1)
+    reach, most = 38 * rho, max(TOGETHER // len(nodes), 1)
     for i in range(0, len(grid), most):
         part = grid[i : i + most]
         a, b = np.searchsorted(nodes, [part[0] - reach, part[-1] + reach])

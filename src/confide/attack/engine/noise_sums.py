@@ -63,7 +63,7 @@ def _integrals(low: F64, high: F64, at: I64, believed: Nodes) -> F64:
         if grid is None:
             kernels.log_node_sums(*given, *node_room(len(believed.nodes), classes), part[a:b])
         else:
-            room = np.empty(len(believed.nodes)), np.empty(grid.mass.shape[1])
+            room = np.empty(len(believed.nodes)), *np.empty((2, grid.mass.shape[1]))
             kernels.log_node_sums_between(*given, grid, *room, part[a:b])
 
     pieces = [(a, min(a + PIECE, len(order))) for a in range(0, len(order), PIECE)]

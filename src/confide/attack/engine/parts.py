@@ -10,7 +10,6 @@ from confide.attack.engine.fit import Fit
 from confide.attack.engine.kernel_plan import KernelPlan, Units
 from confide.attack.engine.loops import Outcome, carry_out
 from confide.attack.engine.scene import Scene, TargetSide
-from confide.attack.evidence.gather import gather
 from confide.core.errors import InputError
 from confide.frames.columns import F64, I64, Records
 
@@ -26,7 +25,7 @@ def attack_part(
     if fit.whole:
         raise InputError(f"This attack cannot be made in parts: {fit.whole}.")
     case = replace(fit.case, released=records, count=count)
-    knowledge = gather(case, fit.knows, fit.between)
+    knowledge = fit.knowledge(case, targets)
     scene = Scene.place(case, knowledge, fit, TargetSide.of(knowledge, fit, targets))
     units = Units(np.arange(targets.n), own, np.ones(targets.n))
     return carry_out(KernelPlan.of(scene, units), units, threads, lambda _: None)

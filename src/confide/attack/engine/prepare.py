@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confide.attack.engine.behind import people_in_parts, with_values_behind
+from confide.attack.engine.behind import people_in_parts, with_parts
+from confide.attack.engine.behind_step import with_values_behind
 from confide.attack.engine.fit import Fit, fit
 from confide.attack.engine.kernel_plan import Units
-from confide.attack.engine.link import linked
+from confide.attack.engine.link import with_link
 from confide.attack.engine.membership import population_records, released_weights
 from confide.attack.engine.mistaken_noise import with_mistaken_noise
 from confide.attack.engine.register import log_register
@@ -30,6 +31,16 @@ from confide.frames.distinct import Distinct
 
 if TYPE_CHECKING:
     from confide.protect.release import Release
+
+
+def with_more(case: Case, knowledge: Knowledge, fitted: Fit, targets: Records) -> tuple[Knowledge, Fit]:
+    """The same with steps that hang on mistakes, and on what goes with the values that records show."""
+    for fitted_more in (with_mistaken_noise, with_link, with_values_behind):
+        before = len(fitted.more)
+        fitted = fitted_more(case, knowledge, fitted, targets)
+        for step in fitted.more[before:]:
+            knowledge = step.joined(case, knowledge, fitted, targets)
+    return knowledge, fitted
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,16 +119,12 @@ class Prepared:
         key = rows.tobytes()
         if key not in self.fits:
             knowledge = joined([gather(each, knows, between) for each in (self.case, *self.others)])
-            targets = self.who.records.take(rows)
+            targets = self.who.records.only(rows)
+            if self.who.part is not None:
+                targets = with_parts(targets, self.who.part[rows])
             fitted = fit(self.case, knowledge, targets, knows, between)
-            knowledge, fitted = with_mistaken_noise(self.case, knowledge, fitted, targets)
-            knowledge, fitted = linked(self.case, knowledge, fitted, targets)
-            knowledge, fitted, at_large = with_values_behind(
-                self.case, knowledge, fitted, targets, None if self.who.part is None else self.who.part[rows]
-            )
+            knowledge, fitted = with_more(self.case, knowledge, fitted, targets)
             side = TargetSide.of(knowledge, fitted, targets)
-            if at_large is not None:
-                side = replace(side, log_absent=side.log_absent + at_large)
             if self.population is not None:
                 told = log_register(self.case, knowledge, targets, *self.population)
                 side = replace(side, log_absent=side.log_absent + told)

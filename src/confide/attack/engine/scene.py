@@ -78,11 +78,14 @@ class TargetSide:
         """Place targets among cells, and ask every likelihood for its side of them."""
         steps, labels = knowledge.uncertain, tuple(c.of(targets) for c in knowledge.certain)
         cell = fit.believed.cells.place(labels, targets.n) if fit.needs_belief else np.zeros(targets.n, dtype=np.int64)
+        log_absent = np.zeros(targets.n) if fit.absence is None else fit.absence.log(knowledge, targets, labels)
+        for step in fit.more:
+            log_absent = log_absent + step.log_absent(knowledge, targets)
         return cls(
             targets, labels, cell, tuple(u.like.target(u.met(targets)) if all(u.known) else None for u in steps),
             tuple(_part_known(u, number, targets) for u, number in zip(steps, fit.numeric, strict=True)),
             _numbers(steps, fit.believed.numbers, targets), _numbers(steps, fit.believed.numbers_t, targets),
-            np.zeros(targets.n) if fit.absence is None else fit.absence.log(knowledge, targets, labels),
+            log_absent,
         )  # fmt: skip
 
 
@@ -114,8 +117,12 @@ class Scene:
     integrals: Mapping[str, tuple[I64, F64]] = field(default_factory=dict)
 
     @classmethod
-    def place(cls, case: Case, knowledge: Knowledge, fit: Fit, side: TargetSide, rows: I64 | None = None) -> Scene:
-        """Place rows of the release, None for all that can be candidates."""
+    def place(
+        cls, case: Case, knowledge: Knowledge, fit: Fit, side: TargetSide, rows: I64 | None = None,
+        known_m: F64 | None = None,
+    ) -> Scene:  # fmt: skip
+        """Place rows of the release, None for all that can be candidates. `known_m`: log m of every row of the release,
+        where it was computed before."""
         rows = np.flatnonzero(knowledge.eligible) if rows is None else rows
         labels = [c.released[rows] for c in knowledge.certain]
         cell_r = np.zeros(len(rows), dtype=np.int64)
@@ -130,7 +137,7 @@ class Scene:
             np.ones(len(rows)) if case.count is None else case.count[rows],
             *blocks(labels, side.labels, len(rows), side.targets.n), cell_r, np.zeros(len(rows)),
         )  # fmt: skip
-        return scene._with_others()
+        return scene._with_others() if known_m is None else replace(scene, log_m=known_m[rows])
 
     def _with_others(self) -> Scene:
         """The same with log m = -log A of every record."""

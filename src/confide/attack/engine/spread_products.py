@@ -38,9 +38,9 @@ TRIED = 64
 """Targets by which it is counted how many records the loop would visit."""
 SHARE = 1 / 6
 """Share of pairs that the loop must visit for a product of all to be quicker."""
-TILE = 32
+TILE = 128
 """Targets in one product at most."""
-HELD = 2_000_000
+HELD = 4_000_000
 """Pairs in one product at most."""
 
 

@@ -12,6 +12,7 @@ from confide.attack.evidence.grouping import unit_of
 from confide.attack.intruder import Intruder
 from confide.core.errors import InputError
 from confide.frames.columns import F64, I64, Column, Records, alike
+from confide.frames.distinct import Distinct
 from confide.frames.tally import Tally
 from confide.protect.compiled import Compiled
 from confide.protect.seam.coarsening import Chain
@@ -26,9 +27,10 @@ class Case:
     """`released` and `original` hold the same variables: all rows, distinct ones, or (of the release) those of a part.
 
     `count`, `original_count`: how many rows each row stands for, None for one. `tables`: what was counted in the whole
-    release. `blind`: the plan is not known, so every value may have been altered. `unit`: of every row of the file that
-    beliefs are fitted on, None where each row is one; `grouped`: whether units are asked about. `seen`: unknown
-    variables that count in any case, at whatever level others do: what is guessed next.
+    release, `values`: in the original, of variables whose truth may differ from what is known or released. `blind`: the
+    plan is not known, so every value may have been altered. `unit`: of every row of the file that beliefs are fitted
+    on, None where each row is one; `grouped`: whether units are asked about. `seen`: unknown variables that count in
+    any case, at whatever level others do: what is guessed next.
     """
 
     intruder: Intruder
@@ -43,6 +45,7 @@ class Case:
     unit: I64 | None = None
     grouped: bool = False
     seen: tuple[str, ...] = ()
+    values: dict[str, Tally] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return (
@@ -85,11 +88,17 @@ class Case:
             return self.released[v].codebook()
         return self.view().counted((v,)).records[v].codebook()
 
+    def originals(self, v: str) -> Tally:
+        """The distinct values that a variable has in the original file, each with how many rows have it."""
+        if v not in self.values:
+            mine = self.original.select([v])
+            found = Distinct.rows([mine[v].values], mine.n, self.original_count)
+            self.values[v] = Tally(Records([mine[v].take(found.first)], count=found.count), found.count)
+        return self.values[v]
+
 
 def needs_whole(case: Case) -> str:
     """Why evidence must see all rows of the release; empty where counts of it are enough."""
-    if case.intruder.errors:
-        return "mistakes in the intruder's own values are compared with the whole file"
     altered = [v for v in case.intruder.knows if case.altered(v)]
     if case.intruder.levels[0] == "naive" and any(case.released[v].kind == "numeric" for v in altered):
         return "a naive intruder compares numbers by their spread in the whole file"
@@ -107,9 +116,11 @@ def set_aside(case: Case) -> Case:
     )
     nobody, one = np.zeros(0, dtype=np.int64), np.arange(min(1, case.original.n))
     tables = {names: Tally(tally.records, tally.count) for names, tally in case.tables.items()}
+    values = {v: case.originals(v) for v in case.original if v in case.intruder.errors or case.only_modelled(v)}
     return replace(
         case, compiled=compiled, original=case.original.take(one), released=case.released.take(nobody), unit=None,
         believed={i: f.lean() for i, f in case.believed.items()}, count=None, original_count=None, tables=tables,
+        values=values,
     )  # fmt: skip
 
 
@@ -213,7 +224,7 @@ def believed_steps(
         after = {v: compiled.way(v).after for v in step.variables}
         met = {v: compiled.way(v).before.image(original[v]) for v in released}
         visible = {v: released[v] if v in step.needs or released[v].kind == met[v].kind else met[v] for v in released}
-        seen = Records([replace(c, special=met[c.name].special) for c in visible.values()])
+        seen = Records([replace(c, special=met[c.name].special) for c in visible.values()], n=released.n)
         out[i] = _remembered(compiled, i, belief, repeated(seen, [*belief.variables, *belief.needs], count), after)
     unknown = [v for v in stated if compiled.way(v).random is None]
     if unknown:

@@ -220,8 +220,8 @@ def _random_step(
             if isinstance(like, Normal):
                 off = Off(like, float(case.intruder.errors[v]), is_altered(case, v, evidence, view))
                 like = wider(like, case.intruder.errors[v], v)
-            elif view.met(case.original)[v].kind == "categorical":
-                mistakes[v] = mistake_matrix(case.intruder.errors[v], view.met(case.original)[v])
+            elif (met := view.met(case.originals(v).records))[v].kind == "categorical":
+                mistakes[v] = mistake_matrix(case.intruder.errors[v], met[v], met.count)
             else:
                 raise InputError(
                     f'errors: mistakes about the perturbed number "{v}" are supported for added noise only.'
@@ -335,5 +335,5 @@ def meets(z: Column, chain: Chain, low: float, high: float) -> Bools:
 def _mistaken(case: Case, v: str) -> Uncertain:
     """A variable that is released as it is, but of which the intruder's own value may be wrong."""
     chain = case.compiled.way(v).after
-    like = mistaken_value(case.original[v], case.released[v], chain, case.intruder.errors[v])
+    like = mistaken_value(case.originals(v), case.released[v], case.codebook(v), chain, case.intruder.errors[v])
     return Uncertain((v,), (True,), like, None, lambda records: records, direct=True, once=True, given_record="whole")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from confide.attack.intruder import Intruder
 from confide.core.errors import InputError, did_you_mean, raise_all
@@ -97,6 +98,8 @@ def check_unit(intruder: Intruder, release: Release, copies: bool) -> None:
 
 def _too_few(release: Release, name: str) -> list[str]:
     """A column that puts a whole file into a handful of units is not the one that says which rows belong together."""
+    if not isinstance(release.original, pl.DataFrame):
+        return []  # of a file on disk it is asked when it is read
     rows, n = release.original.height, release.original.get_column(name).n_unique()
     if n >= FEWEST or rows < FEWEST * n:
         return []

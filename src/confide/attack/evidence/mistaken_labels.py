@@ -23,7 +23,7 @@ Label = Callable[[Records], I64]
 
 def standing_apart(case: Case, v: str) -> list[Labels]:
     """Of a variable that is released as it is: missing or not, and answer codes; nothing where there are none."""
-    original, released = case.original[v], case.released[v]
+    original, released = case.originals(v).records[v], case.released[v]
     if original.kind == "categorical":
         if not original.missing.any():
             return []
@@ -37,8 +37,8 @@ def standing_apart(case: Case, v: str) -> list[Labels]:
 
 def label_of_mistaken(case: Case, v: str, of: Label, like: Normal, view: View) -> Label:
     """The label of a noisy number that may be off: one that the file does not have is that of altered values."""
-    met = view.met(case.original.select([v]))[v]
-    own, altered = of(case.original), _altered(case, v, like, view)
+    file = case.originals(v).records
+    met, own, altered = view.met(file)[v], of(file), _altered(case, v, like, view)
     kept = np.unique(own[~altered])
     if any(len(np.unique(met.values[(own == code) & ~met.missing])) > 1 for code in kept):
         raise InputError(
@@ -61,9 +61,9 @@ def is_altered(case: Case, v: str, evidence: Evidence, view: View) -> Callable[[
     if v not in evidence.labels:
         return lambda records: like.altered(like.target(view.met(records)))
     label = label_of_mistaken(case, v, lambda records: evidence.labels[v].of(view.met(records)), like, view)
-    kept = np.unique(label(case.original)[~_altered(case, v, like, view)])
+    kept = np.unique(label(case.originals(v).records)[~_altered(case, v, like, view)])
     return lambda records: ~np.isin(label(records), kept)
 
 
 def _altered(case: Case, v: str, like: Normal, view: View) -> Bools:
-    return like.altered(like.target(view.met(case.original.select([v]))))
+    return like.altered(like.target(view.met(case.originals(v).records)))

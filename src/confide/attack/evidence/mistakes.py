@@ -7,6 +7,7 @@ the true one is updated by the mistaken one; for a noisy number the spreads add.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from confide.core.checks import finite, fraction, positive
 from confide.core.errors import InputError
 from confide.frames.columns import F64, I64, Column, Records, codes_in
+from confide.frames.tally import Tally
 from confide.protect.likelihoods.normal import Normal, as_they_are
 from confide.protect.likelihoods.table import Table
 from confide.protect.seam.coarsening import Chain
@@ -26,8 +28,9 @@ LARGEST = 5_000_000
 """Entries of the largest table of mistakes kept in memory."""
 
 
-def mistake_matrix(error: Any, column: Column) -> F64:
-    """Pr(intruder's category x given the true one y): rows y, columns x, over the column's code list."""
+def mistake_matrix(error: Any, column: Column, count: F64 | None = None) -> F64:
+    """Pr(intruder's category x given the true one y): rows y, columns x, over the column's code list; `count`: how many
+    rows of the file have each of the column's values (None: one)."""
     k = len(column.levels)
     if k * k > 5 * LARGEST:
         raise InputError(
@@ -35,7 +38,8 @@ def mistake_matrix(error: Any, column: Column) -> F64:
             "errors, or recode it."
         )
     if isinstance(error, Mechanism):
-        fitted = error.fit(Records([column]), Records([column]), {})
+        file = Records([column], count=count)
+        fitted = error.fit(file, file, {})
         every = Records([column.with_values(np.arange(k))])
         if isinstance(fitted, Fitted) and (like := fitted.evidence(View(every, {}, {}), (column.name,)).likelihood):
             t, z = like.target(every), like.record
@@ -53,32 +57,33 @@ def mistake_matrix(error: Any, column: Column) -> F64:
     )
 
 
-def mistaken_value(original: Column, released: Column, chain: Chain, error: Any) -> Likelihood:
-    """log Pr(x given z) for a variable that is kept, recoded or topcoded."""
+def mistaken_value(file: Tally, released: Column, codes: Column, chain: Chain, error: Any) -> Likelihood:
+    """log Pr(x given z) for a variable that is kept, recoded or topcoded. `file`: its values in the original; `codes`:
+    its codebook in the release."""
+    (original,) = file.records.values()
+    image = codes_in(chain.image(original), codes)
     if original.kind == "numeric":
-        present, image = original.usable, codes_in(chain.image(original), released)
         sd = positive(finite(error, f'errors: "{original.name}"'), f'errors: "{original.name}"')
         if not chain.steps:
             return Normal(
                 released.values, released.values, released.usable, sd,
                 lambda r: (r[original.name].values, r[original.name].usable), lambda x: np.zeros(len(x)),
             )  # fmt: skip
-        return _banded(original, released, image, present, sd)
-    present, image = ~original.missing, codes_in(chain.image(original), released)
-    p_x = mistake_matrix(error, original)
-    return _crossed(original, released, image, present, p_x)
+        weight, rows = _banded(original, file.counts, image, _size(codes), sd)
+    else:
+        p_x = mistake_matrix(error, original, file.count)
+        weight, rows = _crossed(original, file.counts, image, _size(codes), p_x)
+    return _table(weight, table_columns(released, codes), rows)
 
 
-def _size(released: Column) -> int:
-    return (
-        len(released.levels) if released.kind == "categorical" else len(np.unique(released.values[~released.missing]))
-    )
+def _size(codebook: Column) -> int:
+    return len(codebook.levels) if codebook.kind == "categorical" else len(codebook)
 
 
-def table_columns(column: Column, released: Column) -> I64:
+def table_columns(column: Column, codebook: Column) -> I64:
     """Columns of a table of mistakes, of values in their released form: released values, then missing, then values
     that no released record has."""
-    size, codes = _size(released), codes_in(column, released)
+    size, codes = _size(codebook), codes_in(column, codebook)
     return np.where(column.missing, size, np.where(codes < 0, size + 1, codes))
 
 
@@ -87,23 +92,24 @@ def _columns(image: I64, size: int) -> I64:
     return np.where(image < 0, size + 1, image)
 
 
-def _crossed(original: Column, released: Column, image: I64, present: Any, p_x: F64) -> Table:
+Rows = Callable[[Records], I64]
+
+
+def _crossed(original: Column, count: F64, image: I64, size: int, p_x: F64) -> tuple[F64, Rows]:
     """Categories: Pr(x given z) = sum over y that become z of Pr(y given z) Pr(x given y)."""
-    size = _size(released)
-    joint = np.zeros((len(original.levels), size + 2))
-    np.add.at(joint, (original.values[present], _columns(image[present], size)), 1.0)
+    present, joint = ~original.missing, np.zeros((len(original.levels), size + 2))
+    np.add.at(joint, (original.values[present], _columns(image[present], size)), count[present])
 
     def rows(r: Records) -> I64:
         column = r[original.name]
         return np.where(column.missing, len(joint), codes_in(column, original))
 
-    return _table(p_x.T @ joint, released, rows)
+    return p_x.T @ joint, rows
 
 
-def _banded(original: Column, released: Column, image: I64, present: Any, sd: float) -> Table:
+def _banded(original: Column, count: F64, image: I64, size: int, sd: float) -> tuple[F64, Rows]:
     """Numbers released in bands: Pr(x given band), on a grid of x as fine as the variable itself."""
-    size = _size(released)
-    step = original.step or sd / 50
+    present, step = original.usable, original.step or sd / 50
     usable = original.values[present]
     low, high = usable.min() - 6 * sd, usable.max() + 6 * sd
     grid = np.arange(np.floor(low / step), np.ceil(high / step) + 1) * step
@@ -111,7 +117,7 @@ def _banded(original: Column, released: Column, image: I64, present: Any, sd: fl
         grid = np.linspace(low, high, max(LARGEST // (size + 1), 2))
     values, at = np.unique(original.values[present], return_inverse=True)
     joint = np.zeros((len(values), size + 2))
-    np.add.at(joint, (at, _columns(image[present], size)), 1.0)
+    np.add.at(joint, (at, _columns(image[present], size)), count[present])
     blur = np.exp(-0.5 * ((grid[:, None] - values) / sd) ** 2) / (sd * np.sqrt(2 * np.pi))
 
     def rows(r: Records) -> I64:
@@ -120,15 +126,15 @@ def _banded(original: Column, released: Column, image: I64, present: Any, sd: fl
         near = np.where(x - grid[near - 1] <= grid[near] - x, near - 1, near)
         return np.where(r[original.name].usable, near, len(grid)).astype(np.int64)
 
-    return _table(blur @ joint, released, rows)
+    return blur @ joint, rows
 
 
-def _table(weight: F64, released: Column, rows: Any) -> Table:
+def _table(weight: F64, column: I64, rows: Rows) -> Table:
     """Turn joint weights (x, z) into log Pr(x given z); a last row for what cannot be mistaken (missing, codes)."""
     total = weight.sum(axis=0, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         log_p = np.log(np.nan_to_num(weight / total))
-    return Table(table_columns(released, released), np.concatenate([log_p, np.where(total > 0, -np.inf, 0.0)]), rows)
+    return Table(column, np.concatenate([log_p, np.where(total > 0, -np.inf, 0.0)]), rows)
 
 
 def wider(like: Normal, error: Any, variable: str) -> Normal:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from confide.attack.engine.behind import part_of_rows, parts_are_asked, with_parts
+from confide.attack.engine.fit import Fit
 from confide.attack.engine.posterior import log_weights
 from confide.attack.engine.prepare import Prepared
 from confide.attack.engine.scene import Scene, TargetSide
@@ -16,6 +18,7 @@ from confide.attack.evidence.gather import gather
 from confide.attack.results.units import many_targets
 from confide.attack.scanned.buckets import Bucketed
 from confide.attack.scanned.coded import frame_of, records_of
+from confide.attack.scanned.whole import Whole
 from confide.core.errors import InputError
 from confide.core.scale.engine import COUNT
 from confide.core.scale.rows_alike import canonical
@@ -31,9 +34,11 @@ _LAST: weakref.WeakKeyDictionary[ScannedAttack, Prepared] = weakref.WeakKeyDicti
 
 def posterior(attack: ScannedAttack, target: int) -> pl.DataFrame:
     """All candidates of a target, the likeliest first."""
-    n = many_targets(attack.merged)
+    n = attack.files.targets if isinstance(attack.files, Bucketed) else many_targets(attack.merged)
     if isinstance(target, bool) or not isinstance(target, (int, np.integer)) or not 0 <= target < n:
         raise InputError(f"target is a position from 0 to {n - 1}.")
+    if isinstance(attack.files, Whole):
+        return attack.files.attack.posterior(int(target))
     if isinstance(attack.files, Bucketed):
         return _of_bucketed(attack, attack.files, int(target))
     ready, place = _prepared(attack, attack.files, int(target))
@@ -97,34 +102,48 @@ def _rows(attack: ScannedAttack, files: DistinctFiles, ready: Prepared, candidat
     return pl.concat(found).sort(pl.col("p"), pl.col("row"), descending=[True, False])
 
 
+def _p_max(attack: ScannedAttack, target: int) -> float:
+    held = attack.table
+    return float(attack.units.slice(target, 1, ["p_max"])["p_max"][0] if held is None else held["p_max"][target])
+
+
+def _somebody(attack: ScannedAttack, held: Bucketed, target: int) -> tuple[Records, Fit]:
+    """What is known of a target, and the fit of those of whom the same is known."""
+    assert held.before is not None
+    if held.stated is not None:
+        people, of = held.stated
+        return Records(people.take(np.array([target])).values(), n=1), held.fits[int(of[target])]
+    row = _original_row(attack.release, target, attack.intruder.membership == "in_file")
+    whole = held.before.encode(attack.release.original.slice(row, 1, list(held.before.columns)), 0)
+    case = held.fits[0].case
+    there = {v for v in case.intruder.knows if v in case.told_missing or not whole[v].missing[0]}
+    known = Records(whole.select(case.intruder.knows).values(), n=1)
+    if parts_are_asked(case):
+        known = with_parts(known, part_of_rows(whole))
+    return known, next(f for f in held.fits if set(f.knows) == there)
+
+
 def _of_bucketed(attack: ScannedAttack, held: Bucketed, target: int) -> pl.DataFrame:
     """The same where results were found bucket by bucket: the target's block is read from the release."""
-    assert held.before is not None
     assert held.after is not None
-    row = _original_row(attack.release, target, attack.intruder.membership == "in_file")
-    names = list(held.before.columns)
-    known = held.before.encode(attack.release.original.slice(row, 1, names), 0)
-    told = held.fits[0].case.told_missing
-    asked = held.fits[0].case.intruder.knows
-    there = {v for v in asked if v in told or not known[v].missing[0]}
-    fit = next(f for f in held.fits if set(f.knows) == there)
+    known, fit = _somebody(attack, held, target)
     block, rows = list[pl.DataFrame](), list[I64]()
     for batch in attack.release.records(held.after):
         plain = Records(batch.values(), n=batch.n)
-        knowledge = gather(replace(fit.case, released=plain), fit.knows, {})
+        knowledge = gather(replace(fit.case, released=plain), fit.knows, fit.between)
         mine = np.flatnonzero(knowledge.eligible)
         for c in knowledge.certain:
             mine = mine[c.released[mine] == c.of(known)[0]]
         block.append(frame_of(plain.take(mine)))
         rows.append(batch.rows[mine])
     case = replace(fit.case, released=records_of(pl.concat(block), held.after.columns))
-    knowledge, every = gather(case, fit.knows, {}), np.concatenate(rows)
+    knowledge, every = fit.knowledge(case, known), np.concatenate(rows)
     if not len(every):
         return pl.DataFrame(schema={"row": pl.Int64, "p": pl.Float64})
-    scene = Scene.place(case, knowledge, fit, TargetSide.of(knowledge, fit, known.select(fit.case.intruder.knows)))
+    scene = Scene.place(case, knowledge, fit, TargetSide.of(knowledge, fit, known))
     at, parts = log_weights(scene, 0)
     weights = np.sum(list(parts.values()), axis=0) if parts else np.zeros(len(at))
     p = np.zeros(len(at))
     if np.isfinite(weights).any():
-        p = np.exp(weights - weights.max() + np.log(attack.merged["p_max"][target]))
+        p = np.exp(weights - weights.max() + np.log(_p_max(attack, target)))
     return pl.DataFrame({"row": every[scene.rows[at]], "p": p}).sort("p", "row", descending=[True, False])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,23 +11,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from confide.attack.engine.checks import check_scene
-from confide.attack.engine.fit import Fit, fit, helper_codes
+from confide.attack.engine.fit import Fit
 from confide.attack.engine.kernel_plan import Units
-from confide.attack.engine.membership import people_in_blocks
-from confide.attack.engine.prepare import Prepared, population_of
-from confide.attack.engine.register import countable
-from confide.attack.engine.scene import Scene, TargetSide
+from confide.attack.engine.prepare import Prepared
 from confide.attack.engine.treatments import treatments
 from confide.attack.evidence.case import Case, Merged
-from confide.attack.evidence.gather import Knowledge, gather
+from confide.attack.evidence.gather import Knowledge
 from confide.attack.intruder import Intruder, Unsure
 from confide.attack.population.people import PeopleModel
 from confide.attack.results.treatment import Treatment
 from confide.attack.results.units import ALIKE, STATUS
-from confide.attack.scanned.bucket import Blocks, attack_bucket
-from confide.attack.scanned.coded import frame_of, label_frame, records_of
-from confide.attack.scanned.setting import INSTEAD, Setting
+from confide.attack.scanned.bucket import Blocks, attack_bucket, own_places
+from confide.attack.scanned.coded import frame_of, records_of
+from confide.attack.scanned.pattern import learn, placed_by
+from confide.attack.scanned.setting import LocalFiles, Setting
 from confide.attack.targets import Targets
 from confide.core.errors import InputError
 from confide.core.files.whole_folder import whole_folder
@@ -40,7 +38,6 @@ from confide.core.scale.spilled import Spilled, bucket_of
 from confide.core.version import __version__
 from confide.frames import to_polars
 from confide.frames.columns import F64, I64, Bools, Records
-from confide.frames.distinct import Distinct
 from confide.frames.scan.codebook import Codebook
 from confide.frames.tally import Tally
 
@@ -48,7 +45,7 @@ if TYPE_CHECKING:
     from confide.protect.scanned.release import ScannedRelease
 
 ROW, PAIRS = "__row", ["__pairs", "__visited"]
-RANGE = 2**20
+RANGE = 2**18
 """Original rows whose results are written together."""
 PER_ROW = 700
 """Bytes that a target or a record of a bucket takes while it is attacked."""
@@ -58,10 +55,11 @@ SHARE = 0.25
 
 @dataclass(frozen=True, eq=False)
 class Bucketed:
-    """One row for each target, in narrow columns; and what goes with them, as of an `Attack`. `fits`: of all patterns
-    of knowledge; `before`, `after`: what codes of both files refer to."""
+    """One row for each target, in narrow columns (None: in the folder with results alone); and what goes with them, as
+    of an `Attack`. `fits`: of all patterns of knowledge; `before`, `after`: what codes of both files refer to;
+    `targets`: how many there are; `stated`: where somebody states them, what is known of them, and the fit of each."""
 
-    merged: pl.DataFrame
+    merged: pl.DataFrame | None
     treatments: list[Treatment]
     pairs: tuple[float, float]
     people: tuple[PeopleModel, ...]
@@ -69,6 +67,8 @@ class Bucketed:
     fits: tuple[Fit, ...] = ()
     before: Codebook | None = None
     after: Codebook | None = None
+    targets: int = 0
+    stated: tuple[Records, I64] | None = None
 
 
 def attack_in_buckets(
@@ -76,9 +76,10 @@ def attack_in_buckets(
     threads: int, progress: Progress,
 ) -> Bucketed:  # fmt: skip
     """The whole attack; `stated`: the intruder as given."""
-    setting = Setting.of(intruder, release, list(asked.original), local.batch, local.in_bytes)
+    files = LocalFiles(release, local.batch)
+    setting = Setting.of(intruder, files, list(asked.original), local.batch, local.in_bytes)
     n = release.original.height
-    asked_for = _described(stated, release, local)
+    asked_for = _described(intruder, release, local)
     with (
         kept_folder(local.scratch, asked_for) as kept,
         scratch_folder(local.scratch) as folder,
@@ -91,20 +92,20 @@ def attack_in_buckets(
         units = Spilled(folder, "units", max(-(-n // RANGE), 1))
         pairs, models, short, fits = np.zeros(2), list[PeopleModel](), 0.0, list[Fit]()
         for k, (rows, knows) in enumerate(setting.patterns):
-            part = _Pattern(setting, knows, rows, folder, str(k), local, kept)
+            part = Pattern(setting, knows, rows, folder, str(k), local, kept)
             model, few, more, fitted = part.attack(there, own, asked, units, threads, done)
             fits.append(fitted)
             models += [] if model is None else [model]
             short, pairs = max(short, few), pairs + more
         merged = _collected(units, out)
     return Bucketed(
-        merged, treatments(_told(setting, intruder), stated), (float(pairs[0]), float(pairs[1])), tuple(models),
-        int(short), tuple(fits), setting.before, setting.after,
+        merged, treatments(told(setting, intruder), stated), (float(pairs[0]), float(pairs[1])), tuple(models),
+        int(short), tuple(fits), setting.before, setting.after, merged.height,
     )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
-class _Pattern:
+class Pattern:
     """Targets of whom the same variables are known."""
 
     setting: Setting
@@ -113,30 +114,18 @@ class _Pattern:
     folder: Path
     name: str
     local: Local
-    kept: Kept
+    kept: Kept | None
 
     def attack(
         self, there: Bools, own: Bools, asked: Asked, units: Spilled, threads: int, done: Callable[[int], None]
     ) -> tuple[PeopleModel | None, float, F64, Fit]:
         """All buckets; results are put aside by row. How N_t was estimated, records with too few people, pairs, and
         the fit."""
-        many = self._many()
-        records, case, count, weights = self._records(many, asked)
-        knowledge = gather(case, self.knows, {})
-        fitted, scene = self._fitted(case, knowledge)
-        population = population_of(case.intruder, case)
-        if population is not None and countable(knowledge, population[0]):
-            raise InputError(f"Too few rows are alike, and the population is compared with the whole file. {INSTEAD}")
-        behind = bool((own | ~there).all())
-        placed = replace(scene, count=count, case=replace(scene.case, count=count))
-        people, model, few = people_in_blocks(placed, float(count.sum()), population, weights, behind)
-        size = np.bincount(scene.block_r, weights=count, minlength=scene.n_blocks).astype(np.float64)
-        first = np.unique(scene.block_r, return_index=True)[1]
-        known = Blocks(tuple(c.released[scene.rows][first] for c in knowledge.certain), size, people)
-        if not knowledge.certain and len(size):
-            known = Blocks((), size, people)
-        targets = self._targets(many, knowledge, there)
-        return model, few, self._buckets(fitted, known, targets, records, own, units, threads, done), fitted
+        records, case, count, weights = self.records(asked)
+        found = learn(self.setting, self.knows, self.rows, case, count, weights, bool((own | ~there).all()))
+        targets = self._targets(records.buckets, found.knowledge, there)
+        pairs = self._buckets(found.fit, found.blocks, targets, records, own, units, threads, done)
+        return found.model, found.few, pairs, found.fit
 
     def _many(self) -> int:
         """As many buckets as memory asks for."""
@@ -145,20 +134,16 @@ class _Pattern:
         rows = self.setting.release.original.height + self.setting.release.released.height
         return max(1, int(np.ceil(rows * PER_ROW / (SHARE * self.local.in_bytes))))
 
-    def _records(self, many: int, asked: Asked) -> tuple[Spilled, Case, F64, F64 | None]:
+    def records(self, asked: Asked) -> tuple[Spilled, Case, F64, F64 | None]:
         """Records put aside by block; a few of them that show all labels there are, with how many each stands for and
         for how many people by weights."""
+        many = self._many()
         aside = Spilled(self.folder, f"records-{self.name}", many)
         alike, few = RowsAlike(()), list[pl.DataFrame]()
         weights = self._weights(asked)
         for case, _, frame in self.setting.released():
-            knowledge = gather(case, self.knows, {})
-            rows = np.flatnonzero(knowledge.eligible)
-            labels = [c.released[rows] for c in knowledge.certain]
+            rows, labels, keys = placed_by(case, self.knows)
             aside.add(frame[rows], bucket_of(labels, len(rows), many))
-            regions = [label.released[rows] for u in knowledge.uncertain for label in u.regions.values()]
-            keys = label_frame([*labels, *(z[rows] for z in helper_codes(case, knowledge.helpers)), *regions])
-            keys = keys if keys.width else pl.DataFrame({"none": np.zeros(len(rows), dtype=np.int8)})
             if not few:
                 alike = RowsAlike(keys.columns, ["__weight"] if weights else ())
             if weights:
@@ -169,6 +154,8 @@ class _Pattern:
             few.append(frame[rows][first[new >= before]])
         table = alike.table
         count = table[COUNT].to_numpy()
+        if weights and (bad := int(table[f"{COUNT} __weight bad"].sum())):
+            raise InputError(f'Unsure: {bad} released weights in "{asked.added[0]}" are zero, negative or missing.')
         sums = table[f"{COUNT} __weight"].to_numpy() if weights else None
         shown = records_of(pl.concat(few), self.setting.after.columns)
         return aside, replace(self.setting.case, released=shown, count=None), count, self._scaled(sums, asked)
@@ -189,30 +176,12 @@ class _Pattern:
         all_people = sum(float(b[name].filter(b[name] > 0).sum()) for _, b in release.original.batches([name]))
         return sums * (all_people / float(sums.sum()))
 
-    def _fitted(self, case: Case, knowledge: Knowledge) -> tuple[Fit, Scene]:
-        """The fit for this pattern, and the few records placed by it."""
-        people = self._people(knowledge)
-        fitted = fit(case, knowledge, people, self.knows, {})
-        if fitted.whole or any(u.given_record for u in knowledge.uncertain):
-            raise InputError(f"Too few rows are alike, and {fitted.whole or 'a step compares whole files'}. {INSTEAD}")
-        scene = Scene.place(case, knowledge, fitted, TargetSide.of(knowledge, fitted, people.take(np.arange(1))))
-        check_scene(scene, case.intruder)
-        return fitted, scene
-
-    def _people(self, knowledge: Knowledge) -> Records:
-        """Some of the targets of this pattern, who show all labels that targets have."""
-        known = self.setting.case.original.select(self.setting.case.intruder.knows)
-        mine = np.flatnonzero(self.setting.pattern_of(known, self.rows))
-        known = Records(known.take(mine).values(), n=len(mine))
-        alike = Distinct.rows([c.of(known) for c in knowledge.certain], known.n)
-        return Records(known.take(alike.first).values(), n=len(alike))
-
     def _targets(self, many: int, knowledge: Knowledge, there: Bools) -> Spilled:
         """Targets put aside by block."""
         aside = Spilled(self.folder, f"targets-{self.name}", many)
         for batch in self.setting.release.originals(self.setting.before, self.setting.rows):
             mine = np.flatnonzero(there[batch.rows] & self.setting.pattern_of(batch, self.rows))
-            known = Records(batch.select(self.setting.case.intruder.knows).take(mine).values(), n=len(mine))
+            known = self.setting.known(batch.take(mine))
             labels = [c.of(known) for c in knowledge.certain]
             frame = frame_of(known).with_columns(pl.Series(ROW, batch.rows[mine]))
             aside.add(frame, bucket_of(labels, len(mine), many))
@@ -225,12 +194,13 @@ class _Pattern:
         pairs = np.zeros(2)
         for b in np.flatnonzero(targets.rows).tolist():
             name = f"{self.name}-{targets.buckets}-{b}"
+            assert self.kept is not None
             found = self.kept.get(name)
             if found is None:
                 found = self._bucket(fitted, known, targets.bucket(b), records.bucket(b), own, threads)
                 self.kept.put(name, found)
             pairs += found.select(PAIRS).row(0)
-            units.add(found.drop(PAIRS), found[ROW].to_numpy() // RANGE)
+            units.add(narrow_units(found.drop(PAIRS)), found[ROW].to_numpy() // RANGE)
             done(found.height)
         return pairs
 
@@ -238,22 +208,20 @@ class _Pattern:
         self, fitted: Fit, known: Blocks, t: pl.DataFrame, z: pl.DataFrame, own: Bools, threads: int
     ) -> pl.DataFrame:
         """The results of a bucket, with the rows of its targets and the pairs in all of it."""
-        row, link = t[ROW].to_numpy(), z[ROW].to_numpy()
-        mine = np.full(len(row), -1)
-        if len(link):
-            order = np.argsort(link)
-            at = order[np.clip(np.searchsorted(link[order], row), 0, len(link) - 1)]
-            mine = np.where(link[at] == row, at, -1)
-        people = records_of(t, self.setting.before.columns)
+        row = t[ROW].to_numpy()
+        mine = own_places(row, z[ROW].to_numpy())
+        people = records_of(t, self.setting.targets)
         shown = records_of(z, self.setting.after.columns)
-        table, pairs = attack_bucket(fitted, known, people, own[row], shown, mine, threads)
+        state = np.where(own[row], 0, -1)
+        table, pairs = attack_bucket(fitted, known, people, state, shown, mine, threads)
         return table.with_columns(pl.Series(ROW, row), *(pl.lit(n).alias(v) for n, v in zip(pairs, PAIRS, strict=True)))
 
 
 def _described(intruder: Intruder, release: ScannedRelease, local: Local) -> str:
     """What is asked, so that the same work is known again: the release, the intruder, and how it is cut."""
     private = release.private.resolve()
-    stamps = [(str(p), p.stat().st_size, p.stat().st_mtime_ns) for p in (*release.released.files, *release.link_files)]
+    files = (*release.original.files, *release.released.files, *release.link_files)
+    stamps = [(str(p), p.stat().st_size, p.stat().st_mtime_ns) for p in files]
     people = intruder.membership.population if isinstance(intruder.membership, Unsure) else None
     told = 0 if people is None else int(to_polars(people, "population").hash_rows().sum())
     return repr((__version__, str(private), stamps, repr(intruder), told, local.buckets, local.in_bytes))
@@ -261,29 +229,34 @@ def _described(intruder: Intruder, release: ScannedRelease, local: Local) -> str
 
 def _collected(units: Spilled, out: Path | None) -> pl.DataFrame:
     """Results in the order of the original file, written if somebody asks for that, and in narrow columns."""
-    if out is None:
-        return pl.concat([_narrow(units.bucket(r).sort(ROW)) for r in range(units.buckets)])
     found, first = [], 0
-    with whole_folder(out, private=True) as folder:
+    with nullcontext() if out is None else whole_folder(out, private=True) as folder:
         for r in range(units.buckets):
-            rows = units.bucket(r).sort(ROW)
-            every = pl.int_range(first, first + rows.height, dtype=pl.Int64, eager=True).alias("target")
-            rows.drop(ROW).insert_column(0, every).write_parquet(folder / f"part-{r:05}.parquet")
+            rows = units.bucket(r).sort(ROW).drop(ROW)
+            if folder is not None:
+                every = pl.int_range(first, first + rows.height, dtype=pl.Int64, eager=True).alias("target")
+                _wide(rows).insert_column(0, every).write_parquet(folder / f"part-{r:05}.parquet")
             first += rows.height
-            found.append(_narrow(rows))
+            found.append(rows.with_columns(pl.lit(1, dtype=pl.Int8).alias(ALIKE)))
     return pl.concat(found)
 
 
-def _narrow(rows: pl.DataFrame) -> pl.DataFrame:
-    whole = pl.col("candidates", "n_max", "as_likely", "rank").cast(pl.Int32)
-    alike = pl.lit(1, dtype=pl.Int8).alias(ALIKE)
-    return rows.drop(ROW).with_columns(whole, pl.col("status").cast(pl.Enum(STATUS)), alike)
+WHOLE = ("candidates", "n_max", "as_likely", "rank")
 
 
-def _told(setting: Setting, intruder: Intruder) -> Prepared:
-    """What a printout of treatments asks for."""
+def narrow_units(rows: pl.DataFrame) -> pl.DataFrame:
+    """Results in as few bytes as they take."""
+    return rows.with_columns(pl.col(WHOLE).cast(pl.Int32), pl.col("status").cast(pl.Enum(STATUS)))
+
+
+def _wide(rows: pl.DataFrame) -> pl.DataFrame:
+    return rows.with_columns(pl.col(WHOLE).cast(pl.Int64), pl.col("status").cast(pl.String))
+
+
+def told(setting: Setting, intruder: Intruder, people: Records | None = None) -> Prepared:
+    """What a printout of treatments asks for; `people`: who are stated."""
     nobody = np.zeros(0, dtype=np.int64)
     files = Merged(setting.case, Tally(setting.case.original), Tally(setting.case.released))
-    who = Targets(setting.people, nobody)
+    who = Targets(setting.people if people is None else people, nobody)
     units = Units(nobody, nobody, np.zeros(0))
     return Prepared(intruder, setting.as_release(), files, (), who, nobody, units, nobody, None, None, None, True)

@@ -34,9 +34,9 @@ def _gaps(values: pl.Series) -> F64:
     return values.fill_null(np.nan).to_numpy().astype(np.float64)
 
 
-def tally_of(alike: RowsAlike, columns: Mapping[str, Column]) -> Tally:
+def tally_of(alike: RowsAlike | pl.DataFrame, columns: Mapping[str, Column]) -> Tally:
     """Distinct coded rows with their counts, in the order of their codes."""
-    table = alike.table
+    table = alike if isinstance(alike, pl.DataFrame) else alike.table
     names = [v for v in table.columns if v in columns]
     table = table.sort(names, nulls_last=True)  # a missing category is -1, a missing number comes last
     return Tally(records_of(table, columns), table[COUNT].to_numpy())

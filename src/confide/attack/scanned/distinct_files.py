@@ -19,6 +19,7 @@ from confide.attack.engine.prepare import Prepared, population_of
 from confide.attack.evidence.case import Case, Merged, in_play, make_case, needs_whole, several_numbers
 from confide.attack.evidence.unreleased import as_shown
 from confide.attack.intruder import Intruder, Unsure
+from confide.attack.scanned.needs import NeedsWhole
 from confide.attack.targets import Targets, part_of, stated_targets
 from confide.core.errors import InputError
 from confide.core.scale.engine import COUNT, Asked, Counted, Counting
@@ -143,12 +144,9 @@ def asked_of(intruder: Intruder, release: ScannedRelease, everybody: bool) -> tu
 
 
 def check_whole(case: Case) -> None:
-    """Refuse evidence that must see all rows."""
+    """Stop where evidence must see all rows."""
     if why := needs_whole(case):
-        raise InputError(
-            f"This attack cannot be made on files larger than memory: {why}. Attack a sample of the file that "
-            "fits into memory, or leave that out."
-        )
+        raise NeedsWhole(why)
 
 
 def _merged(case: Case, original_count: F64, released_count: F64, room: int) -> Merged:

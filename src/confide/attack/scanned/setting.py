@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import polars as pl
 
-from confide.attack.engine.behind import people_in_parts
-from confide.attack.evidence.case import Case, needs_whole, several_numbers
+from confide.attack.engine.behind import PART, part_of_rows, parts_are_asked, with_parts
+from confide.attack.evidence.case import Case, believed_steps, needs_whole, several_numbers
 from confide.attack.evidence.gather import gather
 from confide.attack.intruder import Intruder
 from confide.attack.scanned.coded import frame_of, tally_of
+from confide.attack.scanned.needs import NeedsWhole
 from confide.attack.targets import Targets
 from confide.core.errors import InputError
-from confide.core.scale.rows_alike import RowsAlike
-from confide.frames.columns import I64, Bools, Records, decode
+from confide.core.scale.rows_alike import RowsAlike, TooMany
+from confide.frames.columns import I64, Bools, Column, Records, decode
 from confide.frames.distinct import Distinct
 from confide.frames.encoded import Encoded
 from confide.frames.scan.codebook import Codebook
@@ -32,10 +33,65 @@ BYTES = 300
 """What a distinct original row takes while beliefs are fitted."""
 
 
+class Files(Protocol):
+    """Both files of a release, read somewhere."""
+
+    @property
+    def release(self) -> ScannedRelease: ...
+
+    def codebooks(self, names: list[str], numeric: Sequence[str] = ()) -> tuple[Codebook, Codebook]:
+        """Of the original and of the release; `numeric`: what must be numbers, where the plan says nothing else."""
+
+    def people(self, before: Codebook, names: list[str], most: int) -> Tally:
+        """Distinct original rows in codes, with counts; there is room for so many."""
+
+    def records(self, after: Codebook, names: list[str], most: int) -> Tally:
+        """Distinct released rows, likewise."""
+
+    def tables(self, after: Codebook, keys: list[tuple[str, ...]]) -> dict[tuple[str, ...], Tally]:
+        """Joint counts of variables of the release, in codes."""
+
+
+@dataclass(frozen=True, eq=False)
+class LocalFiles:
+    """Read here, so many rows at a time."""
+
+    release: ScannedRelease
+    rows: int
+
+    def codebooks(self, names: list[str], numeric: Sequence[str] = ()) -> tuple[Codebook, Codebook]:
+        """See `Files`."""
+        return self.release.encoded(names, numeric, rows=self.rows)
+
+    def people(self, before: Codebook, names: list[str], most: int) -> Tally:
+        """See `Files`."""
+        return _counted(self.release.originals(before, self.rows), before, names, most)
+
+    def records(self, after: Codebook, names: list[str], most: int) -> Tally:
+        """See `Files`."""
+        return _counted(self.release.records(after, self.rows), after, names, most)
+
+    def tables(self, after: Codebook, keys: list[tuple[str, ...]]) -> dict[tuple[str, ...], Tally]:
+        """See `Files`."""
+        counts = {key: RowsAlike(key) for key in keys}
+        for batch in self.release.records(after, self.rows) if counts else ():
+            for key, alike in counts.items():
+                alike.add(frame_of(batch, key))
+        return {key: tally_of(alike, after.columns) for key, alike in counts.items()}
+
+
+def _counted(batches: Iterator[Records], book: Codebook, names: list[str], most: int) -> Tally:
+    alike = RowsAlike(names, most=most)
+    for batch in batches:
+        alike.add(frame_of(batch, names))
+    return tally_of(alike, book.columns)
+
+
 @dataclass(frozen=True, eq=False)
 class Setting:
     """`case`: its original rows are the distinct ones, counted; its released rows are a few, and what must be counted
-    in the whole release is. `patterns`: of knowledge, with rows of `people`, who show all of them."""
+    in the whole release is. `patterns`: of knowledge, with rows of `people`, who show all of them. `seen`: the
+    different released rows, where beliefs are fitted to these."""
 
     release: ScannedRelease
     after: Codebook
@@ -44,41 +100,47 @@ class Setting:
     people: Records
     patterns: tuple[tuple[I64, tuple[str, ...]], ...]
     rows: int
+    seen: Tally | None = None
 
     @classmethod
-    def of(cls, intruder: Intruder, release: ScannedRelease, names: list[str], rows: int, memory: int) -> Setting:
+    def of(cls, intruder: Intruder, files: Files, names: list[str], rows: int, memory: int) -> Setting:
         """One pass over the original, and one over the release for what evidence counts in it."""
-        _check(intruder)
-        before, after = release.encoded(names, rows=rows)
-        alike = RowsAlike(names, most=memory // (BYTES + 40 * len(names)))
-        for batch in release.originals(before, rows):
-            alike.add(frame_of(batch, names))
-        file = tally_of(alike, before.columns)
+        release, most = files.release, memory // (BYTES + 40 * len(names))
+        before, after = files.codebooks(names, tuple(intruder.between))
+        file = files.people(before, names, most)
         few = next(iter(release.records(after, rows)))
-        case = Case(intruder, release.compiled, file.records, few, {}, original_count=file.count)
+        file = _rows_by_row(Case(intruder, release.compiled, file.records, few, {}), file, most)
+        believed = believed_steps(intruder, release.compiled, file.records, _altered(intruder, release, after, rows))
+        case = Case(intruder, release.compiled, file.records, few, believed, original_count=file.count)
         why = needs_whole(case)
-        if several_numbers(case) or people_in_parts(case) is not None:
-            why = why or "beliefs are fitted row by row"
         if why:
-            raise InputError(f"Too few rows are alike, and {why}. {INSTEAD}")
+            raise NeedsWhole(why)
         known = file.records.select(intruder.knows)
         gaps = Distinct.rows([c.missing for c in known.values()], known.n)
         people = Records(known.take(gaps.first).values(), n=len(gaps))
         who = Targets(people, np.zeros(people.n, dtype=np.int64))
         patterns = tuple((r, knows) for r, knows, _ in who.patterns(tuple(intruder.knows), case.told_missing))
-        made = cls(release, after, before, case, people, patterns, rows)
-        return replace(made, case=replace(case, tables=made._tables()))
+        seen = _seen(intruder, files, after, names, most)
+        made = cls(release, after, before, case, people, patterns, rows, seen)
+        return made.asking(files, [knows for _, knows in patterns])
 
-    def _tables(self) -> dict[tuple[str, ...], Tally]:
-        """Joint counts in the whole release of all variables for which evidence asks."""
+    def asking(self, files: Files, known: Iterable[tuple[str, ...]]) -> Setting:
+        """The same with all that evidence counts in the whole release, where these variables are known."""
+        more = [key for key in self._asked(known) if key not in self.case.tables]
+        return replace(self, case=replace(self.case, tables={**self.case.tables, **files.tables(self.after, more)}))
+
+    def _asked(self, known: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
+        """Variables whose joint counts in the whole release evidence asks for."""
         tried: dict[tuple[str, ...], Tally] = {}
-        for _, knows in self.patterns:
-            gather(replace(self.case, tables=tried), knows, {})
-        counts = {key: RowsAlike(key) for key in tried}
-        for batch in self.release.records(self.after, self.rows) if counts else ():
-            for key, alike in counts.items():
-                alike.add(frame_of(batch, key))
-        return {key: tally_of(alike, self.after.columns) for key, alike in counts.items()}
+        trying = replace(self.case, tables=tried)
+        for knows in dict.fromkeys(known):
+            found = gather(trying, knows, dict.fromkeys(trying.intruder.between, (-np.inf, np.inf)))
+            judged = [v for u in found.uncertain if u.given_record for v in u.variables]
+            for v in dict.fromkeys([*(v for v in knows if v in trying.intruder.errors), *judged]):
+                trying.view().counted((v,))  # what mistakes are compared with
+            for v in found.helpers:
+                trying.codebook(v)  # of a number that helps, all released values: its codes are places among them
+        return list(tried)
 
     def released(self) -> Iterator[tuple[Case, I64, pl.DataFrame]]:
         """The release in batches: the setting with these rows, their original rows, and the rows to be put aside."""
@@ -96,6 +158,16 @@ class Setting:
                 same &= batch[v].missing == bool(self.people[v].missing[first[0]])
         return same
 
+    def known(self, batch: Records) -> Records:
+        """What is known of people, of whom all that is in play is given; with their part, where that matters."""
+        found = Records(batch.select(self.case.intruder.knows).values(), n=batch.n)
+        return with_parts(found, part_of_rows(batch)) if parts_are_asked(self.case) else found
+
+    @property
+    def targets(self) -> dict[str, Column]:
+        """What codes of targets refer to."""
+        return {**self.before.columns, PART: with_parts(self.people, np.zeros(self.people.n, dtype=np.int64))[PART]}
+
     def as_release(self) -> Release:
         """What printouts ask of a release."""
         numbers = [decode(c) for c in self.case.original.values() if c.kind == "numeric"]
@@ -107,12 +179,34 @@ class Setting:
         )  # fmt: skip
 
 
-def _check(intruder: Intruder) -> None:
-    """What needs more of the release than its counts."""
-    problem = ""
-    if "average" in intruder.levels:
-        problem = 'level "average" fits its guesses to the whole release'
-    elif intruder.beliefs == "released":
-        problem = 'beliefs="released" are fitted to the whole release'
-    if problem:
-        raise InputError(f"Too few rows are alike, and {problem}. {INSTEAD}")
+def _rows_by_row(case: Case, file: Tally, most: int) -> Tally:
+    """The file that beliefs are fitted to: each row by itself where several altered numbers are known, of whose
+    combinations hardly two are alike."""
+    if not several_numbers(case):
+        return file
+    many = file.counts.astype(np.int64)
+    if int(many.sum()) > most:
+        raise NeedsWhole("several altered numbers are known, of which beliefs are fitted row by row")
+    records = file.records.take(np.repeat(np.arange(len(many)), many))
+    return Tally(Records(records.values(), n=records.n))
+
+
+def _altered(intruder: Intruder, release: ScannedRelease, after: Codebook, rows: int) -> Records:
+    """All released values of altered variables, where somebody's guesses are fitted to them: 8 bytes each."""
+    steps = [s for s in release.compiled.steps if s.role == "random"] if "average" in intruder.levels else []
+    names = dict.fromkeys(v for s in steps for v in (*s.variables, *s.needs) if v in after.columns)
+    parts = [batch.select(names) for batch in release.records(after, rows)] if names else []
+    columns = [after.columns[v].with_values(np.concatenate([p[v].values for p in parts])) for v in names]
+    return Records(columns, n=sum(p.n for p in parts))
+
+
+def _seen(intruder: Intruder, files: Files, after: Codebook, names: list[str], most: int) -> Tally | None:
+    """The different released rows, where beliefs are fitted to them; as many as there is room for."""
+    if intruder.beliefs != "released":
+        return None
+    try:
+        return files.records(after, names, most)
+    except TooMany:
+        raise InputError(
+            f'Too few released rows are alike for beliefs="released", which are fitted to them. {INSTEAD}'
+        ) from None

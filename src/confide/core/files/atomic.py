@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from confide.core.errors import InputError, system_reason
+from confide.core.errors import InputError
 from confide.core.files.leftovers import is_temporary, remove_leftovers, temporary_file
+from confide.core.files.system_errors import explained
 
 
 @contextlib.contextmanager
@@ -30,7 +30,7 @@ def atomic_write(path: str | os.PathLike[str], overwrite: bool = False, private:
     ...     [p.name for p in Path(folder).iterdir()]
     ['notes.txt']
     """
-    with _explained(path):
+    with explained(f"{path} cannot be written"):
         target = _target(path, overwrite)
         if is_temporary(target):
             if private:
@@ -47,29 +47,6 @@ def atomic_write(path: str | os.PathLike[str], overwrite: bool = False, private:
             _flush(temporary)
             _move(temporary, target, overwrite)
         _flush_folder(target.parent)
-
-
-@contextlib.contextmanager
-def _explained(path: str | os.PathLike[str]) -> Iterator[None]:
-    """An error of the system as a sentence about the file that cannot be written."""
-    try:
-        yield
-    except InputError:
-        raise
-    except Exception as cause:
-        code = system_code(cause)
-        if code is None:
-            raise
-        reason = system_reason(OSError(code, os.strerror(code)))
-        raise InputError(f"{path} cannot be written: {reason}.") from cause
-
-
-def system_code(cause: Exception) -> int | None:
-    """The number of the system's error; polars has it only in its text."""
-    if isinstance(cause, OSError) and cause.errno is not None:
-        return cause.errno
-    found = re.search(r"\(os error (\d+)\)", str(cause))
-    return None if found is None else int(found[1])
 
 
 def _target(path: str | os.PathLike[str], overwrite: bool) -> Path:

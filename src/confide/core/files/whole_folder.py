@@ -7,9 +7,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from confide.core.errors import InputError, system_reason
-from confide.core.files.atomic import system_code
+from confide.core.errors import InputError
 from confide.core.files.folders import settle_folder, temporary_folder
+from confide.core.files.system_errors import explained
 
 
 @contextlib.contextmanager
@@ -43,17 +43,3 @@ def check_new_folder(path: str | os.PathLike[str]) -> Path:
     if there:
         raise InputError(f"{target} exists and is not overwritten; give the name of a new folder.")
     return target
-
-
-@contextlib.contextmanager
-def explained(what: str, then: str = "") -> Iterator[None]:
-    """An error of the system in the block as a sentence that begins with `what`."""
-    try:
-        yield
-    except InputError:
-        raise
-    except Exception as cause:
-        code = system_code(cause)
-        if code is None:
-            raise
-        raise InputError(f"{what}: {system_reason(OSError(code, os.strerror(code)))}.{then}") from cause

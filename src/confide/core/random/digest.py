@@ -22,6 +22,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+F64 = NDArray[np.float64]
 U64 = NDArray[np.uint64]
 Codes = NDArray[np.integer[Any]]
 
@@ -82,13 +83,15 @@ class Digest:
 
 def _of_many(frame: pl.DataFrame, first: int) -> tuple[int, int]:
     """The sums of a batch of many rows, by compiled loops."""
-    from confide.core.random.digest_loops import add_bits, add_codes, add_whole, summed
+    from confide.core.random.digest_loops import add_bits, add_codes, add_real, add_whole, summed
 
     total = np.zeros((2, frame.height), dtype=np.uint64)
     for s in frame.get_columns():
         constants = [_constant(salt, s.name) for salt in LANES]
         if s.dtype.is_integer() and str(s.dtype) not in WIDE and not s.null_count():
             add_whole(s.cast(pl.Int64).to_numpy().view(np.uint64), total, *constants)
+        elif s.dtype == pl.Float64:
+            add_real(_no_gaps(s), total, *constants, np.uint64(NULL))
         elif s.dtype.is_numeric() and str(s.dtype) not in WIDE and not s.dtype.is_decimal():
             add_bits(*_bits(s), total, *constants)
         else:
@@ -145,13 +148,18 @@ def _whole(s: pl.Series) -> U64:
     return np.where(s.is_null().to_numpy(), np.uint64(NULL), _mixed(x))
 
 
+def _no_gaps(s: pl.Series) -> F64:
+    """Real numbers as they are, with NaN for what is missing."""
+    return (s.fill_null(float("nan")) if s.null_count() else s).to_numpy()
+
+
 def _real(s: pl.Series) -> U64:
     """Whole ones as whole numbers, others by their bits; 32-bit ones as they would be written."""
     if s.dtype != pl.Float64:
         distinct = s.unique().to_numpy()
         written = pl.Series([float(str(v)) for v in distinct], dtype=pl.Float64)
         s = s.replace_strict(pl.Series(distinct), written, return_dtype=pl.Float64)
-    x = s.fill_null(float("nan")).to_numpy()
+    x = _no_gaps(s)
     missing = np.isnan(x)
     whole = ~missing & (np.abs(x) < 2.0**63) & (x == np.floor(x))
     bits = np.where(whole, x, 0.0).astype(np.int64).view(np.uint64)

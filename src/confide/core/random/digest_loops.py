@@ -29,6 +29,22 @@ def add_whole(x, total, first, second):  # type: ignore[no-untyped-def]
 
 
 @compiled
+def add_real(x, total, first, second, missing):  # type: ignore[no-untyped-def]
+    """Add a column of real numbers; `missing`: what stands for NaN. Whole ones count as whole numbers."""
+    bits = x.view(np.uint64)
+    for i in range(len(x)):
+        y = x[i]
+        if y != y:
+            stands = missing
+        elif abs(y) < 2.0**63 and y == np.floor(y):
+            stands = _mix(np.uint64(np.int64(y)))
+        else:
+            stands = _mix(bits[i] ^ np.uint64(0xF10A7))
+        total[0, i] += _mix(stands + first)
+        total[1, i] += _mix(stands + second)
+
+
+@compiled
 def add_bits(x, y, total, first, second):  # type: ignore[no-untyped-def]
     """Add a column by what stands for its values in either lane."""
     for i in range(len(x)):

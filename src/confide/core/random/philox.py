@@ -24,6 +24,8 @@ ROUNDS, WORDS = 10, 4
 LOW, HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 MASK = 2**64 - 1
 
+MANY = 20_000
+"""Rows from which loops are compiled."""
 SPARSE = 16
 """Rows are computed one by one where they are fewer than one in this many of the range they span."""
 
@@ -37,12 +39,23 @@ def words(key: tuple[int, int], rows: I64, attempt: int = 0, word: int = 0) -> U
     if not len(rows):
         return np.zeros(0, dtype=np.uint64)
     part, place = divmod(word, WORDS)
+    if len(rows) >= MANY:
+        return _of_many(key, rows, attempt, part, place)
     first, last = int(rows.min()), int(rows.max())
     span = last - first + 1
     if span > SPARSE * len(rows):
         return _by_row(key, rows, attempt, part)[place]
     block = _range(key, first, span, attempt, part)[:, place]
     return np.asarray(block if span == len(rows) and _in_order(rows) else block[rows - first])
+
+
+def _of_many(key: tuple[int, int], rows: I64, attempt: int, part: int, place: int) -> U64:
+    from confide.core.random.philox_loops import fill_words
+
+    out = np.empty(len(rows), dtype=np.uint64)
+    rows = np.ascontiguousarray(rows)
+    fill_words(np.uint64(key[0]), np.uint64(key[1]), rows, np.uint64(attempt), np.uint64(part), place, out)
+    return out
 
 
 def _in_order(rows: I64) -> bool:

@@ -84,7 +84,7 @@ def forget() -> None:
 
 
 def _digest(*given: Any) -> bytes:
-    out = hashlib.blake2b(digest_size=16)
+    out = hashlib.sha256()  # which processors have instructions for
     for part in given:
         arrays = [part.indptr, part.indices, part.data, np.array(part.shape)] if hasattr(part, "indptr") else [part]
         for a in arrays:

@@ -52,6 +52,9 @@ class Linked(Protocol):
     @property
     def released(self) -> File: ...
 
+    @property
+    def link_files(self) -> tuple[Path, ...]: ...
+
     def links(self) -> Iterator[I64]: ...
 
 

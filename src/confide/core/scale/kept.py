@@ -19,7 +19,7 @@ import polars as pl
 
 from confide.core.errors import InputError
 from confide.core.files.leftovers import fcntl
-from confide.core.files.whole_folder import explained
+from confide.core.files.system_errors import explained
 from confide.core.scale.scratch import ROOM
 
 _NAME = re.compile(r"\.confide-kept-[0-9a-f]{16}")
@@ -31,18 +31,36 @@ def kept_folder(place: str | os.PathLike[str] | None, asked: str) -> Iterator[Ke
     """The folder for what is finished of the work that `asked` describes, in `place` (None: the system's temporary
     folder)."""
     above = Path(tempfile.gettempdir() if place is None else place).expanduser()
-    mine = above / f".confide-kept-{hashlib.sha256(asked.encode()).hexdigest()[:16]}"
     with explained(f"The scratch folder {above} cannot be used", ROOM):
         above.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _remove_others(above, mine)
-        mine.mkdir(mode=0o700, exist_ok=True)
-        handle = _locked(mine)
-        try:
+        with found_again(above, asked) as mine:
             yield Kept(mine)
-        finally:
-            shutil.rmtree(mine, ignore_errors=True)
-            if handle is not None:
-                os.close(handle)
+
+
+@contextlib.contextmanager
+def found_again(above: Path, asked: str) -> Iterator[Path]:
+    """A private folder in another for the time of the work that `asked` describes, with what a killed process left of
+    the very same work.
+
+    >>> with tempfile.TemporaryDirectory() as here:
+    ...     with found_again(Path(here), "some work") as made:
+    ...         oct(made.stat().st_mode & 0o777)
+    ...     list(Path(here).iterdir())
+    '0o700'
+    []
+    """
+    mine = above / f".confide-kept-{hashlib.sha256(asked.encode()).hexdigest()[:16]}"
+    _remove_others(above, mine)
+    mine.mkdir(mode=0o700, exist_ok=True)
+    if mine.is_symlink() or (hasattr(os, "getuid") and mine.stat().st_uid != os.getuid()):
+        raise InputError(f"{mine} belongs to somebody else; name another scratch folder.")
+    handle = _locked(mine)
+    try:
+        yield mine
+    finally:
+        shutil.rmtree(mine, ignore_errors=True)
+        if handle is not None:
+            os.close(handle)
 
 
 class Kept:
@@ -54,7 +72,10 @@ class Kept:
     def get(self, name: str) -> pl.DataFrame | None:
         """What was finished under a name, None where nothing was."""
         file = self.folder / f"{name}.parquet"
-        return pl.read_parquet(file) if file.exists() else None
+        try:
+            return pl.read_parquet(file) if file.exists() else None
+        except pl.exceptions.PolarsError:  # the machine itself went down while it was written
+            return None
 
     def put(self, name: str, table: pl.DataFrame) -> None:
         """Something is finished."""

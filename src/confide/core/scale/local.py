@@ -18,7 +18,7 @@ from confide.core.checks import positive
 from confide.core.errors import InputError
 from confide.core.files.whole_folder import whole_folder
 from confide.core.run.progress import Progress, checked_progress, progress_bar
-from confide.core.scale.engine import Asked, Counted, Linked
+from confide.core.scale.engine import Asked, Counted, Engine, Linked
 from confide.core.scale.rows_alike import RowsAlike
 from confide.core.scale.scratch import scratch_folder
 
@@ -123,6 +123,19 @@ class LocalCounting:
                 )
                 first += len(mine)
                 done(min(TOGETHER, len(self.pair) - at))
+
+
+def engine_of(given: object) -> Engine:
+    """The engine that was given, this machine where none was; refused where it is no engine.
+
+    >>> engine_of(None)
+    Local(memory='4GB', scratch=None, batch=200000, buckets=None)
+    """
+    if given is None:
+        return Local()
+    if isinstance(given, type) or not all(hasattr(given, name) for name in ("in_bytes", "counting")):
+        raise InputError(f"engine is cf.Local(...) or cf.Spark(session), not {type(given).__name__}.")
+    return given  # type: ignore[return-value]
 
 
 def bytes_of_row(variables: int) -> int:

@@ -57,13 +57,13 @@ class RowsAlike:
         place = self._placed(here.select(self.names))
         np.add.at(self._sums, place, here.select(pl.exclude(self.names)).to_numpy())
         found = here.select(self.names).with_columns(pl.Series(PLACE, place.astype(np.uint32)))
-        return _joined(batch.select(self.names), found).to_numpy()
+        return joined_places(batch.select(self.names), found).to_numpy()
 
     def _placed(self, distinct: pl.DataFrame) -> NDArray[np.int64]:
         """The places of rows that are distinct among themselves; new ones are put at the end."""
         if self._known is None:
             self._known = distinct.head(0).with_columns(pl.Series(PLACE, [], dtype=pl.UInt32))
-        at = _joined(distinct, self._known)
+        at = joined_places(distinct, self._known)
         new = at.is_null()
         size = len(self)
         if size + int(new.sum()) > self.most:
@@ -103,6 +103,7 @@ def canonical(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns((pl.col(v).fill_nan(None) + 0.0).cast(frame.schema[v]) for v in floats)
 
 
-def _joined(rows: pl.DataFrame, table: pl.DataFrame) -> pl.Series:
+def joined_places(rows: pl.DataFrame, table: pl.DataFrame) -> pl.Series:
+    """The place of each row in a table of distinct rows with their places."""
     names = rows.columns
     return rows.join(table, on=names, how="left", nulls_equal=True, maintain_order="left")[PLACE]

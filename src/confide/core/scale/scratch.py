@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from confide.core.files.folders import temporary_folder
-from confide.core.files.whole_folder import explained
+from confide.core.files.system_errors import explained
 
 ROOM = " Name another with scratch=, where there is room for about 8 bytes per row."
 

@@ -1,75 +1,60 @@
-"""One row per target, numbered and written by Spark: whole or not at all."""
+"""One row per target, in the order of targets, written by Spark: whole or not at all.
+
+The folder is made here and takes its name when all is written; what a killed driver leaves, the next one that writes in
+the same place removes.
+"""
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Sequence
+import os
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import numpy as np
-import polars as pl
+from typing import TYPE_CHECKING, Any, cast
 
 from confide.core.errors import InputError
+from confide.core.files.whole_folder import check_new_folder, whole_folder
+from confide.core.scale.hadoop import Remote, is_uri
+from confide.core.scale.hadoop_folders import whole_remote_folder
+from confide.core.scale.spark_files import as_uri
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-ROW, PLACE, OWN, RANGE, FIRST = "__row", "__place", "__own", "__range", "__first"
+    from confide.core.scale.spark_batches import Workers
+
+
 TOGETHER = 2**20
-"""Original rows that are numbered together, and written to one file."""
+"""Targets that are written to one file."""
 
 
-def write_targets(rows: DataFrame, units: DataFrame, names: Sequence[str], out: Path) -> None:
-    """`rows`: original rows that count, with the places of their pair; `units`: the results of each pair."""
-    from pyspark.sql import functions as f
-
-    keys = [PLACE, OWN]
-    numbered = _numbered(rows)
-    done = numbered.join(f.broadcast(units), keys).select("target", *(f.col(v) for v in names))
-    temporary = out.parent / f".{out.name}-{secrets.token_hex(8)}-unfinished"
-    try:
-        done.repartitionByRange("target").sortWithinPartitions("target").write.parquet(f"file://{temporary}")
-        _settled(rows, temporary, out)
-    finally:
-        _removed(rows, temporary)
+def new_place(out: str | os.PathLike[str], engine: object, stated: bool) -> Path:
+    """The folder for results, which is new; one that is named as Spark names it is written by Spark alone, and holds
+    everybody: not for `stated` targets."""
+    if not is_uri(out):
+        return check_new_folder(out)
+    place = Remote(str(out).rstrip("/"))
+    if not hasattr(engine, "session") or stated:
+        raise InputError(f"{place} is written by Spark, with engine=cf.Spark(session) and without targets.")
+    if place.exists():
+        raise InputError(f"{place} exists and is not overwritten; give the name of a new folder.")
+    return cast(Path, place)
 
 
-def _numbered(rows: DataFrame) -> DataFrame:
-    """With the number of each among all that count, in the order of the original file."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as f
-
-    ranged = rows.withColumn(RANGE, f.floor(f.col(ROW) / TOGETHER))
-    found = pl.from_arrow(ranged.groupBy(RANGE).count().toArrow())
-    assert isinstance(found, pl.DataFrame)
-    found = found.sort(RANGE)
-    first = np.cumsum([0, *found["count"].to_list()])[:-1]
-    starts = [x for r, n in zip(found[RANGE].to_list(), first.tolist(), strict=True) for x in (f.lit(int(r)), f.lit(n))]
-    if not starts:
-        return ranged.withColumn("target", f.col(ROW))
-    order = f.row_number().over(Window.partitionBy(RANGE).orderBy(ROW)) - 1
-    return ranged.withColumn("target", (f.create_map(*starts)[f.col(RANGE)] + order).cast("bigint"))
+def _whole(out: Path | Remote) -> AbstractContextManager[Path | Remote]:
+    return whole_remote_folder(out) if isinstance(out, Remote) else whole_folder(out, private=True)
 
 
-def _settled(rows: DataFrame, temporary: Path, out: Path) -> None:
-    """Give the folder its name, by the file system that Spark wrote it with."""
-    system, path = _system(rows, temporary)
-    mode = rows.sparkSession._jvm.org.apache.hadoop.fs.permission.FsPermission("700")
-    system.setPermission(path(temporary), mode)
-    if not system.rename(path(temporary), path(out)):
-        raise InputError(f"{out} cannot be written: something is there by now.")
+def write_ranges(workers: Workers, packed: DataFrame, work: Any, schema: str, ranges: int, out: Path) -> None:
+    """What workers make of packed ranges, in their order; only what is packed is moved. `ranges`: how many."""
+    ordered = packed.repartitionByRange(max(ranges, 1), "range").sortWithinPartitions("range")
+    with _whole(out) as made:
+        workers.over(ordered, work, schema).write.mode("append").parquet(as_uri(made))
 
 
-def _removed(rows: DataFrame, temporary: Path) -> None:
-    system, path = _system(rows, temporary)
-    system.delete(path(temporary), True)
-
-
-def _system(rows: DataFrame, at: Path):  # type: ignore[no-untyped-def]
-    jvm = rows.sparkSession._jvm
-
-    def path(p: Path):  # type: ignore[no-untyped-def]
-        return jvm.org.apache.hadoop.fs.Path(f"file://{p}")
-
-    return path(at).getFileSystem(rows.sparkSession._jsparkSession.sessionState().newHadoopConf()), path
+def write_in_order(rows: DataFrame, many: int, out: Path) -> None:
+    """Rows in the order of their `target`, as files that lie in that order; `many`: how many there are."""
+    files = max(-(-many // TOGETHER), 1)
+    with _whole(out) as made:
+        rows.repartitionByRange(files, "target").sortWithinPartitions("target").write.mode("append").parquet(
+            as_uri(made)
+        )

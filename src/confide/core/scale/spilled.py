@@ -1,7 +1,9 @@
-"""Rows put aside by bucket, on scratch: one file per batch, sorted by bucket, and read again bucket by bucket."""
+"""Rows put aside by bucket, on scratch: one file per batch, a piece for each bucket, read again bucket by bucket."""
 
 from __future__ import annotations
 
+import io
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +28,7 @@ class Spilled:
     def __init__(self, folder: Path, name: str, buckets: int) -> None:
         self.folder, self.name, self.buckets = folder, name, buckets
         self.rows = np.zeros(buckets, dtype=np.int64)
-        self._cuts: list[I64] = []
+        self._places: list[list[int]] = []
         self._empty: pl.DataFrame | None = None
 
     def add(self, frame: pl.DataFrame, bucket: I64) -> None:
@@ -37,16 +39,25 @@ class Spilled:
             return
         order = np.argsort(bucket, kind="stable")
         cuts = np.searchsorted(bucket[order], np.arange(self.buckets + 1))
-        frame[order].write_ipc(self._file(len(self._cuts)), compression="uncompressed")
-        self._cuts.append(cuts)
+        frame, places = frame[order], [0]
+        with open(self._file(len(self._places)), "wb") as file:
+            for low, high in pairwise(cuts.tolist()):
+                if high > low:
+                    piece = io.BytesIO()
+                    frame[low:high].write_ipc_stream(piece, compression="uncompressed")
+                    file.write(piece.getbuffer())
+                places.append(file.tell())
+        self._places.append(places)
         self.rows += np.diff(cuts)
 
     def bucket(self, b: int) -> pl.DataFrame:
         """All rows of a bucket."""
         found = [] if self._empty is None else [self._empty]
-        for k, cuts in enumerate(self._cuts):
-            if cuts[b + 1] > cuts[b]:
-                found.append(pl.scan_ipc(self._file(k)).slice(int(cuts[b]), int(cuts[b + 1] - cuts[b])).collect())
+        for k, places in enumerate(self._places):
+            if places[b + 1] > places[b]:
+                with open(self._file(k), "rb") as file:
+                    file.seek(places[b])
+                    found.append(pl.read_ipc_stream(io.BytesIO(file.read(places[b + 1] - places[b]))))
         return pl.concat(found, rechunk=True)
 
     def _file(self, k: int) -> Path:

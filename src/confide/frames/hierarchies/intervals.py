@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,15 +57,19 @@ class Intervals:
     def coded(self, column: Column) -> tuple[I64, tuple[str, ...]]:
         """Each value's place among the names of all intervals from the first to the last that occurs; -1 for a missing
         one. An answer code ("refused") stays a category of its own."""
-        bins = self.bins(column.values)
-        special = np.isin(column.values, column.special) if column.special else np.zeros(len(bins), dtype=bool)
-        present = ~np.isnan(bins) & ~special
-        first, last = (bins[present].min(), bins[present].max()) if present.any() else (0.0, -1.0)
+        bins = _each_once(self.bins, column.values)
+        present = ~np.isnan(bins)
+        if column.special:
+            present &= ~np.isin(column.values, column.special)
+        there = bins if present.all() else bins[present]
+        first, last = (there.min(), there.max()) if len(there) else (0.0, -1.0)
         if last - first > MOST:
             raise InputError(f'Recode("{column.name}"): width makes over 100,000 categories; give a larger width.')
         names = self.names(first + np.arange(last - first + 1), column.step)
-        codes = np.full(len(bins), -1, dtype=np.int64)
-        codes[present] = (bins[present] - first).astype(np.int64)
+        codes = (there - first).astype(np.int64)
+        if there is not bins:
+            every = np.full(len(bins), -1, dtype=np.int64)
+            every[present], codes = codes, every
         for s in column.special:
             codes[column.values == s] = len(names)
             names = (*names, f"answer {s:.15g}")
@@ -91,6 +95,17 @@ class Intervals:
             return np.nan, np.nan
         low, high = self.edges(self.bins(np.array([float(found[1]) + self.width / 2])))
         return float(low[0]), float(high[0])
+
+
+def _each_once(bins: Callable[[F64], F64], values: F64) -> F64:
+    """Bins of many values; of whole numbers that repeat, each number's is found once."""
+    low, high = (values.min(), values.max()) if len(values) else (0.0, np.inf)
+    if not high - low < len(values):  # also where some are missing
+        return bins(values)
+    at = (values - low).astype(np.int64)
+    if not np.array_equal(at + low, values):
+        return bins(values)
+    return bins(low + np.arange(high - low + 1))[at]
 
 
 def _name(low: float, high: float, step: float, within: float) -> str:

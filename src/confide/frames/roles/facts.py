@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from confide.frames.columns import kind_of
+from confide.frames.columns import F64, inferred
+from confide.frames.cut import quantiles
 from confide.frames.roles.words import words_of
 from confide.frames.schema import Schema
 
@@ -77,31 +78,46 @@ def facts_of(frame: pl.DataFrame, schema: Schema) -> list[Facts]:
     return [_facts(s, schema) for s in frame]
 
 
-def _facts(s: pl.Series, schema: Schema) -> Facts:
-    said = schema.variable(s.name)
+def counted_facts(s: pl.Series, schema: Schema, count: F64, rows: int) -> Facts:
+    """The facts of a variable of which the different values are known, the missing one among them, and how many rows of
+    so many have each.
+
+    >>> counted_facts(pl.Series("a", [1, 2, None]), Schema(), np.array([3.0, 1.0, 2.0]), 6).present
+    4
+    """
+    return _facts(s, schema, count, rows)
+
+
+def _facts(s: pl.Series, schema: Schema, count: F64 | None = None, of: int | None = None) -> Facts:
+    said, rows = schema.variable(s.name), len(s) if of is None else of
+    each = np.ones(len(s)) if count is None else count
     label = said.label or ""
     if s.dtype.is_nested() or s.dtype in (pl.Binary, pl.Object):
-        return Facts(s.name, label, "", s.dtype, len(s), 0, len(s) - s.null_count(), False, False)
+        return Facts(s.name, label, "", s.dtype, rows, 0, int(each[s.is_not_null().to_numpy()].sum()), False, False)
     codes = schema.missing_codes(s.name, s) if s.name in schema.variables else ()
-    seen = _values(s).drop_nulls()
+    plain = _values(s)
+    each, seen = each[plain.is_not_null().to_numpy()], plain.drop_nulls()
     number = s.dtype.is_numeric()
     declared = [c for c in codes if isinstance(c, str) != number]
     if declared:
-        seen = seen.filter(~seen.is_in(pl.Series(declared).cast(seen.dtype, strict=False).drop_nulls().implode()))
+        kept = ~seen.is_in(pl.Series(declared).cast(seen.dtype, strict=False).drop_nulls().implode())
+        each, seen = each[kept.to_numpy()], seen.filter(kept)
     whole = number and (s.dtype.is_integer() or bool((seen == seen.round(0)).all()))
     labelled = bool(set(said.value_labels) - set(codes))
-    kind = kind_of(s, labelled)
+    kind = inferred(s, labelled, of)[0]
     positive = number and len(seen) > 0 and float(seen.min()) > 0  # type: ignore[arg-type]
     return Facts(
-        s.name, label, kind, s.dtype, len(s), seen.n_unique(), len(seen), positive, whole, _middle(seen, number),
-        written(seen),
+        s.name, label, kind, s.dtype, rows, seen.n_unique(), int(each.sum()), positive, whole,
+        _middle(seen, each, number), written(seen),
     )  # fmt: skip
 
 
-def _middle(seen: pl.Series, number: bool) -> tuple[float, float, float] | None:
+def _middle(seen: pl.Series, each: F64, number: bool) -> tuple[float, float, float] | None:
     if not number or not len(seen):
         return None
-    low, half, high = np.quantile(seen.cast(pl.Float64).to_numpy(), [0.05, 0.5, 0.95])
+    x = seen.cast(pl.Float64).to_numpy()
+    order = np.argsort(x)
+    low, half, high = quantiles(x[order], each[order], [0.05, 0.5, 0.95])
     return float(low), float(half), float(high)
 
 

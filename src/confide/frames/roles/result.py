@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ import polars as pl
 from confide.core.result import Result
 from confide.core.visible import visible
 from confide.frames.door import to_polars
-from confide.frames.roles.facts import facts_of
+from confide.frames.roles.facts import Facts, facts_of
 from confide.frames.roles.guess import ROLES, chosen_keys, guesses
 from confide.frames.schema import schema
 
@@ -125,14 +126,19 @@ def roles(data: Any) -> Roles:
     (('wage_income', 'other_income', 'property_value', 'hh_income'), ('id',))
     """
     frame = to_polars(data)
-    found = guesses(facts_of(frame, schema(data)))
+    return roles_of(facts_of(frame, schema(data)), frame.height)
+
+
+def roles_of(facts: Sequence[Facts], height: int) -> Roles:
+    """The same, from facts of each variable of a file with so many rows."""
+    found = guesses(facts)
     keys = set(chosen_keys(found))
     rows = [
         (g.facts.name, g.facts.label, g.facts.kind, g.role, _used(g.role, g.facts.name in keys), g.doubtful, g.why,
          g.facts.distinct, g.facts.missing, g.known, g.judged)
         for g in found
     ]  # fmt: skip
-    return Roles(pl.DataFrame(rows, schema=SCHEMA, orient="row"), frame.height)
+    return Roles(pl.DataFrame(rows, schema=SCHEMA, orient="row"), height)
 
 
 def _used(role: str, key: bool) -> bool:

@@ -6,7 +6,7 @@ would be: in the same kinds, categories and precision.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -15,59 +15,18 @@ import polars as pl
 from confide.core.errors import InputError, raise_all
 from confide.frames.columns import I64, Column, Kind, Margins, Records, as_levels, encode_column, inferred, readable
 from confide.frames.scan.scan import BATCH, Scan
+from confide.frames.scan.tallies import Tallies
 from confide.frames.schema import Schema
 from confide.frames.types.exact import to_floats
 
-PENDING = 2_000_000
-"""Distinct values of batches that are held before they are added up."""
-
-
-class Tallies:
-    """Distinct values with counts, while they are being gathered; those of two parts are merged by adding.
-
-    >>> one, two = Tallies(["a"]), Tallies(["a"])
-    >>> one.add(pl.DataFrame({"a": [1, 2, 2]}))
-    >>> two.add(pl.DataFrame({"a": [2, None]}))
-    >>> one.merge(two)
-    >>> one.found("a").sort("a").rows()
-    [(None, 1), (1, 1), (2, 3)]
-    """
-
-    def __init__(self, names: Iterable[str]) -> None:
-        self._held: dict[str, list[pl.DataFrame]] = {v: [] for v in names}
-        self.rows = 0
-
-    def add(self, batch: pl.DataFrame) -> None:
-        """The rows of one more batch."""
-        self.rows += batch.height
-        for v, held in self._held.items():
-            s = batch.get_column(v)
-            held.append((s.fill_nan(None) if s.dtype.is_float() else s).to_frame().group_by(v).len("n"))
-            self._settle(v)
-
-    def merge(self, other: Tallies) -> None:
-        """What another part counted."""
-        self.rows += other.rows
-        for v, held in self._held.items():
-            held.extend(other._held[v])
-            self._settle(v)
-
-    def _settle(self, v: str, least: int = PENDING) -> None:
-        held = self._held[v]
-        if len(held) > 1 and sum(f.height for f in held[1:]) > max(least, held[0].height):
-            self._held[v] = [pl.concat(held).group_by(v).agg(pl.col("n").sum())]
-
-    def found(self, v: str) -> pl.DataFrame:
-        """The distinct values of a variable, and "n", how many rows have each."""
-        self._settle(v, 0)
-        held = self._held[v]
-        return pl.concat(held).group_by(v).agg(pl.col("n").sum()) if len(held) > 1 else held[0]
+Counted = Callable[[Scan, list[str], Tallies], Tallies]
+"""A pass over some variables of a scan, made elsewhere."""
 
 
 @dataclass(frozen=True, eq=False)
 class Codebook:
     """`columns`: each variable with its distinct values as rows, the missing one last; `counts`: how many rows of the
-    file have each of them; `rows`: of the file.
+    file have each of them (of a number of which only some values were kept, none); `rows`: of the file.
 
     >>> import confide as cf
     >>> heads = cf.demo("heads")
@@ -82,14 +41,19 @@ class Codebook:
 
     @classmethod
     def of(
-        cls, scan: Scan, names: Iterable[str], kinds: Mapping[str, Kind] | None = None, rows: int = BATCH
+        cls, scan: Scan, names: Iterable[str], kinds: Mapping[str, Kind] | None = None, rows: int = BATCH,
+        most: int | None = None, counted: Counted | None = None,
     ) -> Codebook:  # fmt: skip
-        """Of some variables of a file, by one pass over them."""
-        wanted = list(dict.fromkeys(names))
-        tallies = Tallies(wanted)
-        for _, batch in scan.batches(wanted, rows):
-            tallies.add(batch)
-        return cls.from_tallies(tallies, scan.schema, kinds or {}, wanted)
+        """Of some variables of a file, by one pass over them. `most`: of a number with more distinct values than these,
+        only so many are kept, uncounted: enough to encode any batch. `counted`: makes that pass, where it is not made
+        here."""
+        wanted, kinds = list(dict.fromkeys(names)), kinds or {}
+        brief = [] if most is None else [v for v in wanted if _brief(scan, v, kinds.get(v))]
+        tallies = Tallies(wanted, brief, most)
+        tallies = tallies.over(scan.batches(wanted, rows)) if counted is None else counted(scan, wanted, tallies)
+        if tallies.blurred(kinds):  # numbers that float64 does not hold are categories: all of them count
+            return cls.of(scan, wanted, kinds, rows, counted=counted)
+        return cls.from_tallies(tallies, scan.schema, kinds, wanted)
 
     @classmethod
     def from_tallies(
@@ -101,7 +65,10 @@ class Codebook:
         columns, counts, problems = dict[str, Column](), dict[str, I64](), list[str]()
         for v in names:
             try:
-                columns[v], counts[v] = _column(tallies.found(v), v, schema, kinds.get(v), tallies.rows)
+                found, facts = tallies.found(v), tallies.facts.get(v)
+                columns[v], counts[v] = _column(found, v, schema, kinds.get(v), tallies.rows)
+                if facts is not None:
+                    columns[v], counts[v] = facts.settled(columns[v]), counts[v][:0]
             except InputError as e:
                 problems += e.problems
         raise_all(problems)
@@ -131,6 +98,13 @@ def _column(found: pl.DataFrame, v: str, schema: Schema, asked: Kind | None, row
     column = encode_column(s, kind, special=special if kind == "numeric" else ())
     order = np.argsort(np.where(column.missing, np.inf, column.values), kind="stable")
     return replace(column.take(order), why=why), n.to_numpy().astype(np.int64)[order]
+
+
+def _brief(scan: Scan, v: str, asked: Kind | None) -> bool:
+    """Whether a variable is a number if it has many values, whatever these are."""
+    dtype, said = scan.types[v], scan.schema.variables.get(v)
+    number = dtype.is_numeric() or dtype.is_temporal()
+    return number and asked != "categorical" and not (said is not None and (said.value_labels or said.missing))
 
 
 def placed(s: pl.Series, model: Column) -> Column:

@@ -13,16 +13,19 @@ import polars as pl
 from polars._typing import PolarsDataType
 
 from confide.core.errors import InputError, did_you_mean, raise_all
+from confide.core.scale.hadoop import Remote
 from confide.frames.columns import type_name
 from confide.frames.door import check_names
 from confide.frames.files import METADATA
 from confide.frames.scan import csv_parts
+from confide.frames.scan.remote_parts import footer, rows_of
 from confide.frames.schema import Schema, schema_from_dict
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """`types`: of its columns, as they are to be read; `held`: as the file has them. `rows`: how many there are."""
+    """`types`: of its columns, as they are to be read; `held`: as the file has them. `rows`: how many there are;
+    `stamp`: size and time of the file when it was looked at, None where that is not asked."""
 
     file: Path
     format: str
@@ -30,26 +33,36 @@ class Part:
     held: Mapping[str, pl.DataType]
     rows: int
     schema: Schema = field(default_factory=Schema)
+    stamp: tuple[int, int] | None = None
 
-    def batches(self, columns: Sequence[str], rows: int) -> Iterator[tuple[int, pl.DataFrame]]:
-        """All rows in order, with the place of the first of each batch in this file."""
+    def batches(self, columns: Sequence[str], rows: int, since: int = 0) -> Iterator[tuple[int, pl.DataFrame]]:
+        """All rows in order, with the place of the first of each batch in this file; from the place `since` on."""
+        self._check_stamp()
         if self.format in ("CSV", "TSV"):
-            yield from self._of_text(columns, rows)
+            yield from (some for some in self._of_text(columns, rows) if some[0] >= since)
             return
-        for first in range(0, self.rows, rows):
+        for first in range(max(0, -(-since // rows)) * rows, self.rows, rows):
             yield first, self.slice(first, min(rows, self.rows - first), columns)
 
     def slice(self, first: int, rows: int, columns: Sequence[str]) -> pl.DataFrame:
         """So many rows from a place on."""
+        self._check_stamp()
         if self.format in ("CSV", "TSV"):
             return self._slice_of_text(first, rows, columns)
         try:
-            frame = _lazy(self.file, self.format).slice(first, rows).select(columns).collect()
+            if isinstance(self.file, Remote):
+                frame = rows_of(self.file, first, rows, columns)
+            else:
+                frame = _lazy(self.file, self.format).slice(first, rows).select(columns).collect()
         except Exception as cause:
             raise _unreadable(self.file, self.format) from cause
         if frame.height != rows:
             raise changed(self.file)
         return self._typed(frame)
+
+    def _check_stamp(self) -> None:
+        if self.stamp is not None and self.file.exists() and stamp_of(self.file) != self.stamp:
+            raise changed(self.file)
 
     def _of_text(self, columns: Sequence[str], rows: int) -> Iterator[tuple[int, pl.DataFrame]]:
         first = 0
@@ -96,7 +109,8 @@ def survey(files: Sequence[Path], form: str, stated: Mapping[str, PolarsDataType
     _check_types([types for types, _, _ in found], files, set(stated))
     read = {v: _plain(stated.get(v, t)) for v, t in first.items()}
     return tuple(
-        Part(p, form, read, types, rows, schema) for p, (types, rows, schema) in zip(files, found, strict=True)
+        Part(p, form, read, types, rows, schema, stamp_of(p))
+        for p, (types, rows, schema) in zip(files, found, strict=True)
     )
 
 
@@ -114,6 +128,14 @@ def _of_text(files: Sequence[Path], stated: Mapping[str, PolarsDataType]) -> lis
     _check_types([{v: t for v in apart if (t := f.types[v]) is not None} for f in shown], files, set())
     held = {v: _plain(stated.get(v, t)) for v, t in types.items()}
     return [(held, one.rows, Schema()) for one in shown]
+
+
+def stamp_of(file: Path) -> tuple[int, int] | None:
+    """Size and time of a file; None of one in the storage of a cluster."""
+    if isinstance(file, Remote):
+        return None
+    found = file.stat()
+    return found.st_size, found.st_mtime_ns
 
 
 def changed(file: Path) -> InputError:
@@ -135,6 +157,10 @@ def _lazy(file: Path, form: str) -> pl.LazyFrame:
 def _of_footer(file: Path, form: str) -> Found:
     """Types, rows and labels as a Parquet or Arrow file states them."""
     try:
+        if isinstance(file, Remote):
+            types, rows, schema = footer(file)
+            check_names(list(types), file.name)
+            return types, rows, schema
         lazy = _lazy(file, form)
         types = dict(lazy.collect_schema())
         rows = int(lazy.select(pl.len()).collect().item())

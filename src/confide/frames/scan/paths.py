@@ -6,8 +6,10 @@ import glob
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 from confide.core.errors import InputError
+from confide.core.scale.hadoop import Remote, files_of, is_uri
 from confide.frames.files import FORMATS
 
 SCANNED = {s: f for s, f in FORMATS.items() if f in ("Parquet", "Arrow", "CSV", "TSV")}
@@ -19,9 +21,9 @@ Place = str | os.PathLike[str]
 def found_files(source: Place | Sequence[Place]) -> tuple[list[Path], str]:
     """The files in order, and their format."""
     several = isinstance(source, Sequence) and not isinstance(source, str)
-    if not several and not isinstance(source, (str, os.PathLike)):
+    if not several and not isinstance(source, (str, os.PathLike, Remote)):
         raise InputError(f"scan takes a file, a folder, a pattern or a list of files, not {type(source).__name__}.")
-    files = [_one(p) for p in source] if several else _of_name(source)  # type: ignore[union-attr,arg-type]
+    files = [p for s in source for p in _one(s)] if several else _of_name(source)  # type: ignore[union-attr,arg-type]
     if not files:
         raise InputError("scan was given an empty list; name at least one file.")
     if len(set(files)) < len(files):
@@ -45,6 +47,8 @@ def found_files(source: Place | Sequence[Place]) -> tuple[list[Path], str]:
 
 def _of_name(source: Place) -> list[Path]:
     """Files of one name: itself, those in it, or those that fit it."""
+    if is_uri(source):
+        return cast(list[Path], files_of(str(source)))
     try:
         path = Path(source).expanduser()
         if path.is_file():
@@ -71,10 +75,12 @@ def _in_folder(folder: Path) -> list[Path]:
     return files
 
 
-def _one(place: Place) -> Path:
+def _one(place: Place) -> list[Path]:
+    if is_uri(place):
+        return cast(list[Path], files_of(str(place)))
     if not isinstance(place, (str, os.PathLike)):
         raise InputError(f"scan takes names of files, not {type(place).__name__}.")
     path = Path(place).expanduser()
     if not path.is_file():
         raise InputError(f"{place} is missing: there is no such file.")
-    return path
+    return [path]

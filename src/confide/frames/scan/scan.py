@@ -111,15 +111,17 @@ class Scan:
         return len(self.types)
 
     def batches(
-        self, columns: Iterable[str] | None = None, rows: int = BATCH, told: Callable[[int], None] | None = None
-    ) -> Iterator[tuple[int, pl.DataFrame]]:
+        self, columns: Iterable[str] | None = None, rows: int = BATCH, told: Callable[[int], None] | None = None,
+        since: int = 0,
+    ) -> Iterator[tuple[int, pl.DataFrame]]:  # fmt: skip
         """All rows in their order, at most so many at a time: the number of the first, and the rows. A batch ends where
-        a file does. `told` hears how many rows each batch has, when it is done with."""
+        a file does. `told` hears how many rows each batch has, when it is done with. `since`: batches that begin before
+        this row are left out."""
         wanted = self._wanted(columns)
         if rows < 1:
             raise InputError("rows is how many are read at a time, from 1 upwards.")
         for part, first in zip(self.parts, self.offsets, strict=False):
-            for at, frame in part.batches(wanted, rows):
+            for at, frame in part.batches(wanted, rows, since - first):
                 yield first + at, frame
                 if told is not None:
                     told(frame.height)

@@ -92,6 +92,8 @@ def from_floats(name: str, values: F64, dtype: pl.DataType) -> pl.Series:
     >>> from_floats("a", np.array([1.5, np.nan]), pl.Decimal(5, 2)).to_list()
     [Decimal('1.50'), None]
     """
+    if dtype == pl.Int64 and (whole := _as_whole(values)) is not None:
+        return pl.Series(name, whole)
     s = pl.Series(name, values).fill_nan(None)
     if dtype.is_integer() or dtype.is_temporal():
         return whole_back(s, dtype)
@@ -105,6 +107,14 @@ def from_floats(name: str, values: F64, dtype: pl.DataType) -> pl.Series:
     if dtype == pl.Boolean and s.drop_nulls().is_in([0.0, 1.0]).all():
         return s.cast(pl.Boolean)
     return s.cast(pl.Null) if dtype == pl.Null and s.null_count() == len(s) else s
+
+
+def _as_whole(values: F64) -> NDArray[np.int64] | None:
+    """Whole numbers that float64 tells apart, none missing, as such; None for others."""
+    if not len(values) or not max(-float(values.min()), float(values.max())) <= WHOLE:
+        return None
+    whole = values.astype(np.int64)
+    return whole if np.array_equal(whole, values) else None
 
 
 def precision(values: F64) -> float:
@@ -131,6 +141,8 @@ def rounded(values: F64, step: float) -> F64:
     """
     if not step:
         return values
+    if step == 1.0:
+        return nearest(values)
     digits = max(0, round(-np.log10(step)))
     return np.asarray(np.round(nearest(values / step) * step, digits))
 
@@ -198,8 +210,9 @@ def number_text(x: float, within: float) -> str:
 
 
 def _array(s: pl.Series) -> F64:
-    values = s.cast(pl.Float64).to_numpy(allow_copy=True).astype(np.float64, copy=True)
-    values[s.is_null().to_numpy()] = np.nan
+    values = s.cast(pl.Float64).to_numpy(writable=True)
+    if s.null_count():
+        values[s.is_null().to_numpy()] = np.nan
     return values
 
 

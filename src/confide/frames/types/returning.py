@@ -43,6 +43,15 @@ class Returning:
         if self.dtype in SHORT:
             self._see_short(y)
 
+    def merge(self, other: Returning) -> None:
+        """What other parts showed."""
+        self.low, self.high = min(self.low, other.low), max(self.high, other.high)
+        self.any |= other.any
+        self.infinite |= other.infinite
+        self.other |= other.other
+        self.beyond |= other.beyond
+        self.near, self.equal = self.near & other.near, self.equal & other.equal
+
     def _see_short(self, y: F64) -> None:
         s = pl.Series(self.name, y)
         narrow = s.cast(self.dtype)

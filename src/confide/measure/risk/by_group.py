@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy.stats import binom
+from scipy.special import bdtrc
 
 from confide.attack.results.grouped import Attacked, target_groups
 from confide.attack.results.units import found_matches
@@ -159,4 +159,4 @@ def wilson(share: float, n: float) -> tuple[float, float]:
 
 def _chance(found: float, n: int, share: float) -> float:
     """How probable as many or more are found among n people, each with this probability."""
-    return float(binom.sf(np.floor(found + 1e-9) - 1, n, min(max(share, 0.0), 1.0)))
+    return float(bdtrc(np.floor(found + 1e-9) - 1, n, min(max(share, 0.0), 1.0)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,9 @@ from confide.core.errors import InputError
 from confide.core.result import Result
 from confide.core.shares import percent
 from confide.frames.columns import F64, Bools
+
+NOBODY = "No target has a candidate, so there is nothing to calibrate."
+UNKNOWN = "Calibration needs the truth: for some targets it is not known which record is theirs."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,39 +69,60 @@ def calibrate(units: pl.DataFrame | list[pl.DataFrame], bins: int = 10) -> Calib
     Where all targets are in the file, which the intruder does not know, right matches count as in `found`: each times
     the probability w that the target is in the file, as the intruder sees it; the variance is then w p/n_max - p^2.
     """
-    if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or not 1 <= bins <= 1000:
-        raise InputError("bins must be a whole number from 1 upwards, at most 1,000.")
+    checked_bins(bins)
     frame = _stacked(units if isinstance(units, list) else [units])
     if not {"hit", "n_max", "p_max"} <= set(frame.columns):
         raise InputError("units must be the units of an attack (attack.units), or a list of such.")
     if frame["hit"].null_count():
-        raise InputError("Calibration needs the truth: for some targets it is not known which record is theirs.")
+        raise InputError(UNKNOWN)
     frame = frame.with_columns(counts=_weight(frame)).filter(pl.col("n_max") > 0)
     if not frame.height:
-        raise InputError("No target has a candidate, so there is nothing to calibrate.")
-    p = frame["p_max"].to_numpy()
-    ties = frame["n_max"].to_numpy().astype(float)
-    weight = frame["counts"].to_numpy()
-    right = frame["hit"].cast(pl.Float64).to_numpy() / ties * weight
-    variance = np.maximum(p * weight / ties - p * p, 0.0)
-    variance[variance < 1e-12] = 0.0  # certain up to rounding
-    cluster = frame["cluster"].to_numpy() if "cluster" in frame.columns else None
-    each = frame[ALIKE].to_numpy().astype(float) if ALIKE in frame.columns else np.ones(len(p))
-    edges = _edges(p, bins)
-    at = np.clip(np.searchsorted(edges, p * (1 - 1e-12), side="right") - 1, 0, len(edges) - 2)
-    rows = []
-    for b in np.unique(at):
-        mine = at == b
-        n, error = int(each[mine].sum()), _error(variance * each, right - p, cluster, mine)
-        gap = float(((right[mine] - p[mine]) * each[mine]).sum())
-        rows.append({
-            "low": float(edges[b]), "high": float(edges[b + 1]), "targets": n,
-            "claimed": float((p * each)[mine].sum() / n), "true": float((right * each)[mine].sum() / n),
-            "error": error / n, "z": in_errors(gap, error),
-        })  # fmt: skip
-    total = _error(variance * each, right - p, cluster, np.ones(len(p), dtype=bool))
-    claimed, true, z = float((p * each).sum()), float((right * each).sum()), float(((right - p) * each).sum())
-    return Calibration(claimed, true, in_errors(z, total), pl.DataFrame(rows), bool((weight < 1).any()))
+        raise InputError(NOBODY)
+    sums = Binned(_edges(float(frame["p_max"].to_numpy().min()), bins))
+    sums.add(frame)
+    return sums.result()
+
+
+class Binned:
+    """Claims and truth by bin of p_max, added up over tables of targets; `counts` of a table: what a right match
+    counts."""
+
+    def __init__(self, edges: F64) -> None:
+        self.edges = edges
+        self.n, self.claimed, self.true, self.variance, self.gap = np.zeros((5, len(edges) - 1))
+        self.weighed = False
+
+    def add(self, frame: pl.DataFrame) -> None:
+        """More targets, all of whom have candidates."""
+        p = frame["p_max"].to_numpy()
+        ties, weight = frame["n_max"].to_numpy().astype(float), frame["counts"].to_numpy()
+        right = frame["hit"].cast(pl.Float64).to_numpy() / ties * weight
+        variance = np.maximum(p * weight / ties - p * p, 0.0)
+        variance[variance < 1e-12] = 0.0  # certain up to rounding
+        each = frame[ALIKE].to_numpy().astype(float) if ALIKE in frame.columns else np.ones(len(p))
+        at = np.clip(np.searchsorted(self.edges, p * (1 - 1e-12), side="right") - 1, 0, len(self.edges) - 2)
+        cluster = frame["cluster"].to_numpy() if "cluster" in frame.columns else None
+        found = (each, p * each, right * each, variance * each, (right - p) * each)
+        for sums, x in zip((self.n, self.claimed, self.true, self.variance, self.gap), found, strict=True):
+            sums += np.bincount(at, weights=x, minlength=len(sums))
+        self.total = float(self.variance.sum())
+        if cluster is not None:
+            self.variance = np.array([_clustered(right - p, cluster, at == b) for b in range(len(self.n))])
+            self.total = _clustered(right - p, cluster, np.ones(len(p), dtype=bool))
+        self.weighed |= bool((weight < 1).any())
+
+    def result(self) -> Calibration:
+        """What they show."""
+        rows = []
+        for b in np.flatnonzero(self.n):
+            n, error = int(self.n[b]), float(np.sqrt(self.variance[b]))
+            rows.append({
+                "low": float(self.edges[b]), "high": float(self.edges[b + 1]), "targets": n,
+                "claimed": float(self.claimed[b] / n), "true": float(self.true[b] / n),
+                "error": error / n, "z": in_errors(float(self.gap[b]), error),
+            })  # fmt: skip
+        z = in_errors(float(self.gap.sum()), float(np.sqrt(self.total)))
+        return Calibration(float(self.claimed.sum()), float(self.true.sum()), z, pl.DataFrame(rows), self.weighed)
 
 
 def _weight(frame: pl.DataFrame) -> pl.Series:
@@ -116,12 +141,10 @@ def _stacked(units: list[pl.DataFrame]) -> pl.DataFrame:
     return every.with_columns(cluster=alone * len(units) + pl.col("release"))
 
 
-def _error(variance: F64, gap: F64, cluster: NDArray[Any] | None, mine: Bools) -> float:
-    """The standard error of the sum of gaps: from each target's own variance, or from sums over clusters."""
-    if cluster is None:
-        return float(np.sqrt(variance[mine].sum()))
+def _clustered(gap: F64, cluster: NDArray[Any], mine: Bools) -> float:
+    """The variance of the sum of gaps, from sums over clusters."""
     _, of = np.unique(cluster[mine], return_inverse=True)
-    return float(np.sqrt((np.bincount(of, weights=gap[mine]) ** 2).sum()))
+    return float((np.bincount(of, weights=gap[mine]) ** 2).sum())
 
 
 def in_errors(gap: float, error: float) -> float:
@@ -131,12 +154,39 @@ def in_errors(gap: float, error: float) -> float:
     return 0.0 if abs(gap) < 1e-6 else float(np.copysign(np.inf, gap))
 
 
-def _edges(p: np.ndarray[Any, np.dtype[np.float64]], bins: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Bins that halve towards zero, where most targets lie, and end at 1."""
+def calibrate_batches(batches: Callable[[], Iterator[pl.DataFrame]], bins: int = 10) -> Calibration:
+    """The same from tables of targets that are read one after the other, twice."""
+    checked_bins(bins)
+    least, unknown, released = np.inf, 0, True
+    for frame in batches():
+        unknown += frame["hit"].null_count()
+        released &= all_released(frame)
+        claims = frame.filter(pl.col("n_max") > 0)["p_max"].to_numpy()
+        least = min(least, float(claims.min(initial=np.inf)))
+    if unknown:
+        raise InputError(UNKNOWN)
+    if not np.isfinite(least):
+        raise InputError(NOBODY)
+    sums = Binned(_edges(least, bins))
+    for frame in batches():
+        some = frame.filter(pl.col("n_max") > 0)
+        counts = 1 - pl.col("p_absent").fill_null(0.0) if released else pl.lit(1.0)
+        sums.add(some.with_columns(counts=counts))
+    return sums.result()
+
+
+def checked_bins(bins: int) -> None:
+    """Refuse what is no number of bins."""
+    if isinstance(bins, bool) or not isinstance(bins, (int, np.integer)) or not 1 <= bins <= 1000:
+        raise InputError("bins must be a whole number from 1 upwards, at most 1,000.")
+
+
+def _edges(least: float, bins: int) -> F64:
+    """Bins that halve towards zero, where most targets lie, and end at 1; `least`: the smallest p_max."""
     full = (
         np.concatenate([[0.0], 0.9 * 0.5 ** np.arange(max(bins - 2, 0))[::-1], [1.0]])
         if bins > 1
         else np.array([0.0, 1.0])
     )
-    keep = [0.0, *(e for e in full[1:-1] if e > p.min() / 2), 1.0]
+    keep = [0.0, *(e for e in full[1:-1] if e > least / 2), 1.0]
     return np.array(keep)

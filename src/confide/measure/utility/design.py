@@ -18,17 +18,18 @@ from confide.measure.utility.pair import Pair
 @dataclass(frozen=True, eq=False)
 class Matrices:
     """`x`: shape (n, k), `y`: shape (n,), `w`: weights, of the records without missing values; `left_out`: how many
-    others there were."""
+    others there were. `count`: records that each row stands for, shape (n,)."""
 
     x: F64
     y: F64
     w: F64
     left_out: int
+    count: F64
 
     @property
     def records(self) -> int:
         """How many there are, used or left out; those without weight are none."""
-        return self.left_out + int((self.w > 0).sum())
+        return self.left_out + int(self.count[self.w > 0].sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,21 +80,23 @@ def design(
     ends = np.cumsum([0, *(b.files[1].shape[1] for b in blocks)])
     stands = np.concatenate([np.where(b.stands < 0, -1, b.stands + at) for at, b in zip(ends, blocks, strict=False)])
     both = zip(columns[:1], y, files.weights(), strict=False) if gone else zip(columns, y, files.weights(), strict=True)
-    made = [_rows(x, r, w) for x, r, w in both]
-    if len(made[0].y) <= made[0].x.shape[1]:
+    made = [_rows(x, r, w, n) for (x, r, w), n in zip(both, files.counts(), strict=False)]
+    if (usable := int(made[0].count.sum())) <= made[0].x.shape[1]:
         raise InputError(
-            f"{where}: {len(made[0].y)} records of the original file can be used, too few for "
+            f"{where}: {usable} records of the original file can be used, too few for "
             f"{made[0].x.shape[1]} coefficients. Name fewer terms."
         )
     return Design(tuple(made), tuple(n for each in names for n in each), () in formula.terms, stands, files.lost)
 
 
-def _rows(x: F64, y: F64, w: F64) -> Matrices:
+def _rows(x: F64, y: F64, w: F64, count: F64) -> Matrices:
     """Records without missing values and with weight."""
     weighted = w > 0
     there = weighted & ~np.isnan(x).any(axis=1) & ~np.isnan(y)
-    left_out = int(weighted.sum() - there.sum())
-    return Matrices(x, y, w, 0) if there.all() else Matrices(x[there], y[there], w[there], left_out)
+    left_out = int(count[weighted].sum() - count[there].sum())
+    if there.all():
+        return Matrices(x, y, w, 0, count)
+    return Matrices(x[there], y[there], w[there], left_out, count[there])
 
 
 def _term(files: Files, term: Term, terms: Sequence[Term], parts: dict[tuple[Factor, bool], Block]) -> Block:

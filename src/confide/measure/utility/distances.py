@@ -120,6 +120,10 @@ class _Distance(Stated):
         return "" if self.pairs else "category"
 
     @property
+    def jointly(self) -> str:
+        return "pairs" if self.pairs else ""
+
+    @property
     def range(self) -> tuple[float, float]:
         """Between equal distributions and those that share no value."""
         return 0.0, 1.0

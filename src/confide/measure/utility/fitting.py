@@ -70,15 +70,17 @@ def fit(m: Matrices, family: str, intercept: bool, where: str) -> Fit:
 
     with residuals e = y - Xb or y - p: the variance for weighted samples (Binder 1983), White's (1980) without weights.
     """
-    x, shift, scale = _scaled(m.x, m.w, intercept)
-    gram = (x * m.w[:, None]).T @ x
+    w = m.w * m.count
+    x, shift, scale = _scaled(m.x, w, intercept)
+    gram = (x * w[:, None]).T @ x
     kept = independent(gram)
-    if not kept.any() or kept.sum() >= len(m.y):
+    n = m.count.sum()
+    if not kept.any() or kept.sum() >= n:
         raise InputError(f"{where}: there are too few records, or nothing varies, so no coefficient can be estimated.")
     z, gram = (x, gram) if kept.all() else (x[:, kept], gram[np.ix_(kept, kept)])
-    b, residual, hessian = _linear(z, m.y, m.w, gram) if family == "linear" else logistic(z, m.y, m.w, where)
-    score = z * (m.w * residual)[:, None]
-    n, k = z.shape
+    b, residual, hessian = _linear(z, m.y, w, gram) if family == "linear" else logistic(z, m.y, w, where)
+    score = z * (m.w * residual * np.sqrt(m.count))[:, None]
+    k = z.shape[1]
     inverse = np.linalg.inv(hessian)
     cov = n / (n - k) * inverse @ (score.T @ score) @ inverse
     back = np.diag(1 / scale[kept])

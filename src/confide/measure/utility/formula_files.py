@@ -42,6 +42,11 @@ class Files:
         """Of each file."""
         return [self.pairs[0].weights(0), *(p.weights(1) for p in self.pairs)]
 
+    def counts(self) -> list[F64]:
+        """Of each file, how many records its rows stand for."""
+        held = [self.pairs[0].before, *(p.after for p in self.pairs)]
+        return [np.ones(f.frame.height) if f.count is None else f.count for f in held]
+
     def is_lost(self, factor: Factor, event: bool = False) -> bool:
         """Whether the release no longer allows a factor, or it as an event; why is kept in `lost`."""
         text = factor.how in COMPARISONS and isinstance(factor.value, str)

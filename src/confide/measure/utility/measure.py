@@ -117,6 +117,13 @@ class Stated:
         distinct values and their weights tell; empty for what compares them jointly, or record by record."""
         return ""
 
+    @property
+    def jointly(self) -> str:
+        """How it compares several variables in a file that is read in parts: "pairs", two at a time, by their joint
+        values; "products", by sums of products of numbers; "rows", by the different rows of `reads_jointly`. Empty
+        where only all records tell."""
+        return ""
+
     def __call__(self, original: Any, released: Any, *, weight: str | None = None, link: Any = None) -> float:
         """The value for two frames."""
         return self.of([Pair.of_frames(original, released, weight, link)]).value

@@ -27,6 +27,9 @@ class OfNumbers(Stated):
 
     variables: str | Sequence[str] | None = None
 
+    least: ClassVar[int] = 2
+    """Variables that a measure of several takes at least."""
+
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "variables", named(self.variables, type(self).__name__))
@@ -38,22 +41,30 @@ class OfNumbers(Stated):
 
     def _chosen(self, pairs: Sequence[Pair], least: int = 1) -> Items:
         """Variables that vary in the original, and which of them are lost."""
-        items = items_of(pairs, self.variables, "number", type(self).__name__)
+        return self.enough(items_of(pairs, self.variables, "number", type(self).__name__), least)
+
+    def enough(self, items: Items, least: int) -> Items:
+        """The same items, refused where they are too few."""
         if len(items.names) < least:
             raise InputError(
                 f"{type(self).__name__} compares {least} or more numeric variables, and there is {len(items.names)}."
             )
         return items
 
+    def of_matrices(self, items: Items, before: F64, after: F64) -> Found:
+        """Of a measure of several variables: its value, from covariances of both files in units of the original's
+        standard deviations."""
+        raise NotImplementedError
+
     def _each(self, pairs: Sequence[Pair], loss: Callable[[str], float]) -> Found:
         """The mean over variables of a loss."""
         items = self._chosen(pairs)
         return items.averaged({v: loss(v) for v in items.kept}, self.worst)
 
-    def _matrices(self, pairs: Sequence[Pair], least: int = 2) -> tuple[Items, F64, F64]:
+    def _matrices(self, pairs: Sequence[Pair]) -> tuple[Items, F64, F64]:
         """Variables, and covariances of both files in units of the original's standard deviations, shape (p, p); 0 in
         the release for what is lost."""
-        items = self._chosen(pairs, least)
+        items = self._chosen(pairs, self.least)
         where = type(self).__name__
         there = _complete(pairs[0], items.names, 0)
         if there is None:
@@ -175,8 +186,12 @@ class Covariances(OfNumbers):
         """A pair with a lost variable counts 2, and none counts more."""
         return 0.0, 2.0
 
+    jointly = "products"
+
     def of(self, pairs: Sequence[Pair]) -> Found:
-        items, before, after = self._matrices(pairs)
+        return self.of_matrices(*self._matrices(pairs))
+
+    def of_matrices(self, items: Items, before: F64, after: F64) -> Found:
         return _of_pairs(items, np.abs(after - before), self.worst)
 
 
@@ -206,8 +221,12 @@ class Correlations(OfNumbers):
         """Correlations differ by at most 2."""
         return 0.0, 2.0
 
+    jointly = "products"
+
     def of(self, pairs: Sequence[Pair]) -> Found:
-        items, before, after = self._matrices(pairs)
+        return self.of_matrices(*self._matrices(pairs))
+
+    def of_matrices(self, items: Items, before: F64, after: F64) -> Found:
         return _of_pairs(items, np.abs(_correlation(after) - _correlation(before)), self.worst)
 
 
@@ -234,8 +253,13 @@ class Eigenvalues(OfNumbers):
 
     key: ClassVar[str] = "eigenvalues"
 
+    jointly = "products"
+    least = 1
+
     def of(self, pairs: Sequence[Pair]) -> Found:
-        items, before, after = self._matrices(pairs, least=1)
+        return self.of_matrices(*self._matrices(pairs))
+
+    def of_matrices(self, items: Items, before: F64, after: F64) -> Found:
         kept = np.array([i for i, v in enumerate(items.names) if v not in items.lost], dtype=np.int64)
         found = min(self.worst, least_loss(before, after, kept))
         detail = described("variable", items.names, [0.0], [*items.notes, *said(items.lost)])

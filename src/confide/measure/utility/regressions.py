@@ -77,6 +77,14 @@ class _Regression(Stated):
         found = [self._found(self.compared(pairs, without)) for without in self._models(pairs)]
         return better(found, key=lambda f: f.value)
 
+    jointly = "rows"
+
+    @property
+    def reads_jointly(self) -> tuple[str, ...]:
+        """The variables of the formula."""
+        formula = read_formula(self.formula)
+        return tuple(dict.fromkeys([formula.response.variable, *(f.variable for term in formula.terms for f in term)]))
+
     def _found(self, c: Compared) -> Found:
         raise NotImplementedError
 

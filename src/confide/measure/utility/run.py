@@ -14,7 +14,8 @@ from confide.core.errors import InputError, did_you_mean, raise_all
 from confide.measure.utility.measure import Found, Measure, Stated
 from confide.measure.utility.pair import Pair, Wanted
 from confide.measure.utility.registry import as_measure
-from confide.measure.utility.scanned import Margins, of_margins
+from confide.measure.utility.scanned import Margins
+from confide.measure.utility.scanned_joint import of_scan
 from confide.protect.copies import Copies
 from confide.protect.release import Release
 from confide.protect.scanned.release import ScannedRelease
@@ -43,8 +44,9 @@ def utility(
     the release no longer allows), detail. With ``strict=False`` a measure that cannot be computed has no value and its
     detail says why; else that is an error.
 
-    Of the release of a scan, measures of one variable at a time are computed from distinct values and their counts, in
-    passes over both files: means, variances, total variation and Hellinger distances of margins. Others are refused.
+    Of the release of a scan, measures are computed in passes over both files: of one variable at a time from distinct
+    values and their counts, of pairs from joint ones, covariances, correlations and eigenvalues from sums of products,
+    regressions from the different rows of their variables. Others are refused.
 
     >>> import confide as cf
     >>> heads = cf.demo("heads").head(2000)
@@ -74,7 +76,7 @@ def _table(found: Sequence[tuple[Measure, Found | str]]) -> pl.DataFrame:
 
 def _of_scan(measure: Measure, margins: Margins, strict: bool) -> Found | str:
     try:
-        return of_margins(measure, margins)
+        return of_scan(measure, margins)
     except InputError as e:
         if strict:
             raise

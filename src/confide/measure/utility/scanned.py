@@ -5,7 +5,7 @@ Weighted measures take a distinct value with the number of its records for a wei
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -40,7 +40,7 @@ class Margins:
     def names(self) -> list[str]:
         """The variables that are compared where a measure names none."""
         plan, types = self.release.plan, self.release.original.types
-        aside = {*plan.identifiers, plan.weight, self.weight}
+        aside = {*plan.identifiers, plan.weight, plan.unit, self.weight}
         wanted = types if self.items is None else [self.items] if isinstance(self.items, str) else self.items
         return [v for v in wanted if v not in aside and not (types[v].is_nested() or types[v] == pl.Binary)]
 
@@ -49,6 +49,26 @@ class Margins:
         if v not in self._held:
             self._held = dict(list(self._held.items())[-8:]) | {v: self._made(v)}
         return self._held[v]
+
+    def chosen(self, named: Sequence[str] | None, use: Any, where: str) -> Items:
+        """The variables that a measure compares, and which of them the release has lost; as `items_of` says it of files
+        in memory."""
+        lost: dict[str, str] = {}
+        names, still = list[str](), list[str]()
+        for v in self.names if named is None else named:
+            if v not in self.release.original.types:
+                raise InputError(f'{where}: there is no column "{v}" in the original.')
+            pair = self.pair(v)
+            if named is None and use == "number" and pair.kind(v) != "numeric":
+                continue
+            if named is None and not varies(pair, v, use):
+                still.append(v)
+                continue
+            names.append(v)
+            lost |= items_of([pair], (v,), use, where).lost
+        if not names:
+            raise InputError(f"{where}: there is no variable in the original that it can compare.")
+        return Items(names, lost, [f"left out, one value only in the original: {', '.join(still)}"] if still else [])
 
     def _made(self, v: str) -> Pair:
         before = _distinct(self.release.original, v, self.weight)
@@ -70,6 +90,17 @@ class Margins:
         return inferred(
             file.frame.get_column(v), bool(set(labels.value_labels) - set(codes)), self.release.original.height
         )[0]
+
+    @property
+    def stated_kinds(self) -> dict[str, Kind]:
+        """Kinds that are stated, and not read off the values."""
+        if isinstance(self.items, Mapping):
+            return {v: kind for v, kind in self.items.items() if kind}
+        return self.release.kinds
+
+    def coarse_of(self, v: str, file: Encoded) -> dict[str, Coarse]:
+        """What released categories of a variable stand for, among the rows of a file of several."""
+        return self._coarse(v, file, self._kind(v, file))
 
     def _coarse(self, v: str, file: Encoded, kind: Kind) -> dict[str, Coarse]:
         compiled, plan = self.release.compiled, self.release.plan
@@ -110,30 +141,7 @@ def _weights(batch: pl.DataFrame, weight: str) -> pl.Series:
 def of_margins(measure: Measure, margins: Margins) -> Found:
     """A measure that is a mean over variables, each compared by itself."""
     where = type(measure).__name__
-    if not isinstance(measure, Stated) or not measure.by_variable:
-        raise InputError(
-            f"{where} compares variables jointly or record by record, which is not done for a scan. Of a scan, take "
-            "measures of one variable at a time: means, variances, total_variation, hellinger."
-        )
-    use: Any = measure.by_variable
-    named: tuple[str, ...] | None = vars(measure)["variables"]
-    losses: dict[str, float] = {}
-    lost: dict[str, str] = {}
-    names, still = list[str](), list[str]()
-    for v in margins.names if named is None else named:
-        if v not in margins.release.original.types:
-            raise InputError(f'{where}: there is no column "{v}" in the original.')
-        pair = margins.pair(v)
-        if named is None and use == "number" and pair.kind(v) != "numeric":
-            continue
-        if named is None and not varies(pair, v, use):
-            still.append(v)
-            continue
-        names.append(v)
-        lost |= items_of([pair], (v,), use, where).lost
-        if v not in lost:
-            losses[v] = replace(measure, variables=(v,)).of([pair]).value  # type: ignore[call-arg]
-    if not names:
-        raise InputError(f"{where}: there is no variable in the original that it can compare.")
-    notes = [f"left out, one value only in the original: {', '.join(still)}"] if still else []
-    return Items(names, lost, notes).averaged(losses, measure.worst)
+    assert isinstance(measure, Stated)
+    items = margins.chosen(vars(measure)["variables"], measure.by_variable, where)
+    losses = {v: replace(measure, variables=(v,)).of([margins.pair(v)]).value for v in items.kept}  # type: ignore[call-arg]
+    return items.averaged(losses, measure.worst)

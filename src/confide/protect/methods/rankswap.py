@@ -154,6 +154,10 @@ class _FittedRankSwap(Fitted):
         (v,) = self.step.variables
         return RankGathering(v, self.apart, self.scale, self.step.window, self.step.exchange, draws)
 
+    @property
+    def in_parts(self) -> bool:
+        return True
+
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
         (v,) = self.step.variables
         z, after = view.released[v], view.chain_after(v)

@@ -46,6 +46,7 @@ class Sample(Mechanism, Fitted):
     per: str = field(default="record", metadata={"choices": PER})
 
     method: ClassVar[str] = "sample"
+    by_heads: ClassVar[bool] = True
     role: ClassVar[str] = "select"
     by_order: ClassVar[bool] = False
     linear: ClassVar[bool] = True

@@ -15,13 +15,14 @@ import numpy as np
 import polars as pl
 
 from confide.core.errors import InputError
-from confide.core.random.draws import Draws
+from confide.core.random.draws import Draws, PerUnit
 from confide.core.random.origin import Origin
-from confide.frames.columns import Column, Margins, Records
+from confide.frames.columns import I64, Column, Margins, Records
 from confide.frames.scan.codebook import Codebook
 from confide.frames.scan.scan import Scan
 from confide.protect.compiled import Compiled, Way, fit_coarsenings, fitted_coarsening, unlike
 from confide.protect.scanned.steps import Coarsened, Extremes, JointCounts, SomeRecords, counted_apart
+from confide.protect.scanned.units import Heads
 from confide.protect.seam.coarsening import Coarsening
 from confide.protect.seam.fitted import Fitted
 from confide.protect.seam.gathering import ByRow, Gathering
@@ -58,15 +59,41 @@ class Stage:
         return base, current
 
 
+@dataclass(frozen=True, eq=False)
+class Look:
+    """One pass over the file: `stages` that look at it, and those that change what these see; `names`: of the variables
+    that all of them read; `units`: of all rows of the file, where steps ask for them."""
+
+    codebook: Codebook
+    names: tuple[str, ...]
+    stages: tuple[Stage, ...]
+    units: I64 | None = None
+
+    def at(self, first: int, batch: pl.DataFrame) -> Iterator[tuple[int, Any]]:
+        """What each step that looks takes from a batch, with its number."""
+        base = current = _encoded(self.codebook, batch, first, self.names, self.units)
+        for stage in self.stages:
+            if stage.made is None:
+                yield stage.at, stage.looks.picked(base, current)
+            else:
+                base, current = stage.carry(base, current)
+
+
+def _encoded(codebook: Codebook, batch: pl.DataFrame, first: int, names: Sequence[str], units: I64 | None) -> Records:
+    """A batch in the codes of the file, with the units of its rows."""
+    made = codebook.encode(batch, first, names)
+    return made if units is None else Records(made.values(), made.n, made.rows, units[made.rows], made.file)
+
+
 class Passes:
     """A plan on its way over a scan. `read`: is called before each pass with what it is for, and gives what hears of
     rows that were read."""
 
     def __init__(
         self, steps: Sequence[Mechanism], data: Scan, codebook: Codebook, origin: Origin, rows: int,
-        read: Callable[[str], Callable[[int], None]],
+        read: Callable[[str], Callable[[int], None]], units: I64 | None = None,
     ) -> None:  # fmt: skip
-        self.data, self.codebook, self.rows, self.read = data, codebook, rows, read
+        self.data, self.codebook, self.rows, self.read, self.units = data, codebook, rows, read, units
         self.ways: dict[str, Way] = fit_coarsenings(steps, codebook.margins())
         self.stages: list[Stage] = []
         seen: dict[str, int] = {}
@@ -74,7 +101,8 @@ class Passes:
             occurrence = seen.get(step.stream, 0)
             if step.role != "coarsen":
                 seen[step.stream] = occurrence + 1
-            self.stages.append(Stage(i, step, origin.draws(step.stream, occurrence)))
+            draws: Draws = origin.draws(step.stream, occurrence)
+            self.stages.append(Stage(i, step, PerUnit(draws, units) if step.per_unit and units is not None else draws))
         self._settle_coarsenings(steps)
 
     def _settle_coarsenings(self, steps: Sequence[Mechanism]) -> None:
@@ -115,7 +143,11 @@ class Passes:
 
     def _left(self, stage: Stage) -> int:
         """How many records there are where a step stands."""
-        found = [s.left for s in self.stages[: stage.at] if s.left is not None]
+        return self.left(stage.at)
+
+    def left(self, before: int) -> int:
+        """How many records there are after so many steps."""
+        found = [s.left for s in self.stages[:before] if s.left is not None]
         return found[-1] if found else self.data.height
 
     def _looks(self, stage: Stage) -> bool:
@@ -123,6 +155,9 @@ class Passes:
         if stage.looks is not None:
             return True
         step, n = stage.step, self._left(stage)
+        if step.per_unit and step.by_heads:
+            stage.looks = Heads(step, self.data.height)
+            return True
         if step.learns_from is not None:
             stage.looks = SomeRecords(step, step.learns_from, n)
             return True
@@ -142,19 +177,27 @@ class Passes:
             return None
         return counted_apart([met[v] for v in names], [self.codebook.counts[v] for v in names], n)
 
-    def _learn(self, stage: Stage, original: Records, current: Records) -> None:
+    def _fitted(self, stage: Stage, original: Records, current: Records) -> Fitted:
         after = {v: self.ways[v].after for v in stage.step.variables if self.ways[v].random == stage.at}
         found = stage.step.fit(original, current, after)
         if not isinstance(found, Fitted):
             raise InputError(unlike(stage.step, found, Fitted))
-        stage.fitted, stage.looks = found, found.gathering(stage.draws, self._left(stage))
+        return found
+
+    def _learn(self, stage: Stage, original: Records, current: Records) -> None:
+        stage.fitted = self._fitted(stage, original, current)
+        stage.looks = stage.fitted.gathering(stage.draws, self._left(stage))
         if stage.looks is None:
-            stage.made = found
+            stage.made = stage.fitted
 
     def _seen(self, stage: Stage) -> None:
         looks, stage.looks = stage.looks, None
         if isinstance(looks, Gathering):
             stage.made, stage.left = looks.done(), looks.left
+        elif isinstance(looks, Heads):
+            heads = looks.found()
+            stage.fitted = self._fitted(stage, heads, heads)
+            stage.made, stage.left = looks.applied(stage.fitted, heads, stage.draws)
         elif isinstance(looks, SomeRecords):
             self._learn(stage, *looks.found())
         else:
@@ -163,23 +206,21 @@ class Passes:
 
     def _pass(self, looking: Sequence[Stage]) -> None:
         """Let some steps look at the file, as those before them have made it."""
-        last = looking[-1].at
+        look = self._look(looking)
+        for first, batch in self._batches(look.names, "looking at " + ", ".join(s.step.where for s in looking)):
+            for at, picked in look.at(first, batch):
+                self.stages[at].looks.add(picked)
+
+    def _look(self, looking: Sequence[Stage]) -> Look:
+        """What a pass for some steps asks for."""
         wanted: set[str] = set()
-        active: set[int] = set()
-        for stage in reversed(self.stages[: last + 1]):
-            if stage in looking:
+        there: list[Stage] = []
+        for stage in reversed(self.stages[: looking[-1].at + 1]):
+            change = stage.made is not None and (stage.step.selects or wanted & set(stage.step.variables))
+            if stage in looking or change:
+                there.insert(0, stage)
                 wanted |= stage.reads
-            elif stage.made is not None and (stage.step.selects or wanted & set(stage.step.variables)):
-                active.add(stage.at)
-                wanted |= stage.reads
-        names = [v for v in self.codebook.columns if v in wanted]
-        for first, batch in self._batches(names, "looking at " + ", ".join(s.step.where for s in looking)):
-            base = current = self.codebook.encode(batch, first, names)
-            for stage in self.stages[: last + 1]:
-                if stage in looking:
-                    stage.looks.see(base, current)
-                elif stage.at in active:
-                    base, current = stage.carry(base, current)
+        return Look(self.codebook, tuple(v for v in self.codebook.columns if v in wanted), tuple(there), self.units)
 
     def _batches(self, names: Sequence[str], what: str) -> Iterator[tuple[int, pl.DataFrame]]:
         if names:
@@ -188,11 +229,15 @@ class Passes:
         for first in range(0, self.data.height, self.rows):  # numbers of rows are all that is looked at
             yield first, pl.DataFrame({"": np.empty(min(self.rows, self.data.height - first), dtype=np.int8)})
 
-    def batches(self, columns: Sequence[str], what: str) -> Iterator[tuple[int, pl.DataFrame, Records]]:
-        """The last pass: the number of each batch's first row, the batch, and its records after all steps."""
+    def batches(
+        self, columns: Sequence[str], what: str, since: int = 0
+    ) -> Iterator[tuple[int, pl.DataFrame, Records]]:  # fmt: skip
+        """The last pass: the number of each batch's first row, the batch, and its records after all steps; from the row
+        `since` on."""
         names = list(self.codebook.columns)
-        for first, batch in self.data.batches(list(dict.fromkeys((*columns, *names))), self.rows, self.read(what)):
-            base = current = self.codebook.encode(batch, first, names)
+        wanted = list(dict.fromkeys((*columns, *names)))
+        for first, batch in self.data.batches(wanted, self.rows, self.read(what), since):
+            base = current = _encoded(self.codebook, batch, first, names, self.units)
             for stage in self.stages:
                 base, current = stage.carry(base, current)
             yield first, batch, current

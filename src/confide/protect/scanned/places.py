@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 from confide.core.errors import InputError, system_reason
-from confide.core.files.atomic import system_code
 from confide.core.files.private import private_folder
+from confide.core.files.system_errors import explained
 from confide.core.random.vault import Vault
+from confide.core.scale.hadoop import Remote, is_uri, place_of
+from confide.core.scale.hadoop_folders import files_in
 from confide.protect.scanned.keeping import RECORD
 
 Place = str | os.PathLike[str]
+PART = re.compile(r"part-\d{5,}\.parquet")
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ class Places:
         """As a user gave them; a vault serves as the private folder, with one of its own for each public folder."""
         if out is None:
             raise InputError('A scan is protected into a folder: protect(scan, ..., out="release/", private="vault/").')
-        public = _path(out)
+        public = place_of(str(out)) if is_uri(out) else _path(out)
         if private is None:
             if vault is None:
                 raise InputError(
@@ -45,10 +49,16 @@ class Places:
             private = folder / public.name
         return cls(public, _path(private), None if scratch is None else _path(scratch), overwrite)
 
-    def check(self) -> None:
-        """Refuse what is in the way, and what lies inside one another."""
+    def check(self, original: Sequence[Path] = ()) -> None:
+        """Refuse what is in the way, and what lies inside one another. `original`: files that must stay."""
+        if any(_inside(p, self.out) for p in original):
+            raise InputError(
+                f"{self.out} holds files of the original, which would be replaced: give another folder as out."
+            )
+        if self.scratch is not None and _inside(self.scratch, self.out):
+            raise InputError("Scratch holds microdata, so that it must not lie in the public folder: name another one.")
         for one, other in ((self.private, self.out), (self.out, self.private)):
-            if os.path.commonpath([one, other]) == str(other):
+            if _inside(one, other):
                 raise InputError(
                     "The private folder and the public one must be apart: what is private never lies beside what is "
                     "published."
@@ -58,8 +68,10 @@ class Places:
         if self.out.exists() and not self.overwrite:
             if not self.out.is_dir():
                 raise InputError(f"{self.out} is a file; give the name of a folder.")
-            if any(self.out.iterdir()):
+            if is_uri(self.out) or any(self.out.iterdir()):
                 raise InputError(f"{self.out} exists and is not overwritten; write overwrite=True to replace it.")
+        if self.out.exists() and self.overwrite:
+            self._check_replaced()
         private_folder(self.private)
         if (self.private / RECORD).exists() and not self.overwrite and self._finished():
             raise InputError(
@@ -67,11 +79,22 @@ class Places:
                 "overwrite=True to replace both."
             )
 
+    def _check_replaced(self) -> None:
+        """What is replaced is an earlier release, or nothing."""
+        there = (
+            files_in(self.out) if isinstance(self.out, Remote) else self.out.iterdir() if self.out.is_dir() else None
+        )
+        if there is None or not all(PART.fullmatch(p.name) for p in there):
+            raise InputError(
+                f"{self.out} holds more than an earlier release (part-00000.parquet and so on), and nothing else is "
+                "ever removed: give another folder."
+            )
+
     def _finished(self) -> bool:
         """Whether the release that the private folder is of was published: the public folder comes last."""
         try:
             found = json.loads((self.private / RECORD).read_text(encoding="utf-8"))
-            return Path(found["released"]["folder"]).is_dir()
+            return place_of(found["released"]["folder"]).is_dir()
         except (OSError, ValueError, KeyError, TypeError):
             return False
 
@@ -86,22 +109,30 @@ class Places:
         return self.scratch
 
 
-@contextlib.contextmanager
-def sentences(places: Places) -> Iterator[None]:
+def sentences(places: Places) -> AbstractContextManager[None]:
     """An error of the system as a sentence."""
-    try:
-        yield
-    except InputError:
-        raise
-    except Exception as cause:
-        code = system_code(cause)
-        if code is None:
-            raise
-        where = f"scratch in {places.scratch or places.private}, the public folder {places.out}"
+    where = f"scratch in {places.scratch or places.private}, the public folder {places.out}"
+    return explained(f"The release cannot be written ({where})", " Nothing unfinished is left behind.")
+
+
+def check_not_public(out: Path, public: Sequence[Path]) -> None:
+    """Refuse a folder for private results inside the folder of public files."""
+    if any(_inside(out, p.parent) for p in public):
         raise InputError(
-            f"The release cannot be written ({where}): {system_reason(OSError(code, os.strerror(code)))}. Nothing "
-            "unfinished is left behind."
-        ) from cause
+            "The results of an attack hold everybody's true match: their folder must not lie in the public one."
+        )
+
+
+def _inside(place: Path, folder: Path) -> bool:
+    """Whether a place is a folder, or lies in it."""
+    one, other = Path(os.path.realpath(_here(place))), Path(os.path.realpath(_here(folder)))
+    return one.is_relative_to(other)
+
+
+def _here(place: Path) -> Path:
+    """Where a folder lies on this machine, if it does."""
+    text = str(place)
+    return Path(text.removeprefix("file:")) if text.startswith("file:") else Path("/", text) if is_uri(place) else place
 
 
 def _path(given: Place) -> Path:

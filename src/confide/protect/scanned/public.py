@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,11 +17,16 @@ from confide.frames.schema import Schema
 from confide.frames.types.returning import Returning
 from confide.protect.codebook import schema_of_occurring
 from confide.protect.compiled import Compiled
+from confide.protect.scanned.units import Pseudonyms
 from confide.protect.seam.gathering import narrow_codes
 
 if TYPE_CHECKING:
     from confide.protect.plan import Plan
     from confide.protect.scanned.survey import Survey
+
+
+Seen = tuple[dict[str, Returning], dict[str, set[int]], dict[str, pl.Series]]
+"""What released rows show: the range of numbers, categories that occur, and values that labels are of."""
 
 
 class Public:
@@ -29,11 +35,13 @@ class Public:
     def __init__(self, plan: Plan, data: Scan, found: Survey, models: Mapping[str, Column]) -> None:
         self.plan, self.schema, self.survey = plan, data.schema, found
         self.names = [v for v in data.columns if v not in plan.gone]
+        self.pseudonyms = Pseudonyms(data.height) if plan.unit in self.names else None
         self.models = {v: models[v] for v in self.names if v in models}
-        self.types = {v: data.types[v] for v in self.names}
+        self.types = {v: pl.Int64() if v == plan.unit else data.types[v] for v in self.names}
         self.back = {v: Returning(v, m.dtype) for v, m in self.models.items() if m.kind == "numeric"}
         self.categories: dict[str, set[int]] = {v: set() for v in self.names if isinstance(self._type(v), pl.Enum)}
         described = [v for v, s in data.schema.variables.items() if v in self.names and (s.value_labels or s.missing)]
+        described = [v for v in described if v != plan.unit]
         self.values: dict[str, pl.Series] = {v: pl.Series(v, [], dtype=self._type(v)) for v in described}
         nested = [v for v in self.names if self.types[v].is_nested() and "Enum" in str(self.types[v])]
         if nested:
@@ -46,27 +54,56 @@ class Public:
         return self.models[v].dtype if v in self.models else self.types[v]
 
     def spilt(self, first: int, batch: pl.DataFrame, current: Records) -> pl.DataFrame:
-        """A batch of released rows, and what they show of categories and of the range of numbers."""
+        """A batch of released rows, to be put aside; `see` is to hear of them."""
         at = current.rows - first
         whole = len(at) == batch.height
         made = []
         for v in self.names:
             if v in self.models:
-                values = current[v].values
-                if v in self.back:
-                    self.back[v].see(values)
-                made.append(pl.Series(v, narrow_codes(values, len(self.models[v].levels))))
+                made.append(pl.Series(v, narrow_codes(current[v].values, len(self.models[v].levels))))
+            elif self.pseudonyms is not None and v == self.plan.unit:
+                assert current.units is not None, "the numbers of units are needed for pseudonyms"
+                made.append(pl.Series(v, current.units))
             else:
                 s = batch.get_column(v)
                 made.append(s if whole else s.gather(at))
-        frame = pl.DataFrame(made)
+        return pl.DataFrame(made)
+
+    def see(self, frame: pl.DataFrame) -> None:
+        """What released rows show: categories, the range of numbers, units."""
+        for v, back in self.back.items():
+            back.see(frame.get_column(v).to_numpy())
+        if self.pseudonyms is not None and self.plan.unit is not None:
+            self.pseudonyms.see(frame.get_column(self.plan.unit).to_numpy())
         for v, seen in self.categories.items():
             codes = frame.get_column(v).to_physical() if v not in self.models else frame.get_column(v)
             seen.update(int(c) for c in codes.drop_nulls().unique().to_list() if c >= 0)
         for v, held in self.values.items():
             series = self._plain(frame.get_column(v)).cast(held.dtype, strict=False)
             self.values[v] = pl.concat([held, series.unique()]).unique()
-        return frame
+
+    def anew(self) -> Public:
+        """The same before anything was seen."""
+        made = copy(self)
+        made.back = {v: Returning(v, m.dtype) for v, m in self.models.items() if v in self.back}
+        made.categories = {v: set() for v in self.categories}
+        made.values = {v: s.clear() for v, s in self.values.items()}
+        return made
+
+    @property
+    def seen(self) -> Seen:
+        """What released rows have shown."""
+        return self.back, self.categories, self.values
+
+    def merge(self, seen: Seen) -> None:
+        """What others were shown."""
+        back, categories, values = seen
+        for v, more in back.items():
+            self.back[v].merge(more)
+        for v, some in categories.items():
+            self.categories[v] |= some
+        for v, found in values.items():
+            self.values[v] = pl.concat([self.values[v], found]).unique()
 
     def _plain(self, s: pl.Series) -> pl.Series:
         """A spilt column as values, in the type that it was altered in."""
@@ -83,6 +120,8 @@ class Public:
 
     def _released(self, s: pl.Series) -> pl.Series:
         v = s.name
+        if self.pseudonyms is not None and v == self.plan.unit:
+            return pl.Series(v, self.pseudonyms.of(s.to_numpy()))
         s = self.back[v].made(s.to_numpy()) if v in self.back else self._plain(s)
         if isinstance(s.dtype, pl.Categorical):
             return s.cast(pl.String).cast(s.dtype)  # no list of categories that others have
@@ -101,6 +140,8 @@ class Public:
         """What may be said of released variables: no notes, nothing of what is left out, no labels that are old."""
         kept = self.schema.select(self.names)
         variables = dict(kept.variables)
+        if self.plan.unit in variables:
+            variables[self.plan.unit] = replace(variables[self.plan.unit], value_labels={}, missing=())
         for v in compiled.ways:
             if v in variables and compiled.released_form(self.survey.codebook.columns[v]).why == "recoded":
                 variables[v] = replace(variables[v], value_labels={}, missing=())

@@ -13,9 +13,12 @@ import numpy as np
 
 from confide.core.random.origin import Origin
 from confide.frames.columns import I64, Column, Kind, Records
-from confide.frames.scan.codebook import Codebook
+from confide.frames.scan.codebook import Codebook, Counted
 from confide.frames.scan.scan import BATCH, Scan
 from confide.protect.compiled import Compiled
+
+SOME = 10_000
+"""Distinct values of a number that are kept where it is only encoded."""
 
 if TYPE_CHECKING:
     from confide.protect.plan import Plan
@@ -98,17 +101,20 @@ class ScannedRelease:
                 yield held[first : first + rows].astype(np.int64)
 
     def encoded(
-        self, names: Sequence[str], numeric: Iterable[str] = (), categorical: Iterable[str] = (), rows: int = BATCH
-    ) -> tuple[Codebook, Codebook]:
+        self, names: Sequence[str], numeric: Iterable[str] = (), categorical: Iterable[str] = (), rows: int = BATCH,
+        counted: Counted | None = None,
+    ) -> tuple[Codebook, Codebook]:  # fmt: skip
         """Codebooks of variables of both files: the original's in the kinds of the plan, the released in its forms.
 
-        `numeric`, `categorical`: kinds, where the plan does not say otherwise. One pass over each file.
+        `numeric`, `categorical`: kinds, where the plan does not say otherwise. One pass over each file, which `counted`
+        makes where it is not made here. Of a number with many values only some are in them, so that neither grows with
+        a number that differs in every row.
         """
         asked: dict[str, Kind] = {**dict.fromkeys(numeric, "numeric"), **dict.fromkeys(categorical, "categorical")}
         kinds: dict[str, Kind] = {**asked, **self.kinds}
-        before = Codebook.of(self.original, names, kinds, rows)
+        before = Codebook.of(self.original, names, kinds, rows, SOME, counted)
         forms = {v: self.compiled.released_form(c) for v, c in before.columns.items()}
-        after = Codebook.of(self.released, names, {v: f.kind for v, f in forms.items()}, rows)
+        after = Codebook.of(self.released, names, {v: f.kind for v, f in forms.items()}, rows, SOME, counted)
         return before, Codebook(_in_form(after.columns, before.columns, forms), after.counts, after.rows)
 
     def originals(self, codebook: Codebook, rows: int = BATCH) -> Iterator[Records]:

@@ -6,7 +6,10 @@ import re
 from dataclasses import dataclass
 
 from confide.core.errors import InputError
-from confide.frames.scan.scan import Scan
+from confide.core.scale.engine import Engine
+from confide.core.scale.local import Local
+from confide.core.scale.spark import Spark
+from confide.frames.scan.scan import Place, Scan
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 USUAL = 10**9
@@ -30,10 +33,15 @@ class Sizes:
         left = max(bytes_of(memory), LEAST)
         if isinstance(part_rows, bool) or not isinstance(part_rows, int) or part_rows < 1:
             raise InputError("part_rows is how many rows a public file has at most, from 1 upwards.")
-        row = 16 + sum(8 if t.is_numeric() or t.is_temporal() else 16 for t in data.types.values())
+        row = bytes_of_row(data)
         batch = max(1_000, min(500_000, left // (24 * row)))
         run = max(batch, left // (10 * row))
         return cls(int(batch), int(run), part_rows, int(max(1, -(-data.height * row * 10 // left))))
+
+
+def bytes_of_row(data: Scan) -> int:
+    """About what a row takes, with its number and its random word."""
+    return 16 + sum(8 if t.is_numeric() or t.is_temporal() else 16 for t in data.types.values())
 
 
 def bytes_of(memory: str | int | None) -> int:
@@ -53,3 +61,17 @@ def bytes_of(memory: str | int | None) -> int:
     if found is None or float(found[1]) <= 0:
         raise InputError('memory is a size such as "4GB" or "800MB".')
     return int(float(found[1]) * UNITS[unit])
+
+
+def stated_by(
+    engine: Engine | None, memory: str | int | None, scratch: Place | None
+) -> tuple[str | int | None, Place | None]:
+    """Memory and scratch as an engine states them."""
+    if engine is None:
+        return memory, scratch
+    if not isinstance(engine, Local | Spark):
+        raise InputError(f"engine is cf.Local(...) or cf.Spark(session), not {type(engine).__name__}.")
+    if memory is not None or scratch is not None:
+        name = type(engine).__name__
+        raise InputError(f"cf.{name} says memory and scratch: state them there, or leave engine out.")
+    return engine.in_bytes, engine.scratch

@@ -28,9 +28,18 @@ class JointCounts:
         self.held: list[Records] = []
         self.n = 0.0
 
-    def see(self, original: Records, current: Records) -> None:  # noqa: ARG002 - as `Gathering` has it
-        self.n += current.n
-        self.held.append(_counted([current.select(self.names)]))
+    def see(self, original: Records, current: Records) -> None:
+        """One more batch."""
+        self.add(self.picked(original, current))
+
+    def picked(self, original: Records, current: Records) -> Records:  # noqa: ARG002 - as `Gathering` has it
+        """Those of a batch."""
+        return _counted([current.select(self.names)])
+
+    def add(self, picked: Records) -> None:
+        """Those of one more batch."""
+        self.n += float(picked.counts.sum())
+        self.held.append(picked)
         if sum(r.n for r in self.held[1:]) > max(PENDING, self.held[0].n):
             self.held = [_counted(self.held)]
 
@@ -57,8 +66,17 @@ class SomeRecords:
         self.kept: list[tuple[Records, Records]] = []
 
     def see(self, original: Records, current: Records) -> None:
+        """One more batch."""
+        self.add(self.picked(original, current))
+
+    def picked(self, original: Records, current: Records) -> tuple[Records, Records]:
+        """Those of a batch."""
         near = np.flatnonzero(may_learn(current.rows, self.many, self.of, self.step.stream))
-        self.kept.append((original.select(self.names).take(near), current.select(self.names).take(near)))
+        return original.select(self.names).take(near), current.select(self.names).take(near)
+
+    def add(self, picked: tuple[Records, Records]) -> None:
+        """Those of one more batch."""
+        self.kept.append(picked)
 
     def found(self) -> tuple[Records, Records]:
         return _together([a for a, _ in self.kept]), _together([b for _, b in self.kept])
@@ -78,11 +96,14 @@ class Extremes(Gathering):
         self.coarsening, self.model = coarsening, model
         self.low, self.high = np.inf, -np.inf
 
-    def see(self, original: Records, current: Records) -> None:  # noqa: ARG002 - of `Gathering`
+    def picked(self, original: Records, current: Records) -> F64:  # noqa: ARG002 - of `Gathering`
         column = current[self.model.name]
         y = column.values[column.usable]
-        if len(y):
-            self.low, self.high = min(self.low, float(y.min())), max(self.high, float(y.max()))
+        return np.array([y.min(), y.max()]) if len(y) else np.zeros(0)
+
+    def add(self, picked: F64) -> None:
+        if len(picked):
+            self.low, self.high = min(self.low, float(picked[0])), max(self.high, float(picked[1]))
 
     def done(self) -> Coarsened:
         ends = [x for x in (self.low, self.high) if np.isfinite(x)]

@@ -25,13 +25,25 @@ class ByRow(Protocol):
 
 class Gathering(ABC):
     """What a step collects, batch by batch in the order of rows. It may hold some of the file, never all of it. `left`:
-    how many records a step that selects leaves; None for one that leaves all."""
+    how many records a step that selects leaves; None for one that leaves all.
+
+    What is taken from a batch hangs on that batch alone, so that other machines may take it: one that is pickled before
+    it has seen anything needs nothing but what `picked` asks for.
+    """
 
     left: int | None = None
 
     @abstractmethod
+    def picked(self, original: Records, current: Records) -> Any:
+        """What is taken from a batch, as it is where the step stands in the plan; nothing is changed here."""
+
+    @abstractmethod
+    def add(self, picked: Any) -> None:
+        """What was taken from one more batch, in the order of rows."""
+
     def see(self, original: Records, current: Records) -> None:
-        """One more batch, as it is where the step stands in the plan."""
+        """One more batch."""
+        self.add(self.picked(original, current))
 
     @abstractmethod
     def done(self) -> ByRow:

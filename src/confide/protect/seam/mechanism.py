@@ -79,6 +79,10 @@ class Mechanism(ABC):
     """Whether it can go on with some of its variables alone, all else as it is stated."""
     linear: ClassVar[bool] = False
     """Whether it is a product of matrices, which `matrices` makes."""
+    by_heads: ClassVar[bool] = False
+    """Whether with ``per="unit"`` it is carried out on one record of each unit, and all rows of a unit get the same."""
+    counts_units: ClassVar[bool] = False
+    """Whether it asks how many units, not only how many rows, have something in common."""
     margins: ClassVar[bool] = False
     """Whether `fit` reads its variables each by itself, and no joint values of them."""
 

@@ -34,7 +34,12 @@ def check_constant(records: Records, names: Sequence[str], where: str) -> None:
         same = (values == values[first][of]) | (records[v].missing & records[v].missing[first][of])
         units = len(np.unique(of[~same]))
         if units:
-            raise InputError(
-                f'{where}: per="unit" moves one value for all rows of a unit, but "{v}" differs between the rows of '
-                f"{units:,} units; let the step act on records."
-            )
+            raise not_constant(where, v, units)
+
+
+def not_constant(where: str, variable: str, units: int) -> InputError:
+    """A variable that differs between the rows of so many units."""
+    return InputError(
+        f'{where}: per="unit" moves one value for all rows of a unit, but "{variable}" differs between the rows of '
+        f"{units:,} units; let the step act on records."
+    )

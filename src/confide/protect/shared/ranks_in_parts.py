@@ -36,16 +36,23 @@ class RankGathering(Gathering):
         self.rows: list[I64] = []
         self.codes: list[NDArray[Any]] = []
 
-    def see(self, original: Records, current: Records) -> None:  # noqa: ARG002 - of `Gathering`
+    def __getstate__(self) -> dict[str, Any]:
+        """Other machines find places of values; ranks are given out here."""
+        return {**self.__dict__, "ties": None, "partner": None, "seen": None}
+
+    def picked(self, original: Records, current: Records) -> tuple[I64, NDArray[Any]]:  # noqa: ARG002 - of `Gathering`
         values = current[self.variable].values
         moved = np.flatnonzero(self.apart.of_values(values) == 0)
         at = np.searchsorted(self.scale.values, values[moved])
+        return current.rows[moved], at.astype(np.min_scalar_type(len(self.scale.values)))
+
+    def add(self, picked: tuple[I64, NDArray[Any]]) -> None:
+        rows, at = picked[0], picked[1].astype(np.int64)
         order = np.argsort(at, kind="stable")
         turn = np.empty(len(at), dtype=np.int64)
         turn[order] = np.arange(len(at)) - np.searchsorted(at[order], at[order])
         rank = self.ties[self.scale.lo[at] + self.seen[at] + turn].astype(np.int64)
         self.seen += np.bincount(at, minlength=len(self.seen))
-        rows = current.rows[moved]
         if self.partner is None:
             drawn = draw_copy(rank, self.scale.n, self.window, self.draws, rows)
         else:

@@ -27,5 +27,4 @@ def rounding_step(column: Column, where: str) -> float:
 
 
 def _beyond(column: Column) -> bool:
-    present = column.values[~column.missing]
-    return bool(column.step and len(present) and np.abs(present).max() > column.step * 2.0**51)
+    return bool(column.step) and float(np.fmax.reduce(np.abs(column.values), initial=0.0)) > column.step * 2.0**51

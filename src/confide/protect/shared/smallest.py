@@ -44,12 +44,17 @@ class Smallest(Gathering):
         self.one: list[U64] = []
         self.two: list[U64] = []
 
-    def see(self, original: Records, current: Records) -> None:  # noqa: ARG002 - of `Gathering`
+    def picked(self, original: Records, current: Records) -> tuple[int, U64, U64]:  # noqa: ARG002 - of `Gathering`
         words = self.draws.words(current.rows)
-        self.below += int((words < np.uint64(self.low)).sum())
         near = (words >= np.uint64(self.low)) & (words <= np.uint64(self.high))
-        self.one.append(words[near])
-        self.two.append(self.draws.words(current.rows[near], word=1))
+        below = int((words < np.uint64(self.low)).sum())
+        return below, words[near], self.draws.words(current.rows[near], word=1)
+
+    def add(self, picked: tuple[int, U64, U64]) -> None:
+        below, one, two = picked
+        self.below += below
+        self.one.append(one)
+        self.two.append(two)
 
     def done(self) -> Below:
         one, two = joined(self.one, np.uint64), joined(self.two, np.uint64)

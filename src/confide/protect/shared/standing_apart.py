@@ -45,8 +45,8 @@ class Apart:
             if np.isnan(v):
                 state[z.missing] = i
             else:
-                image = after.image(model.with_values(np.array([v])))
-                state[codes_in(z, z) == codes_in(image, z)[0]] = i
+                at = codes_in(after.image(model.with_values(np.array([v]))), z)[0]
+                state[(codes_in(z, z) == at) & (at >= 0)] = i
         return state
 
     def merged(self, column: Column, after: Chain) -> bool:

@@ -64,20 +64,41 @@ def save_chart(chart: Any, path: str | os.PathLike[str], overwrite: bool = False
             page = chart.to_html(inline=True, embed_options=menu)
             temporary.write_text(f"{page.rstrip()}\n<!--\n{chart_licences()}-->\n", encoding="utf-8")
         else:
-            chart.save(str(temporary), format=kind[1:], scale_factor=2 if kind == ".png" else 1)
-        if kind == ".png":
-            temporary.write_bytes(packed_png(temporary.read_bytes()))
+            temporary.write_bytes(_of_svg(_svg(chart), kind))
     return target
+
+
+def save_pictures(chart: Any, stem: Path, overwrite: bool, private: bool) -> list[Path]:
+    """A chart as .png and as .svg, drawn once for both."""
+    svg = chart.standalone() if isinstance(chart, Picture) else _svg(drawable(chart))
+    out = []
+    for kind in (".png", ".svg"):
+        out.append(stem.with_name(stem.name + kind))
+        with atomic_write(out[-1], overwrite, private) as temporary:
+            temporary.write_bytes(_of_svg(svg, kind))
+    return out
+
+
+def _svg(chart: Any) -> str:
+    """A chart of altair, drawn."""
+    import vl_convert
+
+    return str(vl_convert.vegalite_to_svg(chart.to_dict()))
+
+
+def _of_svg(svg: str, kind: str) -> bytes:
+    """A drawing as a file."""
+    import vl_convert
+
+    return packed_png(bytes(vl_convert.svg_to_png(svg, scale=2))) if kind == ".png" else svg.encode()
 
 
 def _bytes_of(picture: Picture, kind: str) -> bytes:
     """A finished picture as a file."""
-    import vl_convert
-
-    if kind == ".png":
-        return bytes(vl_convert.svg_to_png(picture.standalone(), scale=2))
+    if kind != ".html":
+        return _of_svg(picture.standalone(), kind)
     page = f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>{escape(picture.alt[:60])}</title>'
-    return (picture.standalone() if kind == ".svg" else f"{page}{picture.standalone()}").encode()
+    return f"{page}{picture.standalone()}".encode()
 
 
 def check_picture(path: Path) -> str:
@@ -89,7 +110,8 @@ def check_picture(path: Path) -> str:
 
 
 def packed_png(picture: bytes) -> bytes:
-    """The same picture in a third of the space: its data packed again, as tightly as zlib can."""
+    """The same picture in a third of the space: its data packed again. (The tightest that zlib can takes five times as
+    long for three percent.)"""
     before, data, after, at = picture[:8], b"", b"", 8
     while at < len(picture):
         (size,) = struct.unpack(">I", picture[at : at + 4])
@@ -101,7 +123,7 @@ def packed_png(picture: bytes) -> bytes:
         else:
             before += _png_part(kind, body)
         at += 12 + size
-    return before + _png_part(b"IDAT", zlib.compress(zlib.decompress(data), 9)) + after
+    return before + _png_part(b"IDAT", zlib.compress(zlib.decompress(data), 6)) + after
 
 
 def _png_part(kind: bytes, body: bytes) -> bytes:

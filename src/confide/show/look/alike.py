@@ -14,6 +14,6 @@ def alike_counts(look: Look) -> dict[str, int]:
     """People by the size of their class."""
     size = look.frame["alike"].to_numpy()
     return {
-        name: int(((size >= low) & (True if high is None else size <= high)).sum())
+        name: int(look.each[(size >= low) & (True if high is None else size <= high)].sum())
         for name, (low, high) in SIZES.items()
     }

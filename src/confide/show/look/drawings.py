@@ -114,7 +114,7 @@ def risk_drawing(look: Look) -> Drawing:
     """The distribution of individual risk."""
     risk = look.frame["individual_risk"].to_numpy()
     place = np.searchsorted(RISKS, risk, side="right") - 1
-    counts = np.bincount(np.maximum(place, 0), minlength=len(RISKS))
+    counts = np.bincount(np.maximum(place, 0), look.each, len(RISKS))
     names = [f"{100 * a:g}-{100 * b:g}%" for a, b in zip(RISKS[1:], (*RISKS[2:], 1.0), strict=True)]
     by = {"<1%": int(counts[0]), **{n: int(c) for n, c in zip(names, counts[1:], strict=True)}}
     alt = f"People by individual risk: {', '.join(f'{k} {v:,}' for k, v in by.items())}."

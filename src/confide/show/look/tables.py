@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from confide.core.shares import percent
 from confide.core.visible import visible
 from confide.show.look.words import NO_VALUE, named
@@ -115,13 +117,15 @@ def sensitive_table(look: Look) -> Table | None:
         few, far = (look.measures.get(f"{name}_{v}") for name in (L_DIVERSITY, T_CLOSENESS))
         if few is None or far is None:
             continue
+        each = few.frame["rows"] if "rows" in few.frame.columns else pl.repeat(1, few.frame.height, eager=True)
         together = few.frame["below"] & (few.frame["alike"] > 1)
         empty = together & (few.frame["diversity"] == 0)
         without = without or bool(empty.any())
         largest = far.numbers["largest"]
         rows.append([
             named(look, v), with_share(few.numbers[""] or 0, look.rows),
-            with_share(int((together & ~empty).sum()), look.rows), with_share(int(empty.sum()), look.rows),
+            with_share(int(each.filter(together & ~empty).sum()), look.rows),
+            with_share(int(each.filter(empty).sum()), look.rows),
             with_share(far.numbers[""] or 0, look.rows), UNKNOWN if largest is None else f"{largest:.2f}",
         ])  # fmt: skip
     header = ["sensitive", f"not {L}-diverse", ONE_VALUE, NONE, f"not {T:g}-close", "largest distance"]

@@ -16,8 +16,9 @@ from confide.core.errors import InputError, system_reason
 from confide.core.visible import visible
 from confide.frames import atomic_write, private_folder
 from confide.show.charts.drawable import drawable
-from confide.show.charts.drawing import chart_licences, save_chart
+from confide.show.charts.drawing import chart_licences, save_pictures
 from confide.show.charts.svg import STYLE
+from confide.show.report.bundle import bundle
 from confide.show.report.figures import Drawing, Figure
 from confide.show.report.sections import Section, board_sections, figure_sections, page_words
 from confide.show.report.treatment import BASE
@@ -109,8 +110,7 @@ def save_report_folder(
         write_report(result, place / "outside" / "report.html", True, choice, overwrite),
     ]
     for f in _every(view, sections(view)):
-        pictures = [place / "charts" / f"{f.name}{kind}" for kind in (".png", ".svg")]
-        out += [save_chart(f.wide, picture, overwrite, private=True) for picture in pictures]
+        out += save_pictures(f.wide, place / "charts" / f.name, overwrite, private=True)
     return out
 
 
@@ -128,7 +128,7 @@ def report_html(view: View, sections: list[Section]) -> str:
     from markupsafe import Markup, escape
 
     words = page_words(view)
-    bundle, draw, style = _bundle(), _file("draw.js"), _file("style.css")
+    script, draw, style = bundle(), _file("draw.js"), _file("style.css")
     pages = Environment(
         loader=PackageLoader("confide.show.report", "."), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, finalize=_printed,
@@ -141,9 +141,9 @@ def report_html(view: View, sections: list[Section]) -> str:
     contents += [(s.anchor, s.title) for s in sections] + [("again", "How to reproduce")]
     return pages.get_template("page.html.j2").render(
         **words, **board | drawn | {"shares": shares}, contents=contents, sections=list(_drawn(sections)),
-        policy=_policy(bundle, draw), marks={k: Markup(v) for k, v in MARKS.items()},
+        policy=_policy(script, draw), marks={k: Markup(v) for k, v in MARKS.items()},
         style=Markup(style + STYLE.replace("text{", ":where(.drawn) text{", 1)), licences=chart_licences(),
-        bundle=Markup(bundle), draw=Markup(draw),
+        bundle=Markup(script), draw=Markup(draw),
     )  # fmt: skip
 
 
@@ -186,10 +186,15 @@ def _spec(chart: Any) -> dict[str, Any]:
 
 def _picture(spec: dict[str, Any]) -> str:
     """A static picture as an address, for browsers that run no scripts."""
+    return _address(json.dumps(spec))
+
+
+@functools.lru_cache(maxsize=32)
+def _address(spec: str) -> str:
+    """The same; what stands in both reports is drawn once."""
     import vl_convert
 
-    svg = vl_convert.vegalite_to_svg(json.dumps(spec))
-    return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
+    return "data:image/svg+xml;base64," + base64.b64encode(vl_convert.vegalite_to_svg(spec).encode()).decode()
 
 
 def as_json(content: Any) -> str:
@@ -200,17 +205,6 @@ def as_json(content: Any) -> str:
     """
     text = json.dumps(content, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-@functools.cache
-def _bundle() -> str:
-    """The libraries that draw, in a scope of their own."""
-    import vl_convert
-
-    code: str = vl_convert.javascript_bundle()  # type: ignore[call-arg, unused-ignore]
-    if "</script" in code.lower() or "<!--" in code or "\r" in code:
-        raise RuntimeError("The chart library has changed: its code cannot stand in a page as it is.")
-    return f"(() => {{{code}\n}})();"
 
 
 def _file(name: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import polars as pl
 
 from confide.protect.methods.noise.noise import Noise
@@ -134,6 +136,7 @@ def theory_figures(view: View) -> list[Figure]:
     return [figure() for name, figure in made.items() if name in used]
 
 
+@cache  # it holds no data, and stands in both reports
 def _noise_figure() -> Figure:
     rows = []
     for variance in (0.1, 0.25, 0.5, 1.0, 2.0, 4.0):
@@ -159,6 +162,7 @@ def _noise_figure() -> Figure:
     return Figure("theory-noise", title, caption, alt, made[0], made[1], Table(header, rows), sliders=True)
 
 
+@cache
 def _swap_figure() -> Figure:
     rows = []
     for rate in (0.05, 0.1, 0.3, 0.5, 1.0):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from confide.attack.results.units import many_targets
 from confide.show.text.attacks import speed_text, treatment_lines, who_text
 
 if TYPE_CHECKING:
@@ -13,10 +12,11 @@ if TYPE_CHECKING:
 
 def scanned_attack_text(attack: ScannedAttack, threshold: float = 0.2) -> str:
     """What was known and how it was treated, the file's risk, claims beside the truth."""
-    released, n = attack.release.released.height, many_targets(attack.merged)
-    lines = [f"Attack on {released:,} released records, {n:,} targets", who_text(attack.intruder), ""]
-    lines += [*treatment_lines(attack.treatments), "", str(attack.summary(threshold)), ""]
-    if not attack.merged["hit"].null_count() and (attack.merged["n_max"] > 0).any():
+    released, found = attack.release.released.height, attack.summary(threshold)
+    lines = [f"Attack on {released:,} released records, {found.targets:,} targets", who_text(attack.intruder), ""]
+    lines += [*treatment_lines(attack.treatments), "", str(found), ""]
+    if found.found is not None and found.unevaluated < found.targets and found.claimed_matches > 0:
         lines += [repr(attack.calibration()).partition("\n")[0], ""]
-    lines.append(f"{speed_text(attack)}; {attack.merged.height:,} kinds of targets")
+    kinds = found.targets if attack.table is None else attack.table.height
+    lines.append(f"{speed_text(attack)}; {kinds:,} kinds of targets")
     return "\n".join(lines)

@@ -61,12 +61,14 @@ class Budget:
         """Seconds that are left of all; None where evaluations are counted."""
         return None if isinstance(self.limit, int) else self.limit - self.elapsed
 
-    def begin(self, kind: Hashable = None) -> bool:
-        """Whether one more evaluation may begin; if so it is counted. `kind`: others of it take about as long."""
+    def begin(self, kind: Hashable = None, expected: float = 0.0) -> bool:
+        """Whether one more evaluation may begin; if so it is counted. `kind`: others of it take about as long;
+        `expected`: seconds that it takes at least, by what is known of it."""
         if isinstance(self.limit, int):
             more = self.begun < self.limit
         else:
-            more = not self.begun or self.elapsed + self._takes(kind) + min(self.end, END * self.limit) < self.limit
+            takes = max(self._takes(kind), expected)
+            more = not self.begun or self.elapsed + takes + min(self.end, END * self.limit) < self.limit
         self.begun += more
         return more
 

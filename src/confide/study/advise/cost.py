@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from confide.study.advise.trials import Tried
+from confide.study.advise.trials import REPEATED, WHOLE, Tried
 
+TIMES = 10
+"""Times what a sample took, that all targets at every level take."""
 MORE = 1.3
 """Times what a trial of all targets took: in a study all measures are taken, and what few people do to them."""
 CONFIRMED = 2
 """Plans that are drawn again to confirm the choice: the one that is chosen, and the next."""
 FEWEST, LEAST = 2, 3
 """Repeats, and finalists, to which a study is cut at most."""
+
+
+def expected(c: Tried, rung: int) -> float:
+    """Seconds that a trial on a rung takes, by what the candidate's earlier ones took; 0 where there were none."""
+    if rung == REPEATED and c.whole:
+        return max(t.seconds for t in c.whole)
+    return TIMES * c.sampled.seconds if rung == WHOLE and c.sampled is not None else 0.0
 
 
 @dataclass(frozen=True)
@@ -24,9 +33,9 @@ class Cost:
 
     @classmethod
     def of(cls, c: Tried) -> Cost:
-        """By its trials on all targets; where there is none, ten times what the sample took."""
+        """By its trials on all targets; where there is none, by what the sample took."""
         whole = [t.seconds for t in c.whole]
-        first = whole[0] if whole else 10 * (c.sampled.seconds if c.sampled is not None else 0.0)
+        first = whole[0] if whole else expected(c, WHOLE)
         again = sum(whole[1:]) / len(whole[1:]) if len(whole) > 1 else first
         return cls(MORE * first, MORE * again if c.random else 0.0)
 

@@ -12,8 +12,10 @@ from confide.core.run.threads import thread_count
 from confide.measure.utility.measure import Measure
 from confide.protect.plan import Plan
 from confide.study.advise.budget import Budget
+from confide.study.advise.cost import expected
 from confide.study.advise.forecast import Forecast, Known, Ladder
 from confide.study.advise.numbers import Spread, beats, breaks, holds, loss_of, risks_of, worst
+from confide.study.advise.refine import turned_back
 from confide.study.advise.room import tight
 from confide.study.advise.space import Setting, Space
 from confide.study.advise.trials import REPEATED, SAMPLED, WHOLE, Job, Trial, Tried, Work
@@ -89,8 +91,8 @@ class Search:
         """Whether the budget sufficed for all jobs; those that were done count in any case. What takes long is last."""
         todo = sorted((j for j in jobs if not j.what.error), key=lambda j: self._dear(j.what))
         made = as_long_as(
-            lambda j: self.budget.begin(self._kind(j)), self._timed, todo, self.work.study.data.height, self.threads,
-            one_by_one=tight(self.memory),
+            lambda j: self.budget.begin(self._kind(j), expected(j.what, j.rung)), self._timed, todo,
+            self.work.study.data.height, self.threads, one_by_one=tight(self.memory),
         )  # fmt: skip
         for job, trial in zip(todo, made, strict=False):
             job.what.add(trial, job.rung)
@@ -158,16 +160,19 @@ class Search:
         return [Job(c, self.first) for c in out if not c.evaluations]
 
     def _wave(self, first: bool) -> list[Job]:
-        """Repeats for the best, all targets for the next, then new settings."""
+        """The best a little weaker, repeats for the best, all targets for the next, then new settings."""
         spread = Spread.of(self.candidates, self.measure)
         sure = self.sure()
         alive = [c for c in self.candidates if not c.error and self.beaten_by(c, spread, sure) is None]
         alive.sort(key=self._rank)
         again = [c for c in alive if c.rung == WHOLE and c.random and self._near(c)][:AGAIN]
         up = [c for c in alive if c.rung == SAMPLED and self._near(c)][:UP]
-        new = self._chains() if first else []
-        new += [c for c in self._proposed(alive) if c not in new and c not in self.waiting[:SINGLES]][:NEW]
+        settings = turned_back(self.candidates, self.ladders, self.limits, self.measure)
+        back = [c for key in settings if not ((c := self._candidate(*key)).evaluations or c.error)]
+        new = [c for c in self._chains() if c not in back] if first else []
+        new += [c for c in self._proposed(alive) if c not in (*back, *new, *self.waiting[:SINGLES])][:NEW]
         return [
+            *(Job(c, WHOLE) for c in dict.fromkeys(back)),  # a sample would not tell them from what they are near to
             *(Job(c, REPEATED, r) for c in again for r in range(1, REPEATS)),
             *(Job(c, WHOLE) for c in up),
             *(Job(c, self.first) for c in new),

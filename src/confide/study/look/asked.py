@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,11 +48,23 @@ class Asked:
     guess: bool = True
     looked_for: bool = True
     """Whether sensitive variables were looked for, and not stated."""
+    tallies: Mapping[str, tuple[pl.Series, F64]] = field(default_factory=dict)
+    """Of a scan, by variable: its different values, and how many rows have each."""
+    beside: Mapping[str, Encoded] = field(default_factory=dict)
+    """Of a scan, by sensitive variable: the different rows of the keys and of this one."""
 
     @property
     def rows(self) -> int:
         """Rows of the file."""
-        return self.file.frame.height
+        return self.file.rows
+
+    def values(self, name: str) -> tuple[pl.Series, F64 | None]:
+        """A variable, and how many rows have each of its values (None: one each)."""
+        return self.tallies[name] if self.tallies else (self.file.frame.get_column(name), None)
+
+    def file_with(self, names: Sequence[str]) -> Encoded:
+        """The file for a measure that reads these variables."""
+        return next((self.beside[v] for v in names if v in self.beside), self.file)
 
     def coded(self, name: str) -> bool:
         """Whether whole numbers are codes, and no quantity."""
@@ -88,31 +100,10 @@ def settled(
     guess: bool,
 ) -> Asked:
     """What was stated, and guesses for the rest; what is wrong is said at once."""
-    if not file.frame.height:
+    if not file.rows:
         raise InputError("The file has no rows: there is nobody to look at.")
+    mine, private, heavy, group, guessed = chosen(found, keys, sensitive, weight, unit, population, guess)
     problems, doubts = Problems(), list[str]()
-    known, guessed = file.frame.columns, set[str]()
-
-    def stated(value: Any, role: str, proposed: tuple[str, ...]) -> tuple[str, ...]:
-        if value is None:
-            if guess and proposed:
-                guessed.add(role)
-            return proposed if guess else ()
-        names = names_of(value, role) if isinstance(value, str) or len(value) else ()
-        for v in names:
-            problems.when(v not in known, f'{role}: there is no column "{v}".{_apart(v, role, known)}')
-        return tuple(v for v in names if v in known)
-
-    with problems:
-        mine = stated(keys, "keys", found.keys)
-    with problems:
-        private = stated(sensitive, "sensitive", found.sensitive[:MOST_SENSITIVE])
-    with problems:
-        proposed = (found.weight,) if found.weight and population is None else ()
-        heavy = _one(stated(weight, "weight", proposed), "weight")
-    with problems:
-        group = _one(stated(unit, "unit", (found.unit,) if found.unit else ()), "unit")
-    problems.tell()
     if not mine:
         raise InputError(_no_keys(found, keys, guess))
     private = tuple(v for v in private if v not in (*mine, heavy, group)) if sensitive is None else private
@@ -126,16 +117,49 @@ def settled(
     weights, group = _checked(file, problems, doubts, guessed, heavy, group)
     problems.tell()
     people, total = population_of(file, population, count, mine, weights)
-    if weights is not None and total is not None and abs(weights.sum() / total - 1) > DIFFERENT:
+    people_by_weight = None if weights is None else file.total(weights)
+    if people_by_weight is not None and total is not None and abs(people_by_weight / total - 1) > DIFFERENT:
         doubts.append(
-            f'The weights in "{heavy}" sum to {weights.sum():,.0f} people, but the population is stated as '
+            f'The weights in "{heavy}" sum to {people_by_weight:,.0f} people, but the population is stated as '
             f"{total:,.0f}; estimates follow the weights."
         )
-    records = file.records(mine, dict.fromkeys(mine, "categorical"))
+    coded = file.records(mine, dict.fromkeys(mine, "categorical"))
+    records = Records(coded.values(), n=coded.n, count=file.count)
     return Asked(
         file, found, mine, private, heavy if weights is not None else None, group, frozenset(guessed), records,
         weights, total, people, tuple(doubts), guess, sensitive is None and guess,
     )  # fmt: skip
+
+
+def chosen(
+    found: Roles, keys: Any, sensitive: Any, weight: Any, unit: Any, population: Any, guess: bool
+) -> tuple[tuple[str, ...], tuple[str, ...], str | None, str | None, set[str]]:  # fmt: skip
+    """Keys, sensitive variables, weight and unit, as stated or guessed; and the roles that nobody stated."""
+    problems, known, guessed = Problems(), found.frame["variable"].to_list(), set[str]()
+
+    def stated(value: Any, role: str, proposed: tuple[str, ...]) -> tuple[str, ...]:
+        if value is None:
+            if guess and proposed:
+                guessed.add(role)
+            return proposed if guess else ()
+        names = names_of(value, role) if isinstance(value, str) or len(value) else ()
+        for v in names:
+            problems.when(v not in known, f'{role}: there is no column "{v}".{_apart(v, role, known)}')
+        return tuple(v for v in names if v in known)
+
+    mine, private = tuple[str, ...](), tuple[str, ...]()
+    heavy = group = None
+    with problems:
+        mine = stated(keys, "keys", found.keys)
+    with problems:
+        private = stated(sensitive, "sensitive", found.sensitive[:MOST_SENSITIVE])
+    with problems:
+        proposed = (found.weight,) if found.weight and population is None else ()
+        heavy = _one(stated(weight, "weight", proposed), "weight")
+    with problems:
+        group = _one(stated(unit, "unit", (found.unit,) if found.unit else ()), "unit")
+    problems.tell()
+    return mine, private, heavy, group, guessed
 
 
 def _one(names: Sequence[str], what: str) -> str | None:
@@ -158,18 +182,18 @@ def _no_keys(found: Roles, keys: Any, guess: bool) -> str:
         return 'keys names no variable; state what an intruder could know, as in keys=["sex", "age"].'
     if not guess:
         return 'With guess=False, state keys=[...]: what an intruder could know of a person, as in keys=["sex", "age"].'
-    more = found.could_be_keys
+    more, many = found.could_be_keys, found.frame.height
     hint = f" Perhaps: {', '.join(more[:8])}." if more else ""
     return (
-        f"No key was found among {found.frame.height:,} variables: no name, label or value says that others could know "
-        f'one. State them, as in keys=["sex", "age"] or --keys sex age.{hint}'
+        f"No key was found among {many:,} variable{'' if many == 1 else 's'}: no name, label or value says that others "
+        f'could know one. State them, as in keys=["sex", "age"] or --keys sex age.{hint}'
     )
 
 
 def check_key(file: Encoded, found: Roles, name: str) -> list[str]:
     """Refuse a key that tells everybody apart or nobody; what is to be doubted about another."""
     row = found.frame.row(by_predicate=pl.col("variable") == name, named=True)
-    n, present = file.frame.height, file.frame.height - row["missing"]
+    n, present = file.rows, file.rows - row["missing"]
     if not row["kind"]:
         raise InputError(f'keys: "{name}" holds lists, structures or bytes, which cannot be compared; leave it out.')
     if not present:
@@ -219,17 +243,17 @@ def weights_of(file: Encoded, name: str) -> F64:
     if not s.dtype.is_numeric():
         raise InputError(f'weight: "{name}" holds no numbers; a weight says how many people a row stands for.')
     w = s.cast(pl.Float64).fill_null(np.nan).to_numpy()
-    gaps, low = int(np.isnan(w).sum()), int((w <= 0).sum())
+    n, gaps, low = file.rows, int(file.total(np.isnan(w))), int(file.total(w <= 0))
     if gaps or low or not np.isfinite(w).all():
         wrong = [f"{gaps:,} missing"] * bool(gaps) + [f"{low:,} zero or negative"] * bool(low)
         raise InputError(
-            f'weight: of {len(w):,} values of "{name}", {" and ".join(wrong) or "some infinite"}; every row stands for '
+            f'weight: of {n:,} values of "{name}", {" and ".join(wrong) or "some infinite"}; every row stands for '
             "at least one person. Leave these rows out, or give their weights."
         )
-    if below := int((w < 1).sum()):
-        scaled = " They are scaled, and do not say how many people there are." if w.sum() <= 1.01 * len(w) else ""
+    if below := int(file.total(w < 1)):
+        scaled = " They are scaled, and do not say how many people there are." if file.total(w) <= 1.01 * n else ""
         raise InputError(
-            f'weight: {below:,} of {len(w):,} weights in "{name}" are below 1, but a row stands for one person at '
+            f'weight: {below:,} of {n:,} weights in "{name}" are below 1, but a row stands for one person at '
             f"least.{scaled} Give weights that sum to the population, or its size: population=N."
         )
     return np.asarray(w)

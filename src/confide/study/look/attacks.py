@@ -10,7 +10,8 @@ import polars as pl
 
 from confide.attack.intruder import Intruder, Unsure
 from confide.attack.results.attack import Attack
-from confide.measure.risk.identification import Summary
+from confide.attack.scanned.as_it_is import attack_as_it_is
+from confide.measure.risk.identification import Summary, summarise
 from confide.protect.plan import Plan
 from confide.study.look.asked import Asked
 
@@ -48,12 +49,15 @@ SCHEMA: dict[str, Any] = {
 }  # fmt: skip
 
 
-def attacks(asked: Asked, threads: int | None = None) -> tuple[list[Attacked], Attack]:
+def attacks(asked: Asked, threads: int | None = None) -> tuple[list[Attacked], Attack | None]:
     """Everybody is looked for among all rows: once by an intruder who is sure that they are there, once by one who is
-    not, where something says how many people there are. Beside the results, the first attack itself."""
+    not, where something says how many people there are. Beside the results, the first attack itself; None of a scan,
+    where people are known by what they have in common."""
     weight = [asked.weight] if asked.weight is not None and asked.people is None else []
     names = list(dict.fromkeys([*asked.keys, *weight]))
     plan = Plan([], categorical=[v for v in asked.keys if v not in weight and not _number(asked, v)])
+    if asked.file.count is not None:
+        return [_of_counts(asked, plan, *each, threads) for each in _intruders(asked)], None
     release = plan.protect(asked.file.frame.select(names), seed=1)
     out, made = [], []
     for membership, by, stated in _intruders(asked):
@@ -61,6 +65,13 @@ def attacks(asked: Asked, threads: int | None = None) -> tuple[list[Attacked], A
         out.append(Attacked(membership, by, found.summary(THRESHOLD), found.short))
         made.append(found)
     return out, made[0]
+
+
+def _of_counts(
+    asked: Asked, plan: Plan, membership: str, by: str, stated: str | Unsure, threads: int | None
+) -> Attacked:
+    found, short = attack_as_it_is(Intruder(knows=asked.keys, membership=stated), plan, asked.file, threads)
+    return Attacked(membership, by, summarise(found, THRESHOLD), short)
 
 
 def _number(asked: Asked, name: str) -> bool:

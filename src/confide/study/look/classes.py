@@ -46,15 +46,15 @@ class Classes:
     """
 
     def __init__(self, records: Records) -> None:
-        self.names, self.rows = tuple(records), records.n
+        self.names, self.rows = tuple(records), int(records.counts.sum())
         codes = [c.values for c in records.values()]
-        found = Distinct.rows(codes, records.n)
+        found = Distinct.rows(codes, records.n, records.count)
         self.of, self.size = found.of, found.count.astype(np.int64)
         self.codes = [c[found.first] for c in codes]
 
     @property
     def alike(self) -> I64:
-        """For each row, how many rows have its values, itself among them, shape (n,)."""
+        """For each row that is held, how many rows have its values, itself among them, shape (n,)."""
         return self.size[self.of]
 
     @cached_property

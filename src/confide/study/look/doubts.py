@@ -29,7 +29,9 @@ def doubts_of(look: Look, asked: Asked, lost: Sequence[str] = ()) -> Iterator[st
     yield from _missing(look, asked)
     yield from _population(look)
     yield from _sets(look)
-    if look.remedies is None:
+    if look.remedies is None and asked.tallies:
+        yield "What one coarser variable would do is not tried on a scan: look at a part of the file (cf.read)."
+    elif look.remedies is None:
         yield (
             "What one coarser variable would do was not tried on so many rows or keys: ask attack.clearing(0.2) of an "
             "intruder with fewer keys, or look at a part of the file."
@@ -110,7 +112,7 @@ def _file(look: Look) -> Iterator[str]:
 
 
 def _missing(look: Look, asked: Asked) -> Iterator[str]:
-    codes = list(not_stated(asked.file, asked.roles))
+    codes = list(not_stated(asked.file, asked.roles, asked.values))
     if codes:
         yield (
             f'Perhaps codes for "not stated", but taken as values here: {_some(codes)}. If they are, declare '

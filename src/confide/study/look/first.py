@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from confide.core.errors import InputError
+from confide.core.scale.local import Local
 from confide.frames.encoded import Encoded
 from confide.frames.roles.result import roles
+from confide.frames.scan.scan import Scan
 from confide.measure.risk.file_risks.file import File
 from confide.measure.risk.file_risks.words import truth_words
 from confide.protect.release import Release
@@ -22,6 +25,7 @@ from confide.study.look.growth import drivers, growth
 from confide.study.look.measured import SUDA, customary, individual_risk, population_frame, suda_scores
 from confide.study.look.remedies import remedies
 from confide.study.look.result import Look, Stated
+from confide.study.look.scanned import asked_of_scan
 from confide.study.look.sets import isolating
 
 
@@ -36,6 +40,7 @@ def look(
     count: str | None = None,
     guess: bool = True,
     threads: int | None = None,
+    engine: Local | None = None,
 ) -> Look:
     r"""A first look at a file: who could be recognised by what others may know of them, and by which variables.
 
@@ -55,6 +60,10 @@ def look(
     labels and values (`cf.roles`), and marked as guessed wherever results are printed; `guess=False` guesses none.
     `sensitive=()` says that there is none. A missing key is a value of its own. `threads` never changes a result.
 
+    `data` may also be a scan (`cf.scan`): it is read twice, and known by the different combinations of keys with how
+    many rows have each; then `look.frame` has a row for each of these, and units and coarser variables are not looked
+    at. `engine`: ``cf.Local(memory=...)``, what that may take. `population` may be a scan as well.
+
     `data` may also be a release, whose public file is looked at; where its plan alters keys at random, released values
     are taken as true, which is said: what an intruder finds there is told by an attack.
 
@@ -69,26 +78,25 @@ def look(
     """
     release = data if isinstance(data, Release) else None
     data = data if release is None else release.data
-    file = Encoded.of(data)
-    asked = settled(
-        file,
-        roles(data),
-        keys=keys,
-        sensitive=sensitive,
-        weight=weight,
-        unit=unit,
-        population=population,
-        count=count,
-        guess=guess,
-    )
+    stated: dict[str, Any] = {
+        "keys": keys, "sensitive": sensitive, "weight": weight, "unit": unit, "population": population, "count": count,
+        "guess": guess,
+    }  # fmt: skip
+    if isinstance(data, Scan):
+        asked = asked_of_scan(data, engine, **stated)
+    elif engine is not None:
+        raise InputError("engine goes with a scan: look(cf.scan(...), ..., engine=cf.Local(...)).")
+    else:
+        asked = settled(Encoded.of(data), roles(data), **stated)
+    file = asked.file
     classes = Classes(asked.records)
     alike = classes.alike
     by_group, small = groups(file, asked.keys, alike.astype(np.float64), [v for v in asked.keys if asked.coded(v)])
     lost = [] if release is None else truth_words(File.of(release, "look"), asked.keys)
     measures = customary(asked, lost)
     frame = pl.DataFrame({
-        "row": np.arange(asked.rows), "alike": alike, "individual_risk": individual_risk(measures, alike),
-        "suda": suda_scores(measures, asked.rows),
+        **File(file, "look").places, "alike": alike, "individual_risk": individual_risk(measures, alike),
+        "suda": suda_scores(measures, file.frame.height),
     })  # fmt: skip
     found, attack = attacks(asked, threads)
     units = asked.units

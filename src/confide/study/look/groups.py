@@ -32,14 +32,14 @@ def groups(file: Encoded, names: tuple[str, ...], alike: F64, codes: Container[s
     the file's. Of `codes` no ranges are made; dates are in years, or months of one.
     """
     rows, small = [], 0
-    found = 1.0 / alike
-    whole = float(found.mean())
+    found, each = 1.0 / alike, np.ones(len(alike)) if file.count is None else file.count
+    whole = file.total(found) / file.rows
     for name in names[:MOST]:
         values = periods(labelled(file, name))
-        if why_no_groups(values):
+        if why_no_groups(values, file.rows):
             continue
-        names_of, place = named(values, name in codes)
-        people, alone, right = (np.bincount(place, w, len(names_of)) for w in (None, alike == 1, found))
+        names_of, place = named(values, name in codes, file.count)
+        people, alone, right = (np.bincount(place, w * each, len(names_of)) for w in (1.0, alike == 1, found))
         for k, group in enumerate(names_of):
             n = int(people[k])
             if not n:
@@ -53,14 +53,15 @@ def groups(file: Encoded, names: tuple[str, ...], alike: F64, codes: Container[s
     return pl.DataFrame(rows, schema=SCHEMA, orient="row"), small
 
 
-def named(values: pl.Series, codes: bool = False) -> tuple[tuple[str, ...], I64]:
-    """Names of groups and each row's group: every category, or about five ranges of many numbers.
+def named(values: pl.Series, codes: bool = False, people: F64 | None = None) -> tuple[tuple[str, ...], I64]:
+    """Names of groups and each row's group: every category, or about five ranges of many numbers. `people`: how many
+    have each value (None: one).
 
     >>> named(pl.Series(["b", "a", None]))[0]
     ('a', 'b', '(missing)')
     """
     if values.dtype.is_numeric() and not codes and values.n_unique() > MOST_LEVELS:
-        cut = Cut.of(values)
+        cut = Cut.of(values, people=people)
         return cut.names, cut.codes(values)
     column = encode_column(values, "categorical")
     return (*(str(v) for v in column.levels), MISSING), np.where(column.missing, len(column.levels), column.values)

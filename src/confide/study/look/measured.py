@@ -63,7 +63,8 @@ def customary(asked: Asked, doubts: list[str]) -> dict[str, FileRiskResult]:
     out = {}
     for name, statement in statements(asked):
         try:
-            out[name] = statement.found(File(asked.file, type(statement).__name__))
+            file = asked.file_with(statement.variables)
+            out[name] = statement.found(File(file, type(statement).__name__))
         except InputError as e:
             doubts.append(f"Not computed: {e}")
     return out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import polars as pl
@@ -11,6 +11,8 @@ import polars as pl
 from confide.frames.columns import F64, I64
 from confide.frames.encoded import Encoded
 from confide.frames.roles.result import Roles
+
+Values = Callable[[str], "tuple[pl.Series, F64 | None]"]
 
 NINES = frozenset(float("9" * k) for k in range(1, 9))
 NEGATIVE = frozenset([-1.0, -2.0, -3.0, -4.0, -5.0, -6.0, -7.0, -8.0, -9.0, -77.0, -88.0, -97.0, -98.0, -99.0, -999.0])
@@ -29,8 +31,9 @@ SMALLEST = 10
 """Rows from which a code is named."""
 
 
-def not_stated(file: Encoded, roles: Roles) -> Iterator[str]:
-    """Variables with such values, each with the code and its rows; a code of few rows is not named.
+def not_stated(file: Encoded, roles: Roles, values: Values | None = None) -> Iterator[str]:
+    """Variables with such values, each with the code and its rows; a code of few rows is not named. `values`: gives the
+    values of a variable, and how many rows have each (None: one each), where the file does not hold all of them.
 
     >>> import confide as cf
     >>> sexes = {"sex": [1] * 20 + [2] * 30 + [9] * 12}
@@ -40,17 +43,20 @@ def not_stated(file: Encoded, roles: Roles) -> Iterator[str]:
     for name, role in roles.frame.select("variable", "role").iter_rows():
         if role in NOT_ASKED:
             continue
-        for code, rows in suspects(file, name):
+        for code, rows in suspects(file, name, *(() if values is None else values(name))):
             yield f"{name} {code:g} ({rows:,} rows)" if rows >= SMALLEST else f"{name} (fewer than {SMALLEST} rows)"
 
 
-def suspects(file: Encoded, name: str) -> list[tuple[float, int]]:
+def suspects(
+    file: Encoded, name: str, values: pl.Series | None = None, rows: F64 | None = None
+) -> list[tuple[float, int]]:
     """The codes of one variable that may hold no value, and how many rows have them."""
-    numbers = _numbers(file.frame.get_column(name))
+    numbers, there = _numbers(file.frame.get_column(name) if values is None else values)
     if numbers is None:
         return []
     declared = file.schema.variable(name)
-    known, count = np.unique(numbers, return_counts=True)
+    known, of = np.unique(numbers, return_inverse=True)
+    count = np.bincount(of, None if rows is None else rows[there])
     gone = file.schema.coded(pl.Series(name, known)).to_numpy() if declared.missing else np.zeros(len(known), bool)
     known, count = known[~gone], count[~gone].astype(np.int64)
     told = {_number(c) for c, words in declared.value_labels.items() if SAID.search(words)}
@@ -71,18 +77,19 @@ def _unlike(known: F64, count: I64) -> set[float]:
     return found | ({last} if apart or (often and last > 9) else set())
 
 
-def _numbers(s: pl.Series) -> F64 | None:
-    """The numbers of a variable, also of codes as text; None for any other."""
+def _numbers(s: pl.Series) -> tuple[F64 | None, I64]:
+    """The numbers of a variable, also of codes as text, and their places in it; None for any other."""
+    there = s.is_not_null().arg_true().to_numpy().astype(np.int64)
+    s = s.drop_nulls()
     if s.dtype == pl.String:
-        there = s.drop_nulls().str.strip_chars()
-        if not len(there) or not bool(there.str.contains(r"^-?\d{1,8}$").all()):
-            return None
-        s = there
+        s = s.str.strip_chars()
+        if not len(s) or not bool(s.str.contains(r"^-?\d{1,8}$").all()):
+            return None, there
     elif not s.dtype.is_numeric():
-        return None
-    x = s.drop_nulls().cast(pl.Float64).to_numpy()
-    x = x[np.isfinite(x)]
-    return x if len(x) else None
+        return None, there
+    x = s.cast(pl.Float64).to_numpy()
+    finite = np.isfinite(x)
+    return (x[finite], there[finite]) if finite.any() else (None, there)
 
 
 def _number(code: object) -> float | None:

@@ -42,12 +42,12 @@ def population_of(
     file: Encoded, population: Any, count: str | None, keys: Iterable[str], weights: F64 | None
 ) -> tuple[People | None, float | None]:
     """A file of the population, and its size: stated, counted or by the weights."""
-    n = file.frame.height
+    n = file.rows
     number = isinstance(population, (int, float, np.number)) and not isinstance(population, bool)
     if count is not None and (population is None or number):
         raise InputError("count names a column of the file of the population: give population=file as well.")
     if population is None:
-        return None, None if weights is None else float(weights.sum())
+        return None, None if weights is None else file.total(weights)
     if number:
         total = finite(float(population), "population")
         if 0 < total < 1:

@@ -23,13 +23,15 @@ SCHEMA: dict[str, Any] = {
 }  # fmt: skip
 
 
-def remedies(attack: Attack, limit: float) -> pl.DataFrame | None:
+def remedies(attack: Attack | None, limit: float) -> pl.DataFrame | None:
     """Of each key the finest coarser form that clears at least half of what leaving it out would, and leaves at least
     three values; where no form does, the one that clears most, and leaving it out beside it. Those that clear most
     first; None where it was not tried.
 
     `cleared`: people whose largest probability is above the limit now and would not be; `over`: those who would be.
     """
+    if attack is None:
+        return None
     n = attack.units.height
     if n > MOST_ROWS or len(attack.intruder.knows) > MOST_KEYS:
         return None

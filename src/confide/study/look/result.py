@@ -10,12 +10,14 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from confide.core.files.atomic import atomic_write
 from confide.core.result import Result
 from confide.core.upward import upward
 from confide.core.visible import visible
+from confide.frames.columns import F64
 from confide.frames.roles.result import Roles
 from confide.frames.roles.words import words_of
 from confide.measure.risk.file_risks.result import FileRiskResult
@@ -48,7 +50,8 @@ class Look(Result):
     """A first look at a file: who could be recognised by the keys.
 
     - `frame`: private, one row per record: `row`, `alike` (rows with its values of the keys, itself among them),
-      `individual_risk` (the probability that a match with it is right), `suda` (its SUDA2 score).
+      `individual_risk` (the probability that a match with it is right), `suda` (its SUDA2 score). Of a scan, one row
+      per combination of the keys (and weight), with how many records have it: `rows`.
     - `population`: one row per estimator: expected population uniques and re-identifications, with intervals.
     - `growth`: risk as keys are added one by one; `drivers`: risk if one key were not known; `sets`: small sets of keys
       and the people who are alone on them; `groups`: who is at risk, by group; `missing`: missing values by variable.
@@ -110,7 +113,13 @@ class Look(Result):
     @property
     def individual(self) -> float:
         """The sum of individual risks: expected re-identifications."""
-        return float(self.frame["individual_risk"].sum())
+        return float((self.frame["individual_risk"].to_numpy() * self.each).sum())
+
+    @property
+    def each(self) -> F64:
+        """How many records each row of `frame` stands for."""
+        held = self.frame
+        return held["rows"].cast(pl.Float64).to_numpy() if "rows" in held.columns else np.ones(held.height)
 
     def summary(self) -> pl.DataFrame:
         """One row per number: its name, its value, its share of rows, and what it says in words."""

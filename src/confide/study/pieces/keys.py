@@ -17,9 +17,11 @@ from confide.attack.intruder import Intruder, Unsure
 from confide.core.errors import InputError
 from confide.core.version import __version__
 from confide.frames import Data, schema, to_polars
+from confide.frames.scan.scan import Scan
 from confide.measure.risk.file_risks.statement import FileRisk
 from confide.measure.utility.measure import Measure
 from confide.study.evaluate import is_random, repeat_seed
+from confide.study.scanned import stamp
 from confide.study.statement.sweep import Candidate
 
 if TYPE_CHECKING:
@@ -77,7 +79,7 @@ def origin(study: Study) -> str:
 def _common(study: Study, otherwise: str) -> dict[str, Any]:
     """What every piece of a study depends on; `otherwise` stands for what cannot be stated."""
     return {
-        "data": study.source.remembered("digest of the study", study.data.columns, lambda: _data_digest(study.data)),
+        "data": _study_digest(study),
         "intruders": {name: _stated_intruder(who, otherwise) for name, who in study.intruders.items()},
         "utility": [_stated_measure(m, otherwise) for m in study.measures],
         "threshold": study.threshold,
@@ -88,6 +90,13 @@ def _common(study: Study, otherwise: str) -> dict[str, Any]:
         **({"learns": [repr(one) for one in study.learns]} if study.learns else {}),
         **({"file_risks": [_stated_measure(r, otherwise) for r in study.on_file]} if study.file_risks else {}),
     }
+
+
+def _study_digest(study: Study) -> Any:
+    """What tells the data of a study from others."""
+    if isinstance(study.data, Scan):
+        return stamp(study.data)
+    return study.source.remembered("digest of the study", study.data.columns, lambda: _data_digest(study.data))
 
 
 def _stated_plan(c: Candidate, otherwise: str) -> Any:

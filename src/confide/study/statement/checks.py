@@ -15,6 +15,7 @@ from confide.core.checks import fraction, names_of
 from confide.core.errors import InputError, did_you_mean
 from confide.core.random.seeds import checked_seed
 from confide.frames.cut import why_no_groups
+from confide.frames.scan.scan import Scan
 from confide.measure.utility.measure import Measure
 from confide.measure.utility.registry import as_measure
 from confide.protect.copies import checked_copies
@@ -70,7 +71,7 @@ def number_problems(repeats: Any, seed: Any, threshold: Any) -> list[str]:
     return out + (wrong or (["threshold is a probability above 0."] if threshold == 0 else []))
 
 
-def plan_problems(name: str, plan: Plan | Sweep, frame: pl.DataFrame) -> list[str]:
+def plan_problems(name: str, plan: Plan | Sweep, frame: pl.DataFrame | Scan) -> list[str]:
     """What a plan asks of the file that it does not have; a sweep is judged at every setting, each problem once."""
     found: dict[str, None] = {}
     try:
@@ -82,7 +83,7 @@ def plan_problems(name: str, plan: Plan | Sweep, frame: pl.DataFrame) -> list[st
     return [f'plan "{name}": {p}' for p in found]
 
 
-def intruder_problems(name: str, who: Intruder, frame: pl.DataFrame) -> list[str]:
+def intruder_problems(name: str, who: Intruder, frame: pl.DataFrame | Scan) -> list[str]:
     """What an intruder is said to know that the file does not have."""
     where = f'intruder "{name}"'
     lost = [v for v in who.knows if v not in frame.columns]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields
@@ -18,6 +19,7 @@ from confide.core.documents.settings import settings_of
 from confide.core.errors import InputError, did_you_mean, raise_all
 from confide.core.registry import name_of
 from confide.frames import read, to_polars
+from confide.frames.scan.scan import Scan, scan
 from confide.measure.utility.measure import Measure
 from confide.measure.utility.registry import as_measure
 from confide.measure.utility.run import DEFAULT
@@ -74,7 +76,7 @@ def build_study(reader: Reader, doc: Mapping[str, Any], folder: Path) -> Study |
         reader.blame("strongest", f"must be true or false, not {kind_of(strongest)}.")
     groups = doc.get("groups", ())
     if data is not None:
-        reader.problems += group_problems(groups, data, plans)
+        reader.problems += [] if isinstance(data, Scan) else group_problems(groups, data, plans)
         reader.problems += [p for name, plan in plans.items() for p in plan_problems(name, plan, data)]
         reader.problems += [p for name, who in intruders.items() for p in intruder_problems(name, who, data)]
     reader.problems += copies_problems(copies, plans)
@@ -102,7 +104,7 @@ def _rule(reader: Reader, doc: Mapping[str, Any], measures: Sequence[Any], added
     return rule
 
 
-def _data(reader: Reader, name: Any, folder: Path) -> pl.DataFrame | None:
+def _data(reader: Reader, name: Any, folder: Path) -> pl.DataFrame | Scan | None:
     if not isinstance(name, str) or not name:
         reader.blame("data", 'must be the name of a file, as data = "heads.csv", or "demo:heads".')
         return None
@@ -111,6 +113,8 @@ def _data(reader: Reader, name: Any, folder: Path) -> pl.DataFrame | None:
             from confide.demo import demo
 
             return demo(name.removeprefix(DEMO))
+        if (folder / name).is_dir() or (glob.has_magic(name) and not (folder / name).is_file()):
+            return _scanned(folder / name)
         frame = to_polars(read(folder / name))
     except InputError as e:
         reader.blame("data", str(e))
@@ -119,6 +123,14 @@ def _data(reader: Reader, name: Any, folder: Path) -> pl.DataFrame | None:
         reader.blame("data", "the file has no rows.")
         return None
     return frame
+
+
+def _scanned(place: Path) -> Scan:
+    """Files that are one, which are read in parts."""
+    found = scan(place)
+    if not found.height:
+        raise InputError("the file has no rows.")
+    return found
 
 
 def _tables(reader: Reader, doc: Mapping[str, Any], kind: str) -> list[tuple[str, Mapping[str, Any], str]]:

@@ -17,9 +17,11 @@ from confide.core.documents.schema import JsonSchema
 from confide.core.documents.statement import Statement
 from confide.core.errors import raise_all
 from confide.core.run.progress import Progress
+from confide.core.scale.engine import Engine
 from confide.frames import attach, schema, to_polars
 from confide.frames.columns import Kind
 from confide.frames.encoded import Encoded
+from confide.frames.scan.scan import Scan
 from confide.measure.risk.file_risks.statement import FileRisk
 from confide.measure.utility.measure import Measure
 from confide.measure.utility.registry import as_measure
@@ -57,7 +59,7 @@ if TYPE_CHECKING:
 class Study(Statement):
     """Candidate releases of one file, met by several intruders, measured by several analysts' needs.
 
-    `data`: the original. `plans`: by name, a `Plan` or a `Sweep` of one. `intruders`: by name. `utility`: measures, as
+    `data`: the original, a frame or a scan (`cf.scan`), of which there are no groups, copies or `learns`. `plans`: by name, a `Plan` or a `Sweep` of one. `intruders`: by name. `utility`: measures, as
     `utility` takes them. `repeats`: how often a plan with random steps is carried out, each time with a seed of its own
     (the same for all plans, so that they can be compared pair by pair). `seed`: of the whole study; None: fresh entropy.
     `threshold`: targets above this probability are counted. `copies`: by plan, how many copies are released (multiple
@@ -101,8 +103,9 @@ class Study(Statement):
     _section: ClassVar[str] = "study"
 
     def __post_init__(self) -> None:
-        held = schema(self.data)
-        object.__setattr__(self, "data", attach(to_polars(self.data, "data").clone(), held))
+        if not isinstance(self.data, Scan):
+            held = schema(self.data)
+            object.__setattr__(self, "data", attach(to_polars(self.data, "data").clone(), held))
         raise_all(self._problems())
         object.__setattr__(self, "groups", names_of(self.groups, "groups") if self.groups else ())
         object.__setattr__(self, "learns", tuple(as_learns(one) for one in learns_list(self.learns)))
@@ -148,7 +151,7 @@ class Study(Statement):
 
     def run(
         self, folder: str | os.PathLike[str] | None = None, *, progress: Progress = None,
-        threads: int | None = None, overwrite: bool = False,
+        threads: int | None = None, overwrite: bool = False, engine: Engine | None = None,
     ) -> StudyResult:  # fmt: skip
         """Carry the study out.
 
@@ -156,11 +159,13 @@ class Study(Statement):
         folder is private (it holds the seed), and one process at a time works in it. A folder with another study is
         refused unless `overwrite` is true. `threads` defaults to the machine's cores and never changes a result;
         `progress` shows a bar (default: on a terminal), or is a function, called as `progress(done, total, what)`;
-        what it raises ends the run, and what was finished in a folder stays there.
+        what it raises ends the run, and what was finished in a folder stays there. `engine`: of a study of a scan,
+        where its files are counted and attacked, `cf.Local` (with the memory that it may take and a scratch folder for
+        one candidate at a time) or `cf.Spark`.
         """
         from confide.study.run import run_study
 
-        return run_study(self, folder, progress=progress, threads=threads, overwrite=overwrite)
+        return run_study(self, folder, progress=progress, threads=threads, overwrite=overwrite, engine=engine)
 
     @cached_property
     def source(self) -> Encoded:
@@ -233,7 +238,7 @@ class Study(Statement):
             *number_problems(self.repeats, self.seed, self.threshold),
             *utility_problems(self.utility),
             *([] if isinstance(self.strongest, bool) else ["strongest is true or false."]),
-            *group_problems(self.groups, self.data, self.plans),
+            *([] if isinstance(self.data, Scan) else group_problems(self.groups, self.data, self.plans)),
             *stated_problems(self.learns),
             *stated_file_risks(self.file_risks),
             *(p for what in ("title", "label") if (p := unwritable(str(getattr(self, what)), what))),
@@ -245,6 +250,10 @@ class Study(Statement):
         if isinstance(self.intruders, Mapping):
             known = {k: w for k, w in self.intruders.items() if isinstance(w, Intruder)}
             problems += [p for name, who in known.items() for p in intruder_problems(name, who, self.data)]
+        if not problems and isinstance(self.data, Scan):
+            from confide.study.scanned import scan_problems
+
+            problems += scan_problems(self)
         if not problems and self.learns:
             problems += learns_problems(
                 [as_learns(one) for one in learns_list(self.learns)], self.source, self.data.columns,

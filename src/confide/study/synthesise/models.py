@@ -55,8 +55,9 @@ def chosen_for(
     done, kept_by = list(asked.kept), dict.fromkeys((r.text for r in ruled.held), "")
     for v in drawn:
         rules = [r for r in ruled.held if v in r.names and {*r.names} <= {v, *done}]
-        given = predictors_of(asked.records, v, done, {u for r in rules for u in r.names})
-        step, why = _step(v, given, [r.text for r in rules], models.get(v), leaf, draw)
+        ahead = _ahead(v, done, drawn, ruled.held, models)
+        given = predictors_of(asked.records, v, done, {u for r in (*rules, *ahead) for u in r.names})
+        step, why = _step(v, given, rules, ahead, models.get(v), leaf, draw)
         why += (
             f" (of {len(done)}, those that go with it most)" if 0 < len(given) < len(done) and v not in models else ""
         )
@@ -83,7 +84,7 @@ def chosen_for(
 
 
 def _step(
-    v: str, given: tuple[str, ...], rules: Sequence[str], stated: Any, leaf: int, draw: bool
+    v: str, given: tuple[str, ...], rules: Sequence[Held], ahead: Sequence[Held], stated: Any, leaf: int, draw: bool
 ) -> tuple[Mechanism, str]:
     """The step that draws a variable, and why that one."""
     if isinstance(stated, Mechanism):
@@ -101,7 +102,30 @@ def _step(
     how = "bootstrap" if draw else "even"
     if stated == "margin":
         return CartSynthesis(v, leaf=leaf, draw=how), "stated: its margin alone, unrelated to all else"
-    return CartSynthesis(v, given=given, leaf=leaf, draw=how, rules=tuple(rules)), why
+    texts = [tuple(r.text for r in some) for some in (rules, ahead)]
+    return CartSynthesis(v, given=given, leaf=leaf, draw=how, rules=texts[0], ahead=texts[1]), why
+
+
+def _ahead(
+    v: str, done: Sequence[str], drawn: Sequence[str], held: Sequence[Held], models: Mapping[str, Any]
+) -> list[Held]:  # fmt: skip
+    """Rules that later trees keep and that a value of v bears on: those that name it, and those that share a variable
+    to come with such a rule."""
+    later = drawn[drawn.index(v) + 1 :]
+    trees = {u for u in later if u not in models}
+
+    def kept_later(r: Held) -> bool:
+        last = [u for u in later if u in r.names]
+        return bool(last) and last[-1] in trees and {*r.names} <= {v, *done, *later}
+
+    able = [r for r in held if kept_later(r)]
+    found = [r for r in able if v in r.names]
+    names, before = {u for r in found for u in r.names}, -1
+    while len(found) > before:
+        before = len(found)
+        found = [r for r in able if names & {*later} & {*r.names}]
+        names |= {u for r in found for u in r.names}
+    return found
 
 
 def _row(v: str, treated: str, model: str, given: Sequence[str], rules: Sequence[str], why: str) -> Row:

@@ -5,9 +5,10 @@ One file per scheme, both sides in it. Nothing that computes bounds or risks kno
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -49,14 +50,19 @@ class CellScheme(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """A whole table as published. Arrays are of length Q; `audit`: what was checked; `additive`: margins add up."""
+    """A whole table as published. Arrays are of length Q; `checked`: what was checked, or how to find it out, if
+    somebody asks for the `audit`; `additive`: margins add up."""
 
     values: Ints
     shown: Bools
     lower: Ints
     upper: Ints
-    audit: pl.DataFrame | None = None
+    checked: pl.DataFrame | Callable[[], pl.DataFrame] | None = None
     additive: bool = False
+
+    @cached_property
+    def audit(self) -> pl.DataFrame | None:
+        return self.checked() if callable(self.checked) else self.checked
 
 
 @runtime_checkable

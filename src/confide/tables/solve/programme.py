@@ -50,7 +50,9 @@ class Programme:
     """max or min of objectives over one polyhedron, with whole-number columns where `integer`.
 
     Bounds of 2**62 and beyond are none. `seconds` is the time limit of each solve. With `gap` a whole-number solution
-    that close to the bound counts as "optimal". Rows and columns keep their places; bounds and objectives may change,
+    that close to the bound counts as "optimal". With `steps` a linear programme forgets the last basis, and after so
+    many steps of the simplex it is left to an interior point method, or unproven if not `patient`: better where
+    answers are mostly 0. Rows and columns keep their places; bounds and objectives may change,
     and a solve starts from the last basis: its value does not depend on earlier solves, but which `x` it finds may,
     where several are best.
 
@@ -74,6 +76,7 @@ class Programme:
         seconds: float = 60.0,
         presolve: bool = True,
         gap: float = 0.0,
+        steps: int = 0,
     ) -> None:
         rows, columns = matrix.shape
         kinds = np.broadcast_to(np.asarray(integer, dtype=bool), (columns,))
@@ -81,6 +84,8 @@ class Programme:
         self._mixed = bool(kinds.any())
         self._moved = True  # whether the last basis may break the bounds
         self._seconds = float(seconds)
+        self.steps = int(steps)
+        self.patient = True
         self._presolve = "choose" if presolve else "off"
         self._every_row = np.arange(rows, dtype=np.int32)
         self._every_column = np.arange(columns, dtype=np.int32)
@@ -159,10 +164,27 @@ class Programme:
             gone = self._highs.getRunTime()
             self._highs.setOptionValue("simplex_strategy", _DUAL if self._moved else _PRIMAL)
         self._highs.setOptionValue("time_limit", gone + self._seconds)
+        if self.steps:
+            self._highs.clearSolver()
+            self._highs.setOptionValue("simplex_iteration_limit", self.steps)
         self._highs.run()
         status = self._highs.getModelStatus()
+        if status == _Model.kIterationLimit and self.patient:
+            status = self._inside()
         self._moved = status != _Model.kOptimal
         return status
+
+    def _inside(self) -> Any:
+        """From the start again, by an interior point method; a vertex in the end."""
+        own = {"solver": "choose", "presolve": self._presolve}
+        self._highs.clearSolver()
+        self._highs.setOptionValue("simplex_iteration_limit", _NO_LIMIT)
+        for name, value in (("solver", "ipm"), ("presolve", "on")):
+            self._highs.setOptionValue(name, value)
+        self._highs.run()
+        for name, value in own.items():
+            self._highs.setOptionValue(name, value)
+        return self._highs.getModelStatus()
 
     def _which(self, cost: Floats) -> Any:
         """Unbounded or infeasible? Without presolve an LP says; a MIP with a solution is unbounded."""
@@ -211,6 +233,7 @@ def _ends(bounds: Any) -> Floats:
 
 
 _DUAL, _PRIMAL = 1, 4
+_NO_LIMIT = 2**31 - 1
 _KINDS = {False: highspy.HighsVarType.kContinuous, True: highspy.HighsVarType.kInteger}
 _OPTIONS: dict[str, bool | int | float] = {
     "output_flag": False,

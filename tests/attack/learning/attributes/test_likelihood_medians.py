@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 
 from confide.attack.learning.attributes.likelihood_medians import read_likelihoods
-from confide.attack.learning.attributes.likelihood_table import Table
+from confide.attack.learning.attributes.likelihood_table import LEAST, Table
 from confide.attack.learning.attributes.people import Believed
 from confide.attack.learning.attributes.row_sums import medians
 from confide.attack.learning.attributes.support import Nodes
@@ -74,9 +74,35 @@ def test_tables_of_some_records_are_cut_from_that_of_all() -> None:
     rng = np.random.default_rng(3)
     nodes = replace(_nodes(rng), count=np.ones(125))
     logs = rng.normal(0, 6, (126, RECORDS))
-    some = np.array([5, 0, 2])
-    cut, made = Table.of(logs.copy(), nodes).only(some), Table.of(logs[:, some].copy(), nodes)
-    for name in ("turned", "sums", "upto", "near", "few"):
-        order = np.argsort(cut.few) if name in ("near", "few") else slice(None)
-        np.testing.assert_allclose(getattr(cut, name)[order], getattr(made, name), rtol=1e-12, err_msg=name)
-    assert 0 < len(made.few) < len(some)
+    whole = Table.of(logs.copy(), nodes)
+    room: dict[str, F64] = {}
+    for some in (np.array([5, 0, 2]), np.arange(RECORDS), np.array([6, 1])):  # room that grows, and is used again
+        cut, made = whole.only(some, room), Table.of(logs[:, some].copy(), nodes)
+        for name in ("turned", "sums", "near", "few"):
+            order = np.argsort(cut.few) if name in ("near", "few") else slice(None)
+            np.testing.assert_allclose(getattr(cut, name)[order], getattr(made, name), rtol=1e-12, err_msg=name)
+        np.testing.assert_allclose(cut.upto[0], made.upto[0], rtol=1e-12)
+    assert 0 < len(whole.few) < RECORDS
+
+
+def test_what_lies_outside_of_windows_is_not_missed() -> None:
+    rng = np.random.default_rng(4)
+    nodes, records = replace(_nodes(rng), count=np.ones(125)), 700
+    shown = np.sort(rng.normal(0, 60, records))
+    logs = -0.5 * ((shown - np.append(nodes.values, 0.0)[:, None]) / 3) ** 2
+    logs[-1] = -np.inf
+    narrow, wide = Table.of(logs.copy(), nodes, LEAST), Table.of(logs, nodes)
+    assert len(narrow.chunks) > 1 == len(wide.chunks)
+    assert np.diff(narrow.rows[1]).mean() < 0.6 * records
+    assert sum((b - a) * (last - first) for a, b, first, last in narrow.chunks) < records * (BINS + 1)
+    e, at = rng.dirichlet(np.ones(BINS + 1), 6), rng.integers(-1, 125, 6)
+    b = Believed(e, at, np.where(at >= 0, 0.4 * e[np.arange(6), nodes.bin[at]] * nodes.share[at], 0.0))
+    m, d = rng.random((6, records)), np.empty((2, 6, records))
+    row, own, place = rng.integers(0, 6, N), rng.integers(-1, records, N), rng.integers(-1, 125, N)
+    scale = np.where(own >= 0, m[row, own] * rng.random(N), 0.0)
+    for table, out in zip((narrow, wide), d, strict=True):
+        table.believed(e, out)
+    np.testing.assert_allclose(d[0], d[1], rtol=1e-12)
+    found, twin = (read_likelihoods(b, m, table, row, own, scale, place) for table in (narrow, wide))
+    for f in fields(found):
+        np.testing.assert_allclose(getattr(found, f.name), getattr(twin, f.name), rtol=1e-9, atol=1e-12)

@@ -9,6 +9,7 @@ from confide.attack.learning.attributes.likelihood_table import Table
 from confide.attack.learning.attributes.novel import FAR
 from confide.attack.learning.attributes.row_sums import added_up
 from confide.attack.learning.attributes.support import Nodes
+from confide.attack.learning.attributes.table_rows import whole_windows
 
 
 def test_weights_beside_beliefs() -> None:
@@ -18,7 +19,8 @@ def test_weights_beside_beliefs() -> None:
     of, at, more = rng.integers(0, 3, 8), rng.integers(-1, 6, 8), rng.normal(0, 0.1, 8)
     base[0], at[0], more[0] = like[2], 2, -1.0  # all that was believed is taken away
     d = base.copy()
-    m, lost = beside_beliefs(d, weight, of, more, at, like)
+    m = np.empty_like(d)
+    lost = beside_beliefs(d, weight, of, more, at, (like, whole_windows(*like.shape)), m)
     twin = base + np.where((at >= 0)[:, None], more[:, None] * like[at], 0.0)
     twin = np.where((at < 0)[:, None] | (twin > 1e-12 * base), twin, 0.0)
     np.testing.assert_allclose(d, twin, atol=1e-12)
@@ -70,7 +72,9 @@ def test_a_table_of_likelihoods_is_that_of_plain_sums() -> None:
     for k in range(3):
         mine = bins == k
         np.testing.assert_allclose(table.bins[k], share[mine] @ like[:-1][mine], rtol=1e-12)
-        np.testing.assert_allclose(table.sums[4 + k], (share * values)[mine] @ like[:-1][mine], rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(
+            table.sums[2 * k + 1], (share * values)[mine] @ like[:-1][mine], rtol=1e-12, atol=1e-12
+        )
     np.testing.assert_allclose(table.bins[3], like[-1])
     near = np.isfinite(logs[:-1]) & (logs[:-1] >= logs[:-1].max(axis=0) - FAR)
     few = np.flatnonzero(count @ near == 1)

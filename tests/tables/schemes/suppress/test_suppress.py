@@ -5,16 +5,15 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import OptimizeResult
 
-import confide.tables.schemes.suppress.suppress as suppress
 from confide.core.errors import ConfideError, InputError
 from confide.core.random.draws import Counter
 from confide.tables.layout import UNBOUNDED, Layout, Part
 from confide.tables.schemes.scheme import TableScheme
-from confide.tables.schemes.suppress.audit import _Ranges, audit
+from confide.tables.schemes.suppress.audit import Ranges, audit
 from confide.tables.schemes.suppress.suppress import Suppress
 from tests.helpers.layouts import layout_of
 
@@ -166,6 +165,8 @@ def test_overlapping_groups_need_whole_numbers(seed):
 
 
 @given(seeds)
+@example(144)  # of these two an exchange, which looks for moves in fractions, leaves one secondary too many
+@example(848)
 @settings(deadline=None, max_examples=15)
 def test_no_secondary_is_needless(seed):
     scheme, layout = Suppress(4), layout_of((3, 3))
@@ -260,7 +261,7 @@ def test_out_of_time_is_never_safe(monkeypatch):
     layout = layout_of((3, 3, 3))
     true = layout.sums(np.random.default_rng(0).integers(1, 9, 27))
     lower, upper = np.where(np.arange(64) < 27, 0, true), np.where(np.arange(64) < 27, UNBOUNDED, true)
-    solve, calls = _Ranges._milp, []
+    solve, calls = Ranges._milp, []
 
     def tired(self, *args):
         calls.append(args)
@@ -269,7 +270,7 @@ def test_out_of_time_is_never_safe(monkeypatch):
         lie = np.zeros(27) if len(calls) % 2 else None
         return OptimizeResult(x=lie, status=1, fun=-99.0, mip_dual_bound=-99.0)
 
-    monkeypatch.setattr(_Ranges, "_milp", tired)
+    monkeypatch.setattr(Ranges, "_milp", tired)
     found = audit(layout, lower, upper, np.ones(27, bool), np.arange(27))
     assert not found["safe"].any()
     assert not found.filter(pl.col("lower") > 0)["proven"].any()
@@ -280,7 +281,7 @@ def test_only_tables_that_fit_are_kept(wrong):
     """Below zero, in a structural zero, beyond the total, below a cell's own interval."""
     layout, free = layout_of((3,), [()]), np.array([True, True, False])
     stated = np.array([1, 0, 0, 2]), np.array([UNBOUNDED, UNBOUNDED, UNBOUNDED, 2])
-    found = _Ranges(layout, *stated, free, np.arange(4), 1, 1.0)
+    found = Ranges(layout, *stated, free, np.arange(4), 1, 1.0)
     assert not found._keep(np.array(wrong))
     assert found._keep(np.array([1, 1, 0]))
     assert found.high.tolist() == [1, 1, 0, 2]
@@ -293,10 +294,7 @@ def test_tables_that_contradict_each_other():
 
 
 def test_nothing_is_published_if_the_check_fails(monkeypatch):
-    def unsure(*args, **options):
-        return audit(*args, **options).with_columns(safe=pl.lit(False), proven=pl.lit(False))
-
-    monkeypatch.setattr(suppress, "audit", unsure)
+    monkeypatch.setattr(Ranges, "safe", property(lambda found: np.zeros(len(found.which), dtype=bool)))
     with pytest.raises(ConfideError, match="nothing is published"):
         settle(Suppress(5), layout_of((3, 3)), [1, 20, 30, 10, 20, 30, 50, 60, 70])
 

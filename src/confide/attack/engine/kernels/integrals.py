@@ -10,6 +10,9 @@ from confide.attack.engine.kernels.arithmetic import fast_exp, largest, log_cell
 from confide.attack.engine.kernels.tails import erfc
 from confide.core.run.compile import compiled, summing
 
+STEEP = 0.3
+"""How far the slope of a logarithm, per step, may be from the one that values were made flat by."""
+
 
 @compiled(inner=True)
 def fill_masses(a, e, cell, k, believed, mass):  # type: ignore[no-untyped-def]
@@ -126,9 +129,9 @@ def log_node_sums(rows, low, high, cell, believed, mass, weight, total, out):  #
 
 
 @compiled
-def log_node_sums_between(rows, low, high, cell, believed, grid, weight, log_sum, out):  # type: ignore[no-untyped-def]
+def log_node_sums_between(rows, low, high, cell, believed, grid, weight, log_sum, flat, out):  # type: ignore[no-untyped-def]
     """The same where nearly every record has a cell of its own: sums at a few values of mu, and between them a
-    polynomial. To work in: `weight` (G,), `log_sum` (M,).
+    polynomial. To work in: `weight` (G,), `log_sum` and `flat` (M,).
     """
     nodes, sd, log_allowed, _, spike, p_spike, mu, _ = believed
     mass, first, step, lagrange = grid
@@ -150,12 +153,37 @@ def log_node_sums_between(rows, low, high, cell, believed, grid, weight, log_sum
                 add_scaled(weight[g], mass[g, lo:hi], log_sum[lo:hi])
         for m in range(lo, hi):
             log_sum[m] = math.log(log_sum[m]) if log_sum[m] > 0.0 else -np.inf
+        mid = int((0.5 * (least + most) - first) / step)
+        base, slope = log_sum[mid], 0.5 * (log_sum[mid + 1] - log_sum[mid - 1])
+        slope = slope if abs(base) < np.inf else np.inf
+        if abs(slope) < np.inf:
+            for m in range(lo, hi):
+                flat[m] = fast_exp(log_sum[m] - base - slope * (m - mid))
         for k in range(classes):
-            total = p_spike[c, k, p_spike.shape[2] - 1] * between((mu[c, k] - first) / step, log_sum, lagrange)
+            at = (mu[c, k] - first) / step
+            near = int(at)
+            if abs(0.5 * (log_sum[near + 1] - log_sum[near - 1]) - slope) < STEEP and at != near:
+                value = flat_between(at - (near - points // 2 + 1), flat[near - points // 2 + 1 :], lagrange)
+                value *= math.exp(base + slope * (at - mid))
+            else:
+                value = between(at, log_sum, lagrange)
+            total = p_spike[c, k, p_spike.shape[2] - 1] * value
             for s in spikes:
                 if a <= s < e:
                     total += weight[s] * p_spike[c, k, spike[s]]
             out[i, k] = top + math.log(total) if total > 0.0 else -np.inf
+
+
+@summing
+def flat_between(at, values, lagrange):  # type: ignore[no-untyped-def]
+    """The polynomial through values at 0, 1, 2 ... (barycentric formula), between two of them."""
+    above = 0.0
+    below = 0.0
+    for p in range(len(lagrange)):
+        share = lagrange[p] / (at - p)
+        above += share * values[p]
+        below += share
+    return above / below
 
 
 @summing

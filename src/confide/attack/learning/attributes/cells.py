@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
+from confide.core.run.compile import compiled
 from confide.frames.columns import F64, I64, Column, codes_in, combine
 from confide.frames.distinct import Distinct, by_code
 
@@ -67,6 +68,12 @@ class Level:
         whole = _cell_codes([codes[f] for f in self.features], [sizes[f] for f in self.features], n)
         at = np.clip(np.searchsorted(self.known, whole), 0, max(len(self.known) - 1, 0))
         return np.where(self.known[at] == whole, at, -1) if len(self.known) else np.full(n, -1)
+
+    def shrink(self, out: F64, cell: I64, own: I64) -> None:
+        """Beliefs of the level before, (n, bins + 1), become those of this one; `cell`: of each row, -1 for none;
+        `own`: the bin that is left out, -1 for none."""
+        start, at = self.counts.indptr.astype(np.int64), self.counts.indices.astype(np.int64)
+        _shrink(out, cell, own, start, at, self.counts.data, self.total, self.a)
 
 
 def _cell_codes(codes: Sequence[I64], sizes: Sequence[int], n: int) -> I64:
@@ -126,3 +133,18 @@ class Reference:
 
     def _likely(self, p: F64) -> float:
         return float(self.count @ np.log(np.maximum(p, 1e-300)))
+
+
+@compiled
+def _shrink(out, cell, own, start, at, count, total, a):  # type: ignore[no-untyped-def]
+    for i in range(len(cell)):
+        c, mine, row = cell[i], own[i], out[i]
+        if c < 0:
+            continue
+        whole = max(total[c] - (1 if mine >= 0 else 0) + a, 1e-300)
+        for b in range(len(row)):
+            row[b] *= a
+        for k in range(start[c], start[c + 1]):
+            row[at[k]] += count[k] - (1 if at[k] == mine else 0)
+        for b in range(len(row)):
+            row[b] /= whole

@@ -75,13 +75,13 @@ def _frame(asked: Asked, loss: Loss, learnt: Learnt, columns: dict[str, F64], st
     told = asked.told
     gone = learnt.reading.people.missing[learnt.reading.people.of]
     plain = np.isnan(columns["loss"])
-    words = np.where(~told, "no truth", np.where(plain & gone, "own value missing", status.to_numpy()))
-    words = np.where((columns["met"] != MET) & (words == "ok"), "relations alone", words)
+    words = status.set((status == "ok") & pl.Series(columns["met"] != MET), "relations alone")
+    words = words.set(pl.Series(plain & gone), "own value missing").set(pl.Series(~told), "no truth")
     p = pl.Series("p_true_value", columns["p_true_value"])
     return pl.DataFrame([
         pl.Series("target", np.arange(asked.n)), shown(learnt, loss, columns["guess"]),
         *(number(n) for n in ("loss", "expected_loss", "loss_margin", "loss_relations", "loss_without_person")),
-        p.set(pl.Series(~told), None), number("p_missing"), pl.Series("status", words.astype(str)),
+        p.set(pl.Series(~told), None), number("p_missing"), words.alias("status"),
     ])  # fmt: skip
 
 

@@ -28,36 +28,44 @@ def read_likelihoods(believed: Believed, m: F64, table: Table, row: I64, own: I6
     order = np.argsort(row, kind="stable")
     begin, first = table.parts
     _read_likelihoods(
-        (believed.bins, believed.at, believed.mass, m, m @ table.sums.T), (nodes.values, nodes.bin, nodes.share),
-        (begin, np.append(begin[1:], len(nodes.values)), first), (table.turned, table.bins, table.upto), row[order],
-        own[order], scale[order], place[order], order, TIE, out,
+        (believed.bins, believed.at, believed.mass, m, table.summed(m)), (nodes.values, nodes.bin, nodes.share),
+        (begin, np.append(begin[1:], len(nodes.values)), first), (*table.rows, *table.upto), table.by_record,
+        row[order], own[order], scale[order], place[order], order, TIE, out,
     )  # fmt: skip
     return Read(*out)
 
 
 @summing
-def _dot(a, b):  # type: ignore[no-untyped-def]
+def _dot(a, table, v, low, high):  # type: ignore[no-untyped-def]
     total = 0.0
-    for j in range(len(a)):
-        total += a[j] * b[j]
+    for j in range(low, high):
+        total += a[j] * table[v, j]
     return total
 
 
 @compiled(inner=True)
-def _sum(v, m, table, kept, when, i):  # type: ignore[no-untyped-def]
-    """The sum over records of weights times a row of a table; that of law i is kept."""
+def _row_sum(v, m, table, window):  # type: ignore[no-untyped-def]
+    """The sum over records of weights times a row."""
+    return _dot(m, table, np.uint64(v), np.uint64(window[v, 0]), np.uint64(window[v, 1]))  # none counts from the end
+
+
+@compiled(inner=True)
+def _sum(v, m, table, window, kept, when, i):  # type: ignore[no-untyped-def]
+    """The same; that of law i is kept."""
     if when[v] != i:
         when[v] = i
-        kept[v] = _dot(m, table[v])
+        kept[v] = _row_sum(v, m, table, window)
     return kept[v]
 
 
 @compiled(inner=True)
-def _at(v, b, law, share, turned, own, scale, room):  # type: ignore[no-untyped-def]
+def _at(v, b, law, share, turned, window, own, scale, room):  # type: ignore[no-untyped-def]
     """The law at a node, without the own record's part."""
     i, e, at, mass, m, _ = law
     believed = mass if v == at else e[b] * share[v]
-    return believed * max(_sum(v, m, turned, room[0], room[1], i) - (scale * turned[v, own] if scale > 0 else 0.0), 0.0)
+    return believed * max(
+        _sum(v, m, turned, window, room[0], room[1], i) - (scale * turned[v, own] if scale > 0 else 0.0), 0.0
+    )
 
 
 @compiled(inner=True)
@@ -66,10 +74,10 @@ def _before_part(k, b, law, nodes, parts, tables, own, scale, room):  # type: ig
     i, e, at, _, m, more = law
     if k == parts[2][b]:
         return 0.0
-    turned, _, upto = tables
-    below = e[b] * (_sum(k, m, upto, room[2], room[3], i) - (scale * upto[k, own] if scale > 0 else 0.0))
+    turned, window, upto, before = tables
+    below = e[b] * (_sum(k, m, upto, before, room[2], room[3], i) - (scale * upto[k, own] if scale > 0 else 0.0))
     if at >= 0 and nodes[1][at] == b and at < parts[0][k]:
-        mine = _sum(at, m, turned, room[0], room[1], i)
+        mine = _sum(at, m, turned, window, room[0], room[1], i)
         below += more * (mine - (scale * turned[at, own] if scale > 0 else 0.0))
     return max(below, 0.0)
 
@@ -90,7 +98,7 @@ def _reach(half, p, law, nodes, parts, tables, own, scale, room):  # type: ignor
             while k >= parts[2][b]:  # once, but where sums in another order are a last bit less
                 found, upto = -1, below + _before_part(k, b, law, nodes, parts, tables, own, scale, room)
                 for v in range(parts[0][k], parts[1][parts[2][b + 1] - 1]):
-                    here = _at(v, b, law, nodes[2], tables[0], own, scale, room)
+                    here = _at(v, b, law, nodes[2], tables[0], tables[1], own, scale, room)
                     if here > 0:
                         upto += here
                         found = v
@@ -114,11 +122,11 @@ def _moment(v, b, law, nodes, parts, tables, room):  # type: ignore[no-untyped-d
         k += 1
     total = 0.0
     if k > parts[2][b]:
-        total = e[b] * _dot(m, tables[2][many + k])
+        total = e[b] * _row_sum(many + k, m, tables[2], tables[3])
         if at >= 0 and bins[at] == b and at < parts[0][k]:
-            total += more * values[at] * _sum(at, m, tables[0], room[0], room[1], i)
+            total += more * values[at] * _sum(at, m, tables[0], tables[1], room[0], room[1], i)
     for w in range(parts[0][k], v + 1):
-        total += values[w] * _at(w, b, law, share, tables[0], 0, 0.0, room)
+        total += values[w] * _at(w, b, law, share, tables[0], tables[1], 0, 0.0, room)
     return total
 
 
@@ -133,15 +141,15 @@ def _upto(v, p, law, nodes, parts, tables, room):  # type: ignore[no-untyped-def
         part += 1
     below += _before_part(part, b, law, nodes, parts, tables, 0, 0.0, room)
     for k in range(parts[0][part], v):
-        below += _at(k, b, law, nodes[2], tables[0], 0, 0.0, room)
+        below += _at(k, b, law, nodes[2], tables[0], tables[1], 0, 0.0, room)
     return below
 
 
 @compiled
-def _read_likelihoods(beliefs, nodes, parts, tables, row, own, scale, place, order, tie, out):  # type: ignore[no-untyped-def]
+def _read_likelihoods(beliefs, nodes, parts, tables, averages, row, own, scale, place, order, tie, out):  # type: ignore[no-untyped-def]
     e_, at_, mass_, m_, sums_ = beliefs
     values, bins, share = nodes
-    turned, averages, upto = tables
+    turned, window, upto, _ = tables
     last = e_.shape[1] - 1  # missing
     room = (
         np.empty(len(values)), np.full(len(values), -1), np.empty(len(upto) // 2), np.full(len(upto) // 2, -1),
@@ -155,16 +163,16 @@ def _read_likelihoods(beliefs, nodes, parts, tables, row, own, scale, place, ord
             i = row[s]
             e, at, mass, m = e_[i], at_[i], mass_[i], m_[i]
             for b in range(last):
-                p[b], moment[b] = e[b] * sums_[i, b], e[b] * sums_[i, last + 1 + b]
+                p[b], moment[b] = e[b] * sums_[i, 2 * b], e[b] * sums_[i, 2 * b + 1]
             mine, more = -1, 0.0
             if at >= 0:
                 mine = bins[at]
                 more = mass - e[mine] * share[at]
-                here = _sum(at, m, turned, room[0], room[1], i)
+                here = _sum(at, m, turned, window, room[0], room[1], i)
                 p[mine] = max(p[mine] + more * here, 0.0)
                 moment[mine] += more * here * values[at]
             law = i, e, at, mass, m, more
-            gone, whole, weighted, guess, expected = e[last] * sums_[i, last], 0.0, 0.0, np.nan, np.nan
+            gone, whole, weighted, guess, expected = e[last] * sums_[i, 2 * last], 0.0, 0.0, np.nan, np.nan
             for b in range(last):
                 whole += p[b]
                 weighted += moment[b]
@@ -180,9 +188,9 @@ def _read_likelihoods(beliefs, nodes, parts, tables, row, own, scale, place, ord
                 expected = max((guess * (2 * held - whole) + weighted - 2 * first) / whole, 0.0)
         law = i, e, at, mass, m, more
         j, lost = max(own[s], 0), scale[s] if own[s] >= 0 else 0.0
-        left, rest = 0.0, gone - lost * e[last] * averages[last, j]
+        left, rest = 0.0, gone - lost * e[last] * averages[j, last]
         for b in range(last):
-            taken = lost * e[b] * averages[b, j]
+            taken = lost * e[b] * averages[j, b]
             if b == mine:
                 taken += lost * more * turned[at, j]
             less[b] = max(p[b] - taken, 0.0)
@@ -201,5 +209,5 @@ def _read_likelihoods(beliefs, nodes, parts, tables, row, own, scale, place, ord
             out[3, u], out[4, u] = out[6, u], rest / others
         elif v >= 0:
             out[5, u] = _upto(v, p, law, nodes, parts, tables, room) / max(whole, 1e-300)
-            out[3, u] = _at(v, bins[v], law, share, turned, 0, 0.0, room) / every
-            out[4, u] = _at(v, bins[v], law, share, turned, j, lost, room) / others
+            out[3, u] = _at(v, bins[v], law, share, turned, window, 0, 0.0, room) / every
+            out[4, u] = _at(v, bins[v], law, share, turned, window, j, lost, room) / others

@@ -13,15 +13,16 @@ from confide.core.run.compile import compiled
 from confide.frames.columns import F64, I64
 
 
-def beside_beliefs(d: F64, weight: F64, of: I64, more: F64, at: I64, turned: F64) -> tuple[F64, F64]:
-    """Weights of records over what is believed of them, (n, records), and the weight of those in whom nobody believes.
+def beside_beliefs(d: F64, weight: F64, of: I64, more: F64, at: I64, rows: tuple[F64, I64], m: F64) -> F64:
+    """Weights of records over what is believed of them, into `m` (n, records), and the weight of those in whom nobody
+    believes.
 
     `d`: sums of beliefs times likelihoods, changed in place by what beliefs have `more` at one's own node (`at`, -1 for
-    none); `weight` (targets, records), `of`: whose row; `turned` (nodes, records): likelihoods.
+    none); `weight` (targets, records), `of`: whose row; `rows`: likelihoods of nodes, and their windows.
     """
-    m, lost = np.empty_like(d), np.zeros(len(d))
-    _beside_beliefs(d, weight, of, more, at, turned, m, lost)
-    return m, lost
+    lost = np.zeros(len(d))
+    _beside_beliefs(d, weight, of, more, at, *rows, m, lost)
+    return lost
 
 
 def without_records(
@@ -38,14 +39,15 @@ def without_records(
 
 
 @compiled
-def _beside_beliefs(d, weight, of, more, at, turned, m, lost):  # type: ignore[no-untyped-def]
+def _beside_beliefs(d, weight, of, more, at, turned, window, m, lost):  # type: ignore[no-untyped-def]
     for i in range(len(d)):
         own = weight[of[i]]
         if at[i] >= 0:
-            like = turned[at[i]]
-            for j in range(d.shape[1]):
-                less = d[i, j] + more[i] * like[j]
-                d[i, j] = less if less > NOTHING * d[i, j] else 0.0
+            low, high = window[at[i], 0], window[at[i], 1]
+            like, mine = turned[at[i], low:high], d[i, low:high]
+            for j in range(len(like)):
+                less = mine[j] + more[i] * like[j]
+                mine[j] = less if less > NOTHING * mine[j] else 0.0
         row, found, nobody = d[i], m[i], 0
         for j in range(len(row)):
             nobody += 0 if row[j] > 0 else 1

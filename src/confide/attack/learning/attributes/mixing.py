@@ -23,7 +23,7 @@ def places_among(use: I64, many: int) -> I64:
 
 
 def thin(found: F64) -> Any:
-    """Likelihoods (records, values), sparse where few values are possible."""
+    """Likelihoods of pairs, sparse where few of them are possible."""
     return sp.csr_matrix(found) if np.count_nonzero(found) < SPARSE * found.size else found
 
 

@@ -27,6 +27,7 @@ from confide.attack.learning.attributes.values_shown import Values
 from confide.attack.learning.attributes.way import Way
 from confide.attack.learning.attributes.weights import Piece
 from confide.frames.columns import F64, I64
+from confide.frames.distinct import Distinct
 
 ENTRIES = 2_000_000
 """Probabilities that are worked on together."""
@@ -36,8 +37,8 @@ NONE = np.zeros(0, dtype=np.int64)
 @dataclass(frozen=True, eq=False)
 class Reading:
     """One variable read from pieces of a posterior: what the release says, values, beliefs, and the people.
-    `everybody`: whether all pieces are read, and not that of one person; `last`: how the last piece was read, which may
-    be asked for again."""
+    `everybody`: whether all pieces are read, and not that of one person; `last`: the records that were read last, in
+    groups that say the same, and how: the next piece may have the same ones."""
 
     said: Said
     support: Support
@@ -45,7 +46,7 @@ class Reading:
     nodes: Nodes
     gone: Without
     everybody: bool = False
-    last: list[tuple[Piece, Way]] = field(default_factory=list)
+    last: list[tuple[I64, Distinct, Way]] = field(default_factory=list)
 
     def laws(self, piece: Piece, only: I64 | None = None) -> Iterator[Law]:
         """The laws of everybody whose target is in a piece, several at a time; or of some units `only`."""
@@ -78,11 +79,11 @@ class Reading:
     def _read(self, piece: Piece, only: I64 | None) -> tuple[I64, I64, F64, I64, Way]:
         """Units of a piece and their targets there; weights by what records show, and that of each record; the way."""
         units = self.people.units_of(piece.targets) if only is None else only
-        groups = self.said.groups(piece.rows)
+        groups, way = self._way(piece)
         order = np.argsort(piece.targets, kind="stable")
         of = order[np.searchsorted(piece.targets[order], self.people.target[units])] if len(units) else NONE
         weight = piece.sums(groups.of, len(groups)) if len(units) else np.zeros((len(piece.targets), len(groups)))
-        return units, of, weight, groups.of, self._way(piece, groups.first)
+        return units, of, weight, groups.of, way
 
     def beliefs(self, units: I64) -> Law:
         """What is believed of people without any record: e(y | t)."""
@@ -90,10 +91,12 @@ class Reading:
         place, inside = self.people.places(units, self.nodes)
         return Law(units, self.nodes.values, p, np.arange(len(units)), place, inside)
 
-    def _way(self, piece: Piece, first: I64) -> Way:
-        if not self.last or self.last[0][0] is not piece or self.last[0][1].reading is not self:
-            self.last[:] = [(piece, self._new_way(piece.rows[first]))]
-        return self.last[0][1]
+    def _way(self, piece: Piece) -> tuple[Distinct, Way]:
+        """Records in groups that say the same, and how they are read: once for all pieces of a block."""
+        if not self.last or self.last[0][0] is not piece.rows or self.last[0][2].reading is not self:
+            groups = self.said.groups(piece.rows)
+            self.last[:] = [(piece.rows, groups, self._new_way(piece.rows[groups.first]))]
+        return self.last[0][1:]
 
     def _new_way(self, rows: I64) -> Way:
         if self.said.atoms:

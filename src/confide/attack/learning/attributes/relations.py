@@ -132,15 +132,8 @@ class Relations:
             found = self.scores.rows(codes, np.where(own < bins, own, -1))
             out[:, :bins] = self.mixed * found * (1 - out[:, bins:]) + (1 - self.mixed) * out[:, :bins]
         for level in self.levels:
-            cell = level.place(codes, [f.size for f in self.features], n)
-            inside = np.flatnonzero(cell >= 0)
-            if not np.isfinite(level.a):
-                continue
-            counts = level.counts[cell[inside]].toarray()
-            left = own[inside] >= 0
-            counts[np.flatnonzero(left), own[inside][left]] -= 1
-            total = level.total[cell[inside]] - left
-            out[inside] = (counts + level.a * out[inside]) / np.maximum(total + level.a, 1e-300)[:, None]
+            if np.isfinite(level.a):
+                level.shrink(out, level.place(codes, [f.size for f in self.features], n), own)
         return self._others(out, own)
 
 

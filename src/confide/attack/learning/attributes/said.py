@@ -122,17 +122,18 @@ class Said:
         met = self.view.met(records)
         return [label.of(met) for v, label in labels.items() if v == self.variable]
 
-    def log(self, values: F64, rows: I64, known: Records | None = None) -> F64:
+    def log(self, values: F64, rows: I64, known: Records | None = None, out: F64 | None = None) -> F64:
         """log L(z_j | y) of true values and rows of the release, shape (V + 1, rows), missing last; of an altered one.
 
-        `known`: the one row of what is known of variables altered together with it.
+        `known`: the one row of what is known of variables altered together with it; `out`: memory that may be used.
         """
         assert self.like is not None
         column = self.case.original[self.variable]
         met, t = self._true(values, known)
         z = take(self.like.record, rows)
         if type(self.like) is Normal:
-            out = np.zeros((len(values) + 1, len(rows)))
+            out = np.empty((len(values) + 1, len(rows))) if out is None else out
+            out.fill(0.0)
             add_normal(self.like, t, z, out)
         else:
             out = self.like.log_every(t, z)

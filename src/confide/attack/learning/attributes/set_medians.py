@@ -178,10 +178,16 @@ def _expected(g, c, held, sums, w, upto, moment, novel, e, at, mass, nodes, sets
     values, bins, share = nodes
     first, last, several, point, run_bin, run_share, run_moment, start = sets
     whole, below = moment[len(w)], moment[c]
+    more = mass - e[bins[at]] * share[at] if at >= 0 else 0.0
     for i in range(len(several)):
         k = several[i]
         if w[k] > 0:
-            d, m = _within(k, e, at, mass, values, bins, share, first, last, run_bin, run_share, run_moment, start)
+            d, m = 0.0, 0.0  # as `_within` has it; so many calls would take longer than the sums
+            for r in range(start[k], start[k + 1]):
+                d += e[run_bin[r]] * run_share[r]
+                m += e[run_bin[r]] * run_moment[r]
+            if first[k] <= at < last[k]:
+                d, m = d + more, m + more * values[at]
             part = w[k] * (point[k] if k == novel else m / d)
             whole += part
             below += part if k < c else 0.0

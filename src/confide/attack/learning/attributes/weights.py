@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -22,12 +23,15 @@ from confide.frames.distinct import Distinct
 
 SMALL = 400
 """Records, and targets, of small blocks that are worked on together."""
+EQUAL = 250_000
+"""Records times targets of blocks that are worked on together, where all records of a block weigh the same."""
 
 
 @dataclass(frozen=True, eq=False)
 class Piece:
     """Some targets of one block, or of a few small ones. `targets`: their rows among those who are attacked; `rows`:
-    the blocks' records, as rows of the (merged) release in rising order, each standing for `count` of them; `w`
+    the blocks' records, as rows of the (merged) release in rising order (one array for all pieces of a block), each
+    standing for `count` of them; `w`
     (targets, kinds): weight of one record of each kind, relative to exp(`log_scale`), 0 for those of other blocks;
     `kind` (rows,): of each record; `absent`: the weight of absence on the same scale; `people`, `n_t`: N_t (0 where
     membership is certain) and how many records the block has, shape (targets,) each.
@@ -58,6 +62,47 @@ class Piece:
         """Of one record for each of some targets (places here); 0 where there is none (-1)."""
         found = self.w[targets, self.kind[np.maximum(record, 0)]] if len(self.rows) else np.zeros(len(targets))
         return np.where(record >= 0, found, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class EqualPiece(Piece):
+    """Targets of blocks in which all records weigh the same: `w` (targets, 1). `block`, `of`: that of each target and
+    of each record, among those that are here."""
+
+    block: I64
+    of: I64
+
+    @classmethod
+    def made(cls, scene: Scene, t: I64, at: I64, least: F64, *rest: Any) -> EqualPiece:
+        """`t`, `at`: targets and records, of the scene; `least`: as of weights; `rest`: as the pieces' other fields."""
+        targets, rows, count, absent, people, n_t = rest
+        logs = -scene.side.log_absent[t]
+        top = np.maximum(logs, least)
+        blocks, of = np.unique(scene.block_r[at], return_inverse=True)
+        mine = np.searchsorted(blocks, scene.block_t[t])
+        return cls(
+            scene, targets, rows, count, np.exp(logs - top)[:, None], np.zeros(len(at), dtype=np.int64),
+            absent * np.exp(-top), people, n_t, top, mine, of.astype(np.int64),
+        )  # fmt: skip
+
+    @cached_property
+    def total(self) -> F64:
+        return self.sums(np.zeros(len(self.of), dtype=np.int64), 1)[:, 0] + self.absent
+
+    def sums(self, of: I64, many: int) -> F64:
+        blocks = int(self.of.max(initial=-1)) + 1
+        held = np.bincount(self.of * many + of, weights=self.count, minlength=blocks * many)
+        return np.asarray(self.w * held.reshape(blocks, many)[self.block])
+
+    def weight_of(self, targets: I64, record: I64) -> F64:
+        mine = (record >= 0) & (self.of[np.maximum(record, 0)] == self.block[targets])
+        return np.where(mine, self.w[targets, 0], 0.0)
+
+
+def weigh_equal(scene: Scene) -> bool:
+    """Whether nothing tells records of a block apart."""
+    plain = not scene.uncertain and not scene.fit.mixture and not scene.knowledge.nearest
+    return plain and not bool(scene.log_m.any())
 
 
 def alike(ready: Prepared) -> I64:
@@ -92,30 +137,34 @@ def _of_scene(ready: Prepared, scene: Scene, rows: I64, asked: I64, people: F64 
     order = order[scene.block_t[order] >= 0]
     block = scene.block_t[order]
     sizes = np.bincount(scene.block_r, weights=scene.count, minlength=max(scene.n_blocks, 1)).astype(float)
-    way = way_of(ready, scene, people is not None)
-    for a, b in _batches(scene, block):
+    way, equal = way_of(ready, scene, people is not None), ready.groups is None and weigh_equal(scene)
+    for a, b in _batches(scene, block, equal):
         at = np.sort(np.concatenate([scene.members(int(k)) for k in np.unique(block[a:b])]))
-        here = way.among(at)
+        here, held, count = way.among(at), scene.rows[at], scene.count[at]
         step = max(int(here.pairs / max(len(at), 1)), 1)
         for i in range(a, b, step):
             t = order[i : min(i + step, b)]
             mine = scene.block_t[t]
-            absent = np.zeros(len(t)) if people is None else np.maximum(people[mine] - sizes[mine], 0.0)
-            w, kind, top = here.weights(t, np.where(absent > 0, 0.0, -np.inf))  # absence weighs 1 each
-            yield Piece(
-                scene, rows[t], scene.rows[at], scene.count[at], w, kind, absent * np.exp(-top),
-                np.zeros(len(t)) if people is None else people[mine], sizes[mine], top,
-            )  # fmt: skip
+            whole = np.zeros(len(t)) if people is None else people[mine]
+            absent = np.zeros(len(t)) if people is None else np.maximum(whole - sizes[mine], 0.0)
+            least = np.where(absent > 0, 0.0, -np.inf)  # absence weighs 1 each
+            if equal:
+                yield EqualPiece.made(scene, t, at, least, rows[t], held, count, absent, whole, sizes[mine])
+                continue
+            w, kind, top = here.weights(t, least)
+            scaled = absent * np.exp(-top)
+            yield Piece(scene, rows[t], held, count, w, kind, scaled, whole, sizes[mine], top)
 
 
-def _batches(scene: Scene, block: I64) -> Iterator[tuple[int, int]]:
+def _batches(scene: Scene, block: I64, equal: bool) -> Iterator[tuple[int, int]]:
     """Ranges of targets, sorted by block, that are worked on together: one large block, or several small ones."""
     edges = np.flatnonzero(np.diff(block, prepend=-1, append=-1)) if len(block) else np.zeros(1, dtype=np.int64)
     size = np.bincount(scene.block_r, minlength=max(scene.n_blocks, 1))
     first, held = 0, 0
     for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
         more = int(size[block[a]])
-        if a > first and (held + more > SMALL or b - first > SMALL or scene.knowledge.nearest):
+        much = (held + more) * (b - first) > EQUAL if equal else held + more > SMALL or b - first > SMALL
+        if a > first and (much or scene.knowledge.nearest):
             yield first, a
             first, held = a, 0
         held += more

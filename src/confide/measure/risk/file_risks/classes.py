@@ -32,13 +32,13 @@ RULES = {
 """The rules for missing values, in words."""
 
 
-def alike(keys: Sequence[I64], n: int) -> F64:
-    """How many records have each record's values, missing as a value; shape (n,).
+def alike(keys: Sequence[I64], n: int, count: F64 | None = None) -> F64:
+    """How many records have each record's values, missing as a value; shape (n,). `count`: records that each row is.
 
     >>> alike([np.array([0, 0, -1, -1])], 4).tolist()
     [2.0, 2.0, 2.0, 2.0]
     """
-    classes = Distinct.rows(keys, n)
+    classes = Distinct.rows(keys, n, count)
     return classes.count[classes.of]
 
 

@@ -46,7 +46,30 @@ class File:
     @property
     def n(self) -> int:
         """Its records."""
+        return self.data.rows
+
+    @property
+    def held(self) -> int:
+        """Rows that are held: all records, or the different ones, each of which stands for several."""
         return int(self.data.frame.height)
+
+    @property
+    def places(self) -> dict[str, I64]:
+        """The first columns of a table with one row for each that is held: its place, and what it stands for."""
+        first = {"row": np.arange(self.held)}
+        return first if self.data.count is None else {**first, "rows": self.data.count.astype(np.int64)}
+
+    def people(self, each: Any) -> float:
+        """The sum over all records of what each row that is held has, true counting as 1."""
+        return self.data.total(each)
+
+    def every_record(self) -> None:
+        """Refuse a file of which only the different rows are held."""
+        if self.data.count is not None:
+            raise InputError(
+                f"{self.where} goes through all records, which is not done for files that are read in parts; read the "
+                "file, or a part of it, into memory (cf.read)."
+            )
 
     def column(self, name: str) -> Column:
         """One variable as an array."""
@@ -120,7 +143,8 @@ class File:
                 return ""
             return f'{self.where}: all values of the key "{name}" are missing, so it tells nobody apart; leave it out.'
         present = codes[codes >= 0]
-        if self.n > max(least, 9) and len(present) == self.n and np.bincount(present).max() == 1:
+        many = np.bincount(present, None if self.data.count is None else self.data.count[codes >= 0])
+        if self.n > max(least, 9) and many.sum() == self.n and many.max() == 1:
             return (
                 f'{self.where}: the key "{name}" has as many values as there are rows, so that everybody is unique by '
                 "it alone; leave identifiers out, and cut numbers into groups first."

@@ -76,6 +76,7 @@ class HouseholdRisk(FileRisk):
 
     def found(self, file: File) -> FileRiskResult:
         """How many households are alike in all members, and the risk by each rule."""
+        file.every_record()
         keys = file.keys(self.variables[:-1])
         home = self._homes(file)
         people = Distinct.rows([file.codes(v) for v in keys], file.n)

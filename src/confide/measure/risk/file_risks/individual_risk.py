@@ -82,24 +82,27 @@ class IndividualRisk(FileRisk):
     def found(self, file: File) -> FileRiskResult:
         """The risk of every record."""
         keys = file.keys(self.keys)
-        cells = Cells.of([file.codes(v) for v in keys], weights_of(file, self.weight, self.fraction, self.total))
+        weights = weights_of(file, self.weight, self.fraction, self.total)
+        cells = Cells.of([file.codes(v) for v in keys], weights, file.data.count)
         risk = mean_inverse(cells.f, cells.people)[cells.of_row]
         frame = pl.DataFrame({
-            "row": np.arange(file.n), "alike": cells.f[cells.of_row].astype(np.int64),
+            **file.places, "alike": cells.f[cells.of_row].astype(np.int64),
             "people": cells.people[cells.of_row], "risk": risk,
         })  # fmt: skip
-        over, drawn = int((risk > self.threshold).sum()), sampling_words(self.weight, self.fraction, self.total)
-        numbers = {**counted(float(risk.sum()), file.n), "over": float(over), "largest": float(risk.max())}
+        over, drawn = file.people(risk > self.threshold), sampling_words(self.weight, self.fraction, self.total)
+        numbers = {**counted(file.people(risk), file.n), "over": over, "largest": float(risk.max())}
         notes = (
             FAULT, *fine_words(file, keys), *missing_words(file, keys, OWN), *kept_back_words(file, self.keys),
             *truth_words(file, keys),
         )  # fmt: skip
         title = f"Individual risk of {file.n:,} records on {', '.join(self.keys)}; {drawn}"
-        return FileRiskResult(title, frame, numbers, self.parts, notes, bars(_ranges(risk)), "Records, by their risk")
+        return FileRiskResult(
+            title, frame, numbers, self.parts, notes, bars(_ranges(risk, file.data.count)), "Records, by their risk"
+        )
 
 
-def _ranges(risk: F64) -> dict[str, float]:
+def _ranges(risk: F64, rows: F64 | None) -> dict[str, float]:
     """How many records have a risk in each of a few ranges."""
-    count = np.bincount(np.searchsorted(EDGES, risk, side="right"), minlength=len(EDGES) + 1)
+    count = np.bincount(np.searchsorted(EDGES, risk, side="right"), rows, len(EDGES) + 1)
     ends = (0.0, *EDGES, 1.0)
     return {f"{a:g} to {b:g}": float(c) for a, b, c in zip(ends, ends[1:], count, strict=False)}

@@ -85,15 +85,16 @@ class KAnonymity(FileRisk):
         keys = file.keys(self.variables, self.k)
         size = _sizes(file, keys, self.missing)
         below = size < self.k
-        frame = pl.DataFrame({"row": np.arange(file.n), "alike": size.astype(np.int64), "below": below})
+        frame = pl.DataFrame({**file.places, "alike": size.astype(np.int64), "below": below})
         title = f"k-anonymity of {file.n:,} records on {', '.join(self.keys)}; k = {self.k:,}, missing: {self.missing}"
         notes = (
-            f"Smallest class: {int(size.min()):,}. Unique records: {int((size == 1).sum()):,}.",
+            f"Smallest class: {int(size.min()):,}. Unique records: {int(file.people(size == 1)):,}.",
             *missing_words(file, keys, self.missing), *kept_back_words(file, self.variables), *truth_words(file, keys),
             *fine_words(file, keys),
         )  # fmt: skip
         return FileRiskResult(
-            title, frame, counted(int(below.sum()), file.n), self.parts, notes, bars(class_size(size)),
+            title, frame, counted(file.people(below), file.n), self.parts, notes,
+            bars(class_size(size, file.data.count)),
             "Records, by how many are alike",
         )  # fmt: skip
 
@@ -109,15 +110,15 @@ class KAnonymity(FileRisk):
 
 def _sizes(file: File, keys: Sequence[str], rule: str) -> F64:
     """How many records are alike with each, by a rule for missing values."""
-    z = [file.codes(v) for v in keys]
+    z, count = [file.codes(v) for v in keys], file.data.count
     if not z:
-        return np.full(file.n, float(file.n))
+        return np.full(file.held, float(file.n))
     if rule == PERSON:
-        return compatible(_truth(file, keys), z, open_asked=False)
+        return compatible(_truth(file, keys), z, count, open_asked=False)
     if rule == WILDCARD:
         z = [file.values(v) for v in keys]
-        return compatible(z, z) if any((c < 0).any() for c in z) else alike(z, file.n)
-    return alike(z, file.n)
+        return compatible(z, z, count) if any((c < 0).any() for c in z) else alike(z, file.held, count)
+    return alike(z, file.held, count)
 
 
 def _truth(file: File, keys: Sequence[str]) -> list[np.ndarray]:

@@ -99,10 +99,10 @@ class KMap(FileRisk):
         keys = file.keys(self.variables)
         weight = self._counts(file.n)
         z, people = self._codes(file, keys)
-        size = compatible(z, people, weight) if keys else np.full(file.n, weight.sum())
-        alike = compatible(z, z) if keys else np.full(file.n, float(file.n))
+        size = compatible(z, people, weight) if keys else np.full(file.held, weight.sum())
+        alike = compatible(z, z, file.data.count) if keys else np.full(file.held, float(file.n))
         below = size < self.k
-        frame = pl.DataFrame({"row": np.arange(file.n), "people": size.astype(np.int64), "below": below})
+        frame = pl.DataFrame({**file.places, "people": size.astype(np.int64), "below": below})
         title = f"k-map of {file.n:,} records on {', '.join(self.keys)}; k = {self.k:,}, missing: {self.missing}"
         notes = (
             f"Population: {weight.sum():,.0f} people. Fewest behind a record: {int(size.min()):,}.",
@@ -110,7 +110,8 @@ class KMap(FileRisk):
             *kept_back_words(file, self.variables), *truth_words(file, keys),
         )  # fmt: skip
         return FileRiskResult(
-            title, frame, counted(int(below.sum()), file.n), self.parts, notes, bars(class_size(size)),
+            title, frame, counted(file.people(below), file.n), self.parts, notes,
+            bars(class_size(size, file.data.count)),
             "Records, by how many people have their keys",
         )  # fmt: skip
 
@@ -155,11 +156,11 @@ class KMap(FileRisk):
         none, short = size == 0, size < alike
         if none.any():
             open_ = none & np.any([file.codes(v) < 0 for v in keys], axis=0)
-            kept = f" {int(open_.sum()):,} of them have a missing key, which no known value agrees with."
+            kept = f" {int(file.people(open_)):,} of them have a missing key, which no known value agrees with."
             said.append(
-                f"{int(none.sum()):,} of {file.n:,} records have keys that nobody in the population has, and count as "
-                "below k: the population is not that of the file, or its values are altered or coded otherwise."
-                + (kept if open_.any() and self.missing == OWN else "")
+                f"{int(file.people(none)):,} of {file.n:,} records have keys that nobody in the population has, and "
+                "count as below k: the population is not that of the file, or its values are altered or coded "
+                "otherwise." + (kept if open_.any() and self.missing == OWN else "")
             )
         if (short & ~none).any():
             moved = file.altered(keys)
@@ -170,7 +171,7 @@ class KMap(FileRisk):
                 "rely on these numbers"
             )
             said.append(
-                f"For {int(short.sum()):,} of {file.n:,} records the population has fewer people with their keys than "
-                f"the file has records; {why}."
+                f"For {int(file.people(short)):,} of {file.n:,} records the population has fewer people with their "
+                f"keys than the file has records; {why}."
             )
         return said

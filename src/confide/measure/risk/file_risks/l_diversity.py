@@ -105,7 +105,7 @@ class LDiversity(FileRisk):
         classes = Classes.of_file(file, self.variables[:-1], self.sensitive)
         diversity, poor = self._judged(classes)
         frame = pl.DataFrame({
-            "row": np.arange(file.n), "alike": classes.size[classes.of].astype(np.int64),
+            **file.places, "alike": classes.size[classes.of].astype(np.int64),
             "diversity": diversity[classes.of], "below": poor[classes.of],
         })  # fmt: skip
         title = f"l-diversity of {file.n:,} records: {self.sensitive} by {', '.join(self.keys)}; {self._degree}"
@@ -116,7 +116,8 @@ class LDiversity(FileRisk):
         )
         shown = np.where(np.isfinite(diversity), diversity, 0.0)[classes.of]
         return FileRiskResult(
-            title, frame, counted(int(frame["below"].sum()), file.n), self.parts, notes, bars(_ranges(shown)),
+            title, frame, counted(file.people(frame["below"].to_numpy()), file.n), self.parts, notes,
+            bars(_ranges(shown, file.data.count)),
             f"Records, by the diversity of their class: {self.kind}",
         )  # fmt: skip
 
@@ -170,9 +171,9 @@ def _commonest(classes: Classes, l: int) -> tuple[F64, F64]:  # noqa: E741
     return top.astype(np.float64), rest.astype(np.float64)
 
 
-def _ranges(diversity: F64) -> dict[str, float]:
+def _ranges(diversity: F64, rows: F64 | None) -> dict[str, float]:
     place: I64 = np.searchsorted(RANGES, diversity, side="right")
     names = [f"below {RANGES[0]:g}", *(f"{a:g} to below {b:g}" for a, b in pairwise(RANGES)),
              f"{RANGES[-1]:g} or more"]  # fmt: skip
-    count = np.bincount(place, minlength=len(names))
+    count = np.bincount(place, rows, len(names))
     return {name: float(n) for name, n in zip(names, count, strict=True)}

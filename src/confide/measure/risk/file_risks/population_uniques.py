@@ -141,7 +141,7 @@ class PopulationUniques(FileRisk):
         )  # fmt: skip
         drawn_bars = bars({e.estimator: e.tau1 for e in found if e.tau1 is not None})
         return UniquesResult(
-            title, _frame(sample.cells, per_record), numbers, self.parts, notes, drawn_bars,
+            title, _frame(file, sample.cells, per_record), numbers, self.parts, notes, drawn_bars,
             "Sample uniques that are unique in the population, expected", table, per_record.estimator,
             tuple((e.estimator, named(e, keys)) for e in found if e.fit is not None),
         )  # fmt: skip
@@ -149,8 +149,8 @@ class PopulationUniques(FileRisk):
 
 def sample_of(file: File, keys: Sequence[str], weights: Any) -> Sample:
     """The cells of a file, with the codes of each."""
-    codes = [file.codes(v) for v in keys] or [np.zeros(file.n, dtype=np.int64)]
-    cells = Cells.of(codes, weights)
+    codes = [file.codes(v) for v in keys] or [np.zeros(file.held, dtype=np.int64)]
+    cells = Cells.of(codes, weights, file.data.count)
     numeric = [file.column(v).kind == "numeric" for v in keys] or [False]
     return Sample(cells, [np.asarray(c)[cells.first] for c in codes], numeric)
 
@@ -192,12 +192,12 @@ def _chance(found: Sequence[Estimate]) -> float | None:
     return values[0].dis
 
 
-def _frame(cells: Cells, e: Estimate) -> pl.DataFrame:
+def _frame(file: File, cells: Cells, e: Estimate) -> pl.DataFrame:
     assert e.inverse is not None
     assert e.alone is not None
     one = cells.unique[cells.of_row]
     return pl.DataFrame({
-        "row": np.arange(cells.n), "alike": cells.f[cells.of_row].astype(np.int64),
+        **file.places, "alike": cells.f[cells.of_row].astype(np.int64),
         "p_unique": np.where(one, e.alone[cells.of_row], np.nan), "risk": e.inverse[cells.of_row],
     }).with_columns(pl.col("p_unique").fill_nan(None))  # fmt: skip
 

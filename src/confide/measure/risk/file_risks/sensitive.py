@@ -33,12 +33,14 @@ class Classes:
     hidden: bool = False
 
     @classmethod
-    def of_codes(cls, keys: Sequence[I64], values: I64, n: int) -> Classes:
-        """From codes of keys (-1 is a category of its own) and of sensitive values (-1 is none)."""
-        classes = Distinct.rows(keys, n)
+    def of_codes(cls, keys: Sequence[I64], values: I64, n: int, count: F64 | None = None) -> Classes:
+        """From codes of keys (-1 is a category of its own) and of sensitive values (-1 is none); `count`: how many
+        records each row stands for (None: one)."""
+        classes = Distinct.rows(keys, n, count)
         there = values >= 0
         known = np.unique(values[there])
-        pairs = Distinct.rows([classes.of[there], np.searchsorted(known, values[there])], int(there.sum()))
+        some = None if count is None else count[there]
+        pairs = Distinct.rows([classes.of[there], np.searchsorted(known, values[there])], int(there.sum()), some)
         mine = classes.of[there][pairs.first]
         value = np.searchsorted(known, values[there][pairs.first])
         order = np.lexsort((value, mine))
@@ -49,13 +51,13 @@ class Classes:
         """From a file; what a release keeps back tells nobody apart, and tells nothing."""
         codes = [file.codes(v) for v in file.keys(keys)]
         if not file.released([sensitive], "sensitive"):
-            classes = Distinct.rows(codes, file.n)
+            classes = Distinct.rows(codes, file.held, file.data.count)
             none = np.zeros(0, dtype=np.int64)
             return cls(classes.of, classes.count, none, none, np.zeros(0), 0, hidden=True)
         values = file.values(sensitive)
         if (values < 0).all():
             raise InputError(f'{file.where}: all values of "{sensitive}" are missing; there is nothing to learn.')
-        return cls.of_codes(codes, values, file.n)
+        return cls.of_codes(codes, values, file.held, file.data.count)
 
     @cached_property
     def valued(self) -> F64:
@@ -80,7 +82,7 @@ class Classes:
             said.append(f"{sensitive} is not released, so being alike tells nothing of it: no class is in violation.")
         else:
             lost, empty = int(file.n - self.valued.sum()), int((self.valued == 0).sum())
-            coded = int(file.answers(sensitive).sum())
+            coded = int(file.people(file.answers(sensitive)))
             codes = f" ({coded:,} hold a code that the file declares missing)" if coded else ""
             if lost:
                 said.append(f"{lost:,} of {file.n:,} values of {sensitive} are missing{codes}, and count as no value.")

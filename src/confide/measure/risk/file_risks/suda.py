@@ -130,7 +130,7 @@ class Suda(FileRisk):
         keys = file.keys(self.keys)
         own = self.missing == "own"
         codes = [file.codes(v) if own else file.values(v) for v in keys]
-        found = unique_sets(codes, file.n, self.largest, own)
+        found = unique_sets(codes, file.held, self.largest, own, file.data.count)
         m = max(len(keys), 1)
         of_size = scores(m, self.scale)[: found.by_size.shape[1]]
         score, sets = (found.by_size @ of_size)[found.of], found.by_size.sum(axis=1)[found.of]
@@ -138,12 +138,12 @@ class Suda(FileRisk):
         chance = self._chance(file, keys)
         theta = None if chance is None else chance.theta
         frame = pl.DataFrame({
-            "row": np.arange(file.n), "score": score, "sets": sets, "smallest": smallest(found)[found.of],
+            **file.places, "score": score, "sets": sets, "smallest": smallest(found)[found.of],
         }).with_columns(smallest=pl.when(pl.col("sets") > 0).then("smallest"))  # fmt: skip
         if theta is not None:
             frame = frame.with_columns(dis_suda=pl.Series(dis_suda(score, there, theta, m)).fill_nan(None))
         numbers = {
-            **counted(int(there.sum()), file.n), "mean": float(score.mean()), "largest": float(score.max()),
+            **counted(int(there.sum()), file.n), "mean": file.people(score) / file.n, "largest": float(score.max()),
             "sets": float(found.count.sum()),
         }  # fmt: skip
         notes = self._notes(file, keys, found, chance, int((there & (score == 0)).sum()))
@@ -159,7 +159,7 @@ class Suda(FileRisk):
         if self.weight is None and self.fraction is None and self.total is None:
             return None
         weights = weights_of(file, self.weight, self.fraction, self.total)
-        found = intrusion(Cells.of([file.codes(v) for v in keys], weights))
+        found = intrusion(Cells.of([file.codes(v) for v in keys], weights, file.data.count))
         return replace(found, theta=None) if found.note == NO_DOUBLES else found
 
     def _notes(

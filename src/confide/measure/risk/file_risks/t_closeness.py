@@ -102,19 +102,20 @@ class TCloseness(FileRisk):
         empty = (classes.valued == 0) & (not classes.hidden)
         far = empty | (distance > self.t + 1e-12)
         frame = pl.DataFrame({
-            "row": np.arange(file.n), "alike": classes.size[classes.of].astype(np.int64),
+            **file.places, "alike": classes.size[classes.of].astype(np.int64),
             "distance": pl.Series(np.where(empty, np.nan, distance)[classes.of]).fill_nan(None),
             "above": far[classes.of],
         })  # fmt: skip
         title = f"t-closeness of {file.n:,} records: {self.sensitive} by {', '.join(self.keys)}; t = {self.t:g}"
         largest = float(distance[~empty].max()) if (~empty).any() else None
-        numbers = {**counted(int(frame["above"].sum()), file.n), LARGEST: largest}
+        numbers = {**counted(file.people(frame["above"].to_numpy()), file.n), LARGEST: largest}
         notes = (
             f'Distance "{kind}": {KINDS[kind]}.{self._doubt(file, kind)}',
             *classes.words(file, keys, self.sensitive),
         )
         return FileRiskResult(
-            title, frame, numbers, replace(self, kind=kind).parts, notes, bars(_ranges(distance[classes.of])),
+            title, frame, numbers, replace(self, kind=kind).parts, notes,
+            bars(_ranges(distance[classes.of], file.data.count)),
             f"Records, by the distance of their class: {kind}",
         )  # fmt: skip
 
@@ -171,8 +172,8 @@ class TCloseness(FileRisk):
         return hierarchical_distance(classes, ValueTree.of(self.hierarchy, told))
 
 
-def _ranges(distance: F64) -> dict[str, float]:
+def _ranges(distance: F64, rows: F64 | None) -> dict[str, float]:
     """How many records have a distance in each range."""
     names = [f"{a:g} to {b:g}" for a, b in pairwise(RANGES)]
     place = np.clip(np.searchsorted(RANGES, distance, side="right") - 1, 0, len(names) - 1)
-    return {name: float(n) for name, n in zip(names, np.bincount(place, minlength=len(names)), strict=True)}
+    return {name: float(n) for name, n in zip(names, np.bincount(place, rows, len(names)), strict=True)}

@@ -86,6 +86,7 @@ class UnsafeCombinations(FileRisk):
 
     def found(self, file: File) -> FileRiskResult:
         """Unsafe combinations of every record, and of every set of keys."""
+        file.every_record()
         keys = file.keys(self.variables)
         unsafe, minimal = np.zeros(file.n, dtype=np.int64), np.zeros(file.n, dtype=np.int64)
         rows = []

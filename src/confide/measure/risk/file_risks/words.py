@@ -16,14 +16,14 @@ FINE = 20
 """Records from which on many values of a number are remarkable."""
 
 
-def class_size(size: F64) -> dict[str, float]:
-    """How many records are in classes of each size, in a few ranges.
+def class_size(size: F64, rows: F64 | None = None) -> dict[str, float]:
+    """How many records are in classes of each size, in a few ranges; `rows`: how many each stands for (None: one).
 
     >>> class_size(np.array([1.0, 1.0, 2.0, 7.0]))
     {'1': 2.0, '2': 1.0, '3 to 4': 0.0, '5 to 9': 1.0}
     """
     place = np.searchsorted(SIZES, size, side="right") - 1
-    count = np.bincount(np.maximum(place, 0), minlength=1)
+    count = np.bincount(np.maximum(place, 0), rows, 1)
     return {_range(i): float(c) for i, c in enumerate(count)}
 
 
@@ -56,7 +56,7 @@ def missing_words(file: File, keys: Sequence[str], rule: str) -> list[str]:
 
 def cells_words(file: File, keys: Sequence[str], coded_are_missing: bool) -> str:
     """How many values of keys are missing, and what is done with codes that the file declares missing."""
-    cells, coded = (int(sum(found.sum() for found in each)) for each in (
+    cells, coded = (int(sum(map(file.people, each))) for each in (
         [file.codes(v) < 0 for v in keys], [file.answers(v) for v in keys],
     ))  # fmt: skip
     of = f"{file.n * len(keys):,} cells"

@@ -16,7 +16,7 @@ from confide.frames.distinct import Distinct
 class Cells:
     """`f`: (d,) records of each cell; `people`, `squares`: (d,) sums of their weights, and of squared weights.
 
-    `first`: (d,) a record of each; `of_row`: (n,) each record's cell.
+    `first`: (d,) a record of each; `of_row`: each record's cell, or that of every different row of them.
 
     >>> cells = Cells.of([np.array([0, 0, 1]), np.array([2, 2, 2])], np.array([10.0, 20.0, 5.0]))
     >>> cells.f, cells.people, cells.sizes
@@ -30,16 +30,17 @@ class Cells:
     of_row: I64
 
     @classmethod
-    def of(cls, keys: Sequence[I64], weights: F64) -> Cells:
-        """Of records with these codes, one array per key, and weights."""
-        found = Distinct.rows(keys, len(weights))
-        people, squares = (np.bincount(found.of, w, len(found)).astype(float) for w in (weights, weights * weights))
+    def of(cls, keys: Sequence[I64], weights: F64, count: F64 | None = None) -> Cells:
+        """Of records with these codes, one array per key, and weights; `count`: how many records a row stands for."""
+        found = Distinct.rows(keys, len(weights), count)
+        sums = (weights, weights * weights) if count is None else (weights * count, weights * weights * count)
+        people, squares = (np.bincount(found.of, w, len(found)).astype(float) for w in sums)
         return cls(found.count, people, squares, found.first, found.of)
 
     @property
     def n(self) -> int:
         """Records."""
-        return len(self.of_row)
+        return int(self.f.sum())
 
     @property
     def total(self) -> float:

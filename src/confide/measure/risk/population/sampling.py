@@ -65,18 +65,18 @@ def sampling_words(weight: str | None, fraction: float | None, total: float | No
 
 
 def weights_of(file: File, weight: str | None, fraction: float | None, total: float | None) -> F64:
-    """How many people each record stands for, itself counted, shape (n,)."""
+    """How many people each record stands for, itself counted; of every row that is held."""
     if weight is not None:
         return _column(file, weight)
     if fraction is not None:
-        return np.full(file.n, 1 / float(fraction))
+        return np.full(file.held, 1 / float(fraction))
     assert total is not None
     if total < file.n:
         raise InputError(
             f"{file.where}: total is how many people the population has: it cannot be below the {file.n:,} records of "
             "the file."
         )
-    return np.full(file.n, float(total) / file.n)
+    return np.full(file.held, float(total) / file.n)
 
 
 def _column(file: File, name: str) -> F64:
@@ -86,7 +86,7 @@ def _column(file: File, name: str) -> F64:
             f'{file.where}: the weight "{name}" is not in the released file; give fraction= or total= instead.'
         )
     values = np.asarray(file.data.column(name, "numeric").values)
-    lost, low, below = (int(bad.sum()) for bad in (np.isnan(values), values <= 0, (values > 0) & (values < 1)))
+    lost, low, below = (int(file.people(bad)) for bad in (np.isnan(values), values <= 0, (values > 0) & (values < 1)))
     if lost:
         raise InputError(
             f'{file.where}: {lost:,} of {file.n:,} weights in "{name}" are missing; how many people those records '
@@ -98,7 +98,7 @@ def _column(file: File, name: str) -> F64:
             "least. Leave such records out, or give fraction= or total= instead."
         )
     if below:
-        scaled = abs(float(values.mean()) - 1) < 0.01
+        scaled = abs(file.people(values) / file.n - 1) < 0.01
         why = " They sum to about the number of records, as weights that were scaled to mean 1 do." if scaled else ""
         raise InputError(
             f'{file.where}: {below:,} of {file.n:,} weights in "{name}" are below 1, but a record stands for itself at '

@@ -29,12 +29,16 @@ class HidingGathering(Gathering):
         self.rows: list[I64] = []
         self.kinds: list[I64] = []
 
-    def see(self, original: Records, current: Records) -> None:  # noqa: ARG002 - of `Gathering`
+    def picked(self, original: Records, current: Records) -> tuple[I64, I64]:  # noqa: ARG002 - of `Gathering`
         kind = self.lookup.of(key_codes(current, self.columns))
         near = np.flatnonzero(self.limit[kind] <= 1.0)
         near = near[self.draws.uniform(current.rows[near]) >= self.limit[kind[near]]]
-        self.rows.append(current.rows[near])
-        self.kinds.append(kind[near])
+        return current.rows[near], kind[near]
+
+    def add(self, picked: tuple[I64, I64]) -> None:
+        rows, kinds = picked
+        self.rows.append(rows)
+        self.kinds.append(kinds)
 
     def done(self) -> Patch:
         rows, kinds = joined(self.rows, np.int64), joined(self.kinds, np.int64)

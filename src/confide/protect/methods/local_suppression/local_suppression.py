@@ -98,6 +98,7 @@ class LocalSuppression(Mechanism):
     above: float | None = None
 
     method: ClassVar[str] = "local_suppression"
+    counts_units: ClassVar[bool] = True
     role: ClassVar[str] = "random"
     guesses: ClassVar[Mapping[str, Check]] = {"suppressed": _check_reading}
 

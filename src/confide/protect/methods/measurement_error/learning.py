@@ -11,8 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaln
-from scipy.stats import gamma
+from scipy.special import gammaincinv, gammaln
 
 from confide.core.errors import InputError
 from confide.frames.columns import F64
@@ -91,7 +90,7 @@ def _first_axis(given: float | Gamma | None, seen: float) -> F64:
     """Logs of variances to begin with: the prior's whole range, and around what the data say."""
     if not isinstance(given, Gamma):
         return np.zeros(1)
-    low, high = gamma.ppf([1e-12, 1 - 1e-12], given.shape, scale=1 / given.rate)
+    low, high = gammaincinv(given.shape, [1e-12, 1 - 1e-12]) / given.rate
     low = max(low, given.mean * 1e-12)
     near = seen if seen > 0 else given.mean
     return np.linspace(np.log(min(low, near / 1e3)), np.log(max(high, near * 1e3)), 2 * POINTS)

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.interpolate import CubicSpline
-from scipy.special import gammaln, logsumexp, ndtri
-from scipy.stats import chi2, gamma, qmc
+from scipy.special import gammaincinv, gammaln, logsumexp, ndtri
 
 from confide.core.checks import finite, positive
 from confide.core.errors import InputError
@@ -236,13 +235,15 @@ class JointPredictive:
         Given the factors theta and the noise variances, x is multivariate normal; a Sobol net of those and of the t's
         own scale is averaged over.
         """
+        from scipy.stats import qmc
+
         d = len(x)
         net = np.clip(qmc.Sobol(3 * d + 1, scramble=False).random(NET) + 0.5 / NET, 1e-12, 1 - 1e-12)
         noise, theta = np.empty((NET, d)), np.empty((NET, d))
         for i, error in enumerate(errors):
             noise[:, i], bias = _placed(error, net[:, 3 * i], net[:, 3 * i + 1])
             theta[:, i] = 1 + np.sqrt(bias) * ndtri(net[:, 3 * i + 2])
-        shrink = self.df / chi2.ppf(net[:, -1], self.df)
+        shrink = self.df / (2 * gammaincinv(self.df / 2, net[:, -1]))
         cover = theta[:, :, None] * self.scale * theta[:, None, :] * shrink[:, None, None]
         cover[:, np.arange(d), np.arange(d)] += noise
         root = np.linalg.cholesky(cover)
@@ -261,7 +262,7 @@ def _placed(error: Variances, u: F64, v: F64) -> tuple[F64, F64]:
     """Noise and bias variances at given ranks of their beliefs."""
     if isinstance(error.source, tuple):
         noise, bias = (
-            gamma.ppf(rank, given.shape, scale=1 / given.rate) if isinstance(given, Gamma)
+            gammaincinv(given.shape, rank) / given.rate if isinstance(given, Gamma)
             else np.full(len(rank), float(given or 0.0))
             for given, rank in zip(error.source, (u, v), strict=True)
         )  # fmt: skip

@@ -22,8 +22,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.spatial import cKDTree
 
+from confide.core.run.compile import compiled
 from confide.core.run.threads import one_blas_thread
 from confide.frames.columns import F64, I64, Bools
 from confide.protect.methods.microaggregate.group_means import SAME, Means
@@ -148,13 +150,12 @@ def _fit(x: F64, offset: F64, person: I64, chosen: Bools, penalty: F64, first: F
         log_p = score - top - np.log(np.add.reduceat(np.exp(score - top), starts))[person]
         return float(log_p[chosen].sum() - 0.5 * (theta - first) @ penalty @ (theta - first)), np.exp(log_p)
 
-    theta = first
+    theta, pairs = first, sp.csr_matrix(x)
     value, p = state(theta)
     for _ in range(50):
-        weighted = x * p[:, None]
-        mean = np.add.reduceat(weighted, starts, axis=0)
-        slope = mine - mean.sum(axis=0) - penalty @ (theta - first)
-        step = np.linalg.solve(weighted.T @ x - mean.T @ mean + penalty, slope)
+        expected, curved = moments(pairs, np.append(starts, len(person)), p)
+        slope = mine - expected - penalty @ (theta - first)
+        step = np.linalg.solve(curved + penalty, slope)
         better, q = state(theta + step)
         while better < value and np.abs(step).max() > 1e-9:
             step = step / 2
@@ -163,3 +164,29 @@ def _fit(x: F64, offset: F64, person: I64, chosen: Bools, penalty: F64, first: F
         if gain < 1e-3:
             break
     return theta
+
+
+def moments(x: sp.csr_matrix, starts: I64, p: F64) -> tuple[F64, F64]:
+    """Sums over people of the mean of their pairs' features, (f,), and of the covariance, (f, f), by chances p; the
+    pairs of each begin at `starts`, which ends with their number."""
+    mean, curved = np.zeros(x.shape[1]), np.zeros((x.shape[1], x.shape[1]))
+    _moments(x.indptr.astype(np.int64), x.indices.astype(np.int64), x.data, starts, p, mean, curved)
+    return mean, np.tril(curved) + np.tril(curved, -1).T
+
+
+@compiled
+def _moments(start, at, value, people, p, mean, curved):  # type: ignore[no-untyped-def]
+    """On and below the diagonal. A pair has few features that are not 0, in rising order."""
+    own = np.empty(len(mean))
+    for g in range(len(people) - 1):
+        own[:] = 0.0
+        for i in range(people[g], people[g + 1]):
+            for a in range(start[i], start[i + 1]):
+                part = p[i] * value[a]
+                own[at[a]] += part
+                for b in range(start[i], a + 1):
+                    curved[at[a], at[b]] += part * value[b]
+        for a in range(len(own)):
+            mean[a] += own[a]
+            for b in range(a + 1 if own[a] != 0.0 else 0):
+                curved[a, b] -= own[a] * own[b]

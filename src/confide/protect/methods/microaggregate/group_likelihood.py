@@ -12,14 +12,20 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 from scipy.special import logsumexp
 
-from confide.core.run.compile import compiled
 from confide.frames.columns import F64, I64, Bools, Records
 from confide.protect.methods.microaggregate.group_choice import FAR_KNOTS, NEAR_KNOTS
-from confide.protect.methods.microaggregate.group_means import SAME, Means
+from confide.protect.methods.microaggregate.group_heights import (
+    STEPS,
+    distances,
+    heights_of_rows,
+    log_heights,
+    log_heights_of_every,
+)
+from confide.protect.methods.microaggregate.group_means import Means
 from confide.protect.seam.likelihood import PAIRS, Columns, Likelihood
 
-STEPS = 4
-"""Entries of a table of heights for each unit of the logarithm: all knots are among them."""
+TOGETHER = 50_000
+"""Pairs whose distances are looked at together."""
 NEAREST = 192
 """Groups over which the chances of a person are summed, where absence is possible."""
 
@@ -95,10 +101,23 @@ class Grouped(Likelihood):
         q, h = self.means.values.shape[1], self.heights
         y, m = (np.column_stack([columns[f"{name}{v}"] for v in range(q)]) for name, columns in (("y", t), ("z", z)))
         out = np.empty((len(y), len(m)))
-        log_heights_of_every(
-            y, m, t["near"], t["around"], z["spacing"], z["whole"], z["many"], h.near, h.here, h.there, h.flags, out
-        )
-        out -= t["log_absent"][:, None]
+        if q > 1:
+            log_heights_of_every(
+                y, m, t["near"], t["around"], z["spacing"], z["whole"], z["many"], h.near, h.here, h.there, h.flags, out
+            )
+            out -= t["log_absent"][:, None]
+            return out
+        # One number: logarithms of a few rows at a time, by NumPy, which takes several at once.
+        flat = z["whole"] * h.flags[4] + h.flags[2] * z["many"]
+        alike = z["whole"] * h.flags[3] + h.flags[0] + h.flags[1] * z["many"]
+        step = max(TOGETHER // max(len(m), 1), 1)
+        for a in range(0, len(y), step):
+            mine, part = slice(a, a + step), out[a : a + step]
+            distances(y[mine, 0], m[:, 0], part)
+            with np.errstate(divide="ignore"):
+                np.log2(part, out=part)
+            given = t["near"][mine], t["around"][mine], t["log_absent"][mine], z["spacing"], flat, alike
+            heights_of_rows(*given, h.near, h.here, h.there, part)
         return out
 
     def altered(self, t: Columns) -> Bools:
@@ -135,56 +154,3 @@ class Grouped(Likelihood):
                 whole[j], means.many[j].astype(np.int64),
             )  # fmt: skip
         return found.reshape(at.shape)
-
-
-@compiled(inner=True)
-def _height(table, lowest, a):  # type: ignore[no-untyped-def]
-    """A table's value at a, linear between entries and constant beyond the ends."""
-    place = (a - lowest) * STEPS
-    if not place > 0:
-        return table[0]
-    if place >= len(table) - 1:
-        return table[-1]
-    at = int(place)
-    return table[at] + (place - at) * (table[at + 1] - table[at])
-
-
-@compiled(inner=True)
-def _log_height(y, z, near, around, spacing, whole, many, h_near, h_here, h_there, flags):  # type: ignore[no-untyped-def]
-    """The model's h for one pair; distances relative to others are given as logarithms (base 2)."""
-    q = len(y)
-    square, total = 0.0, 0.0
-    for v in range(q):
-        gap = abs(y[v] - z[v])
-        square += gap * gap
-        if (whole >> v) & 1:
-            total += flags[3 + v] if gap <= SAME else flags[3 + q + v]
-    if square > SAME * SAME:
-        d = 0.5 * np.log2(square)
-        total += h_near[-1] if near == -np.inf else _height(h_near, 0.0, d - near)
-        total += _height(h_here, -8.0, d - around) + _height(h_there, -8.0, d - spacing)
-        total += flags[2] * many
-    else:
-        total += flags[0] + flags[1] * many
-    return total
-
-
-@compiled
-def log_heights(y, z, near, around, spacing, whole, many, h_near, h_here, h_there, flags, out):  # type: ignore[no-untyped-def]
-    """The model's h for aligned pairs."""
-    for i in range(len(out)):
-        out[i] = _log_height(
-            y[i], z[i], near[i], around[i], spacing[i], whole[i], many[i], h_near, h_here, h_there, flags
-        )
-
-
-@compiled
-def log_heights_of_every(  # type: ignore[no-untyped-def]
-    y, z, near, around, spacing, whole, many, h_near, h_here, h_there, flags, out
-):
-    """The same for every pair."""
-    for i in range(len(y)):
-        for j in range(len(z)):
-            out[i, j] = _log_height(
-                y[i], z[j], near[i], around[i], spacing[j], whole[j], many[j], h_near, h_here, h_there, flags
-            )

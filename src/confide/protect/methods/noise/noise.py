@@ -282,6 +282,8 @@ class _FittedNoise(Fitted):
         (span,) = self.spans
         column = current[span.variable]
         inside = span.label(column) == INSIDE
+        if inside.all():
+            return Applied([column.with_values(span.draw(column.values, draws, current.rows))])
         values = column.values.copy()
         values[inside] = span.draw(values[inside], draws, current.rows[inside])
         return Applied([column.with_values(values)])

@@ -52,9 +52,10 @@ class Span:
         low_open = np.isfinite(low) and _covered(column, after, low, -max(gap, abs(low) * 1e-9))
         high_open = np.isfinite(high) and _covered(column, after, high, max(gap, abs(high) * 1e-9))
         draft = cls(column.name, low, high, bool(low_open), bool(high_open), special, column.step, 1.0, slope)
-        draft._check(column, after, sequential, count)
-        inside = draft.label(column) == INSIDE
-        y, n = column.values[inside], None if count is None else count[inside]
+        label = draft.label(column)
+        draft._check(column, label, after, sequential, count)
+        inside = label == INSIDE
+        y, n = column.values if inside.all() else column.values[inside], None if count is None else count[inside]
         if not len(y):
             raise InputError(
                 f'Noise("{column.name}"): no value would be altered (missing, kept or outside the bounds).'
@@ -80,18 +81,18 @@ class Span:
     def label(self, column: Column) -> I64:
         """What is certain about true (or noisy, uncoarsened) values, shape (n,)."""
         y = column.values
-        with np.errstate(invalid="ignore"):
-            below = (y <= self.low) if self.low_open else (y < self.low)
-            above = (y >= self.high) if self.high_open else (y > self.high)
-        out = np.where(below, BELOW, np.where(above, ABOVE, INSIDE))
+        out = np.full(len(y), INSIDE, dtype=np.int64)
+        if np.isfinite(self.high):
+            out[(y >= self.high) if self.high_open else (y > self.high)] = ABOVE
+        if np.isfinite(self.low):
+            out[(y <= self.low) if self.low_open else (y < self.low)] = BELOW
         for i, s in enumerate(self.special):
             out[y == s] = SPECIAL + i
         out[np.isnan(y)] = MISSING
-        return out.astype(np.int64)
+        return out
 
-    def _check(self, column: Column, after: Chain, sequential: bool, n: F64 | None) -> None:
+    def _check(self, column: Column, label: I64, after: Chain, sequential: bool, n: F64 | None) -> None:
         problems = []
-        label = self.label(column)
         for side, limit, name in ((BELOW, self.low, "Bottomcode"), (ABOVE, self.high, "Topcode")):
             count = int(np.sum(label == side) if n is None else n[label == side].sum())
             open_ = self.low_open if side == BELOW else self.high_open
@@ -154,14 +155,19 @@ class Span:
         """Noisy values at the variable's precision, drawn again until allowed, shape (n,)."""
         low, high = self.edges()
         sd = self.sd_at(y)
-        a, b = ndtr((low - y) / sd), ndtr((high - y) / sd)
-        z = np.full(len(y), np.nan)
-        todo = np.arange(len(y))
+        z, todo = y, np.arange(len(y))
         for attempt in range(10_000):
-            u = draws.uniform(rows[todo], attempt)
-            drawn = y[todo] + sd[todo] * ndtri(a[todo] + u * (b[todo] - a[todo]))
-            drawn = self.rounded(np.clip(drawn, low, high))
-            z[todo] = drawn
+            first = attempt == 0
+            near, wide = (y, sd) if first else (y[todo], sd[todo])
+            u = draws.uniform(rows if first else rows[todo], attempt)
+            if np.isfinite(low) or np.isfinite(high):
+                a, b = ndtr((low - near) / wide), ndtr((high - near) / wide)
+                u = a + u * (b - a)
+            drawn = self.rounded(np.clip(near + wide * ndtri(u), low, high))
+            if first:
+                z = drawn
+            else:
+                z[todo] = drawn
             todo = todo[~self.allowed(drawn)]
             if not len(todo):
                 return z

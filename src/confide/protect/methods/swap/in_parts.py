@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from confide.protect.methods.swap.swap import _FittedSwap
 
 
+Picked = tuple[I64, NDArray[Any], Bools, dict[str, NDArray[Any]], set[str]]
+"""Of a batch: rows, their groups, which are forced, the values they exchange; and variables that have any value."""
+
+
 class SwapGathering(Gathering):
     """Records whose number is small enough to be among those chosen in their group, with the values they exchange."""
 
@@ -29,17 +33,23 @@ class SwapGathering(Gathering):
         self.values: dict[str, list[NDArray[Any]]] = {v: [] for v in fitted.swap.variables}
         self.empty = set(fitted.swap.variables)
 
-    def see(self, original: Records, current: Records) -> None:
+    def picked(self, original: Records, current: Records) -> Picked:
         swap = self.fitted.swap
         groups = rows_in(self.fitted.groups, current) if swap.within else np.zeros(current.n, dtype=np.int64)
         forced = swap.forced_in(original)
         near = forced | (self.draws.uniform(current.rows) < self.limit[groups])
-        self.rows.append(current.rows[near])
-        self.groups.append(narrow_codes(groups[near], len(self.limit)))
-        self.forced.append(forced[near])
+        values = {v: narrow_codes(current[v].values[near], len(current[v].levels)) for v in self.values}
+        there = {v for v in self.values if not bool(current[v].missing.all())}
+        return current.rows[near], narrow_codes(groups[near], len(self.limit)), forced[near], values, there
+
+    def add(self, picked: Picked) -> None:
+        rows, groups, forced, values, there = picked
+        self.rows.append(rows)
+        self.groups.append(groups)
+        self.forced.append(forced)
         for v, held in self.values.items():
-            held.append(narrow_codes(current[v].values[near], len(current[v].levels)))
-        self.empty -= {v for v in self.empty if not bool(current[v].missing.all())}
+            held.append(values[v])
+        self.empty -= there
 
     def done(self) -> Patch:
         for v in self.empty:

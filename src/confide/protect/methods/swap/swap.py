@@ -81,6 +81,7 @@ class Swap(Mechanism):
     per: str = field(default="record", metadata={"choices": PER})
 
     method: ClassVar[str] = "swap"
+    by_heads: ClassVar[bool] = True
     role: ClassVar[str] = "random"
     by_order: ClassVar[bool] = False
     goes_on: ClassVar[bool] = True

@@ -195,6 +195,10 @@ class _FittedNormal(Fitted):
         """The readings of pairs compare numbers, and have nothing to say of a target without one."""
         return level not in ("sdl", "average")
 
+    @property
+    def in_parts(self) -> bool:
+        return True
+
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
         v, m = self.step.variable, self.model
         if view.level == "ignore":

@@ -36,26 +36,24 @@ def audit(
     not shown to be safe. `free` (m) is False where a cell is 0 and everybody knows; `seconds` limits each solve.
     `offered` (tables x m): tables that somebody says fit.
     """
-    found = _Ranges(layout, lower, upper, free, np.asarray(which, dtype=np.int64), width, seconds)
+    return ranges(layout, lower, upper, free, which, width, seconds, offered).frame()
+
+
+def ranges(
+    layout: Layout, lower: Ints, upper: Ints, free: Bools, which: Ints, width: int = 1, seconds: float = 10.0,
+    offered: Ints | None = None,
+) -> Ranges:  # fmt: skip
+    """The same as far as it says what is safe; `frame` looks for exact ends too."""
+    found = Ranges(layout, lower, upper, free, np.asarray(which, dtype=np.int64), width, seconds)
     if len(found.which):
         found.start(offered)
         found.free_standing()
         found.part_many()
         found.part()
-        found.sharpen()
-    return pl.DataFrame(
-        {
-            "quantity": found.which,
-            "lower": found.low,
-            "upper": found.high,
-            "width": found.high - found.low,
-            "safe": found.high - found.low >= width,
-            "proven": found.low_proven & found.high_proven,
-        }
-    ).with_columns(pl.when(~pl.Series(found.endless, dtype=pl.Boolean)).then(pl.col("upper", "width")))
+    return found
 
 
-class _Ranges:
+class Ranges:
     """What is known of each quantity of `which` (w): tables that fit reach `low` and `high`."""
 
     def __init__(
@@ -71,10 +69,30 @@ class _Ranges:
         self.solves = 0
         self.nodes: int | None = None  # of a search; None: no limit but time
 
+    @property
+    def safe(self) -> Bools:
+        return np.asarray(self.high - self.low >= self.width)
+
+    def frame(self) -> pl.DataFrame:
+        """What `audit` returns."""
+        if len(self.which):
+            self.sharpen()
+        width = self.high - self.low
+        return pl.DataFrame(
+            {
+                "quantity": self.which,
+                "lower": self.low,
+                "upper": pl.Series(self.high).set(pl.Series(self.endless), None),
+                "width": pl.Series(width).set(pl.Series(self.endless), None),
+                "safe": self.safe,
+                "proven": self.low_proven & self.high_proven,
+            }
+        )
+
     def start(self, offered: Ints | None = None) -> None:
         """Some table that fits."""
-        for table in () if offered is None else offered:
-            self._keep(table)
+        if offered is not None:
+            self._keep(offered)
         if self.high[0] < 0:
             self._solve(np.zeros(self.layout.cells))
         if self.high[0] < 0:
@@ -94,7 +112,7 @@ class _Ranges:
         rows = self.layout.matrix[self.which].T
         for bit in range(max(len(place) - 1, 1).bit_length()):
             for sign in (1.0, -1.0):
-                if bool((self.high - self.low >= self.width).all()):
+                if bool(self.safe.all()):
                     return
                 self._solve(sign * np.asarray(rows @ np.where((place >> bit) & 1, 1.0, -1.0)))
 
@@ -172,15 +190,18 @@ class _Ranges:
         rows = LinearConstraint(self.layout.matrix[many], self.lower[many], _open(upper[many])) if many.any() else None
         return Bounds(low, _open(high)), rows
 
-    def _keep(self, table: Ints) -> bool:
-        """Whether a table fits, in whole numbers; if so it widens the ranges."""
-        sums = self.layout.sums(table)
-        fits = bool(np.all(table >= 0)) and not bool(table[~self.free].any())
-        if not fits or bool(np.any((sums < self.lower) | (sums > self.upper))):
-            return False
-        np.minimum(self.low, sums[self.which], out=self.low)
-        np.maximum(self.high, sums[self.which], out=self.high)
-        return True
+    def _keep(self, tables: Ints) -> bool:
+        """Whether any of some tables (tables x m) fits, in whole numbers; those that do widen the ranges."""
+        fit, tables = False, np.atleast_2d(tables)
+        for some in (tables[k : k + 64] for k in range(0, len(tables), 64)):
+            sums = self.layout.sums(some)
+            ok = (some >= 0).all(axis=1) & ~some[:, ~self.free].any(axis=1)
+            ok &= ((sums >= self.lower) & (sums <= self.upper)).all(axis=1)
+            reached = sums[ok][:, self.which]
+            self.low = np.minimum(self.low, reached.min(axis=0, initial=UNBOUNDED))
+            self.high = np.maximum(self.high, reached.max(axis=0, initial=-1))
+            fit |= bool(ok.any())
+        return fit
 
 
 def _open(upper: Ints) -> NDArray[np.float64]:

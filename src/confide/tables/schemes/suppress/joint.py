@@ -24,7 +24,7 @@ FREE = 1e-3
 AGAIN = 60
 """Rounds with weights disturbed a little, each from the best pattern so far."""
 
-PATIENCE = 24
+PATIENCE = 10
 """Solves without a cheaper pattern after which the search ends."""
 
 EFFORT = 140_000

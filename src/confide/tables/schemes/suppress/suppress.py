@@ -12,7 +12,7 @@ from confide.core.random.draws import Draws
 from confide.core.registry import registered
 from confide.tables.layout import UNBOUNDED, Bools, Ints, Layout
 from confide.tables.schemes.scheme import Settled
-from confide.tables.schemes.suppress.audit import audit
+from confide.tables.schemes.suppress.audit import ranges
 from confide.tables.schemes.suppress.pattern import Pattern
 
 HIDDEN = -1
@@ -33,10 +33,11 @@ class Suppress:
     0 or more, 1 or more where zeros are shown. Zeros are never hidden where `zeros="show"`.
 
     Which others to hide is a heuristic: for one primary count after another, the cheapest way to move it, by linear
-    programming (Fischetti and Salazar 2001 describe the problem); then secondaries that are not needed are shown again.
-    It protects, but need not be the smallest pattern. In the end SciPy checks every primary count without looking at
-    the true ones (`published.audit`); if the check cannot show a count to be safe, nothing is published. An intruder
-    who also knows how the pattern was searched for is not considered.
+    programming (Fischetti and Salazar 2001 describe the problem); then secondaries are shown again that are not needed,
+    or for which cheaper ones do. It protects, but need not be the smallest pattern. In the end every primary count is
+    checked without looking at the true ones, by SciPy where tables that the search offers do not show it to be safe
+    (`published.audit`); if the check cannot show it, nothing is published. An intruder who also knows how the pattern
+    was searched for is not considered.
 
     >>> Suppress(below=5)
     Suppress(below=5, zeros='hide', width=1, marks='apart')
@@ -88,13 +89,13 @@ class Suppress:
             raise self._impossible(failed, pattern.stopped)
         hidden = pattern.hidden
         lower, upper = np.where(hidden, low, true), np.where(hidden, high, true)
-        checked = audit(layout, lower, upper, free, np.flatnonzero(primary), self.width, offered=pattern.tables)
-        if not checked["safe"].all():
+        checked = ranges(layout, lower, upper, free, np.flatnonzero(primary), self.width, offered=pattern.tables)
+        if not checked.safe.all():
             raise ConfideError(
-                f"The check did not show {int((~checked['safe']).sum()):,} of {checked.height:,} hidden counts to be "
+                f"The check did not show {int((~checked.safe).sum()):,} of {len(checked.safe):,} hidden counts to be "
                 "safe, so nothing is published. Publish fewer margins, or report this if the table is small."
             )
-        return Settled(np.where(hidden, HIDDEN, true), ~hidden, lower, upper, checked)
+        return Settled(np.where(hidden, HIDDEN, true), ~hidden, lower, upper, checked.frame)
 
     def _hidden(self, primary: Bools) -> tuple[Ints, Ints]:
         """What an intruder can state of each quantity if it is hidden."""

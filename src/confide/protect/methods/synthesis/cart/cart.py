@@ -22,9 +22,10 @@ from confide.protect.seam.evidence import Evidence
 from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.mechanism import Name, registered
 from confide.protect.seam.words import listed
-from confide.protect.shared.keeping_rules import broken, from_file
+from confide.protect.shared.keeping_rules import Kept, broken, from_file
 from confide.protect.shared.predictors import Predictors, check_present
-from confide.protect.shared.rules import Held, held_rules
+from confide.protect.shared.rules import held_rules
+from confide.protect.shared.rules_ahead import Ahead
 from confide.protect.shared.standing_apart import States
 
 LEAVES = (5, 20, 100, 500)
@@ -59,6 +60,8 @@ class CartSynthesis(FromOthers):
     `rules` are statements that records keep, of this variable and of those given, as ``"age < 15 -> marital ==
     'never married'"`` or ``"wage <= income"``. A value that would break one is drawn again from the leaf, and after
     `TRIES` times from all values of the file that break none, or where all do, from those that break the fewest.
+    `ahead` are rules of variables that later steps draw: a value counts as breaking them where no record of the file
+    has values of those variables that would still keep them all. So no later draw is left without a value.
 
     Given the variables it was drawn from and the values in the leaf, a value does not depend on whose they were: there
     is no evidence in it, at any level.
@@ -74,6 +77,7 @@ class CartSynthesis(FromOthers):
     draw: str = field(default="even", metadata={"choices": DRAWS})
     smooth: bool = False
     rules: str | Sequence[str] = ()
+    ahead: str | Sequence[str] = ()
     learn: int | None = None
 
     method: ClassVar[str] = "cart_synthesis"
@@ -120,18 +124,23 @@ class CartSynthesis(FromOthers):
         return [*map(dial, (*single, *sets(outlook, subjects))), *left]
 
     def _check_rules(self, problems: Problems) -> None:
-        """Rules as a tuple of texts, each of this variable and of those given."""
-        texts = (self.rules,) if isinstance(self.rules, str) else tuple(self.rules)
-        object.__setattr__(self, "rules", texts)
+        """Rules as tuples of texts: each of this variable and of those given, or of variables to come as well."""
+        for name in ("rules", "ahead"):
+            given = getattr(self, name)
+            object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given))
         with problems:
-            for rule in held_rules(texts, f"{self.where}: rules"):
+            for rule in held_rules(self.rules, f"{self.where}: rules"):
                 strange = [v for v in rule.names if v not in (self.variable, *self.given)]
                 problems.when(strange, f'{self.where}: a rule names "{(*strange, "")[0]}", which is not given.')
                 idle = self.variable not in rule.names
                 problems.when(idle, f"{self.where}: a rule does not speak of this variable; leave it out.")
+        with problems:
+            for rule in held_rules(self.ahead, f"{self.where}: ahead"):
+                past = {*rule.names} <= {self.variable, *self.given}
+                problems.when(past, f"{self.where}: a rule ahead speaks of no variable to come; put it in rules.")
 
     def at_once(self) -> str:
-        if self.rules:
+        if self.rules or self.ahead:
             return (
                 f"{self.where}: rules may draw from all values of the file at once, so they are not for files that are "
                 "read in parts. Leave rules out, or read the file into memory (cf.read)."
@@ -148,6 +157,9 @@ class CartSynthesis(FromOthers):
         column = original[self.variable]
         self.has_values(column)
         check_present(original, self.given, self.where)
+        strange = {v for r in held_rules(self.ahead, self.where) for v in r.names if v not in original}
+        if strange:
+            raise InputError(f'{self.where}: ahead names "{min(strange)}", which no step of the plan draws.')
         if column.kind == "numeric":
             states = self.apart(original)
             rows = np.flatnonzero(states[0].regular(column))
@@ -178,10 +190,10 @@ class _FittedCart(Fitted):
     def apply(self, original: Records, current: Records, draws: Draws) -> Applied:
         column = current[self.step.variable]
         made = column.with_values(self._drawn(column, current, draws))
-        rules = held_rules(self.step.rules, self.step.where)
-        if rules:
-            made = self._kept(made, original, current, draws, rules)
-        return Applied([made])
+        later = held_rules(self.step.ahead, self.step.where)
+        done = (self.step.variable, *self.step.given)
+        kept = Kept(held_rules(self.step.rules, self.step.where), Ahead.of(later, original, done) if later else None)
+        return Applied([self._kept(made, original, current, draws, kept) if kept.most else made])
 
     def _states(self, current: Records, draws: Draws, attempt: int) -> I64:
         """Which of the values that stand apart, or none (0), for each record."""
@@ -204,16 +216,13 @@ class _FittedCart(Fitted):
                 drawn[at] = rounded(smoothed(drawn[at], self.tree.values, u), column.step)
         return drawn.astype(np.int64) if self.states is None else self.states.placed(state, drawn)
 
-    def _kept(
-        self, made: Column, original: Records, current: Records, draws: Draws, rules: Sequence[Held]
-    ) -> Column:  # fmt: skip
+    def _kept(self, made: Column, original: Records, current: Records, draws: Draws, kept: Kept) -> Column:
         """The same, drawn again where a rule is broken: from the leaf, then from the whole file."""
         values = made.values.copy()
-        names = tuple(dict.fromkeys(v for r in rules for v in r.names if v != made.name))
-        beside = current.select(names)
+        beside = current.select(v for v in kept.names if v != made.name)
 
         def wrong(rows: I64) -> I64:
-            return rows[broken(rules, beside.take(rows), made.with_values(values[rows]))]
+            return rows[broken(kept, beside.take(rows), made.with_values(values[rows]))]
 
         left = wrong(np.arange(current.n))
         for attempt in range(1, TRIES + 1):
@@ -224,8 +233,12 @@ class _FittedCart(Fitted):
         if len(left):
             pool = original[made.name]
             u = draws.of("rules").uniform(current.rows[left])
-            values[left] = from_file(rules, beside.take(left), pool, values[left], u)
+            values[left] = from_file(kept, beside.take(left), pool, values[left], u)
         return made.with_values(values)
+
+    @property
+    def in_parts(self) -> bool:
+        return True
 
     def evidence(self, view: View, about: tuple[str, ...]) -> Evidence:
         return says_nothing(view, about)
