@@ -28,7 +28,7 @@ from confide.protect.scanned.public import Public
 from confide.protect.scanned.spill import ROW as NUMBER
 from confide.protect.scanned.spill import WORD, in_order
 from confide.protect.scanned.survey import Surveying
-from confide.protect.scanned.writing import END, extra_of, part_name, write_part
+from confide.protect.scanned.writing import END, extra_of, part_name, write_part, written
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -203,6 +203,6 @@ class MakePart(_Part):
             np.save(handle, rows.astype(self.number))
         os.replace(unfinished, self.links / f"{part_name(part)}.npy")
         held = io.BytesIO()
-        frame.write_parquet(held, metadata=self._extra(frame))
+        written(frame, held, self._extra(frame))
         content = held.getvalue().removesuffix(END.encode())
         return pa.table([pa.array([part], pa.int32()), pa.array([content], pa.binary())], names=["part", "content"])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import polars as pl
@@ -19,6 +20,9 @@ from confide.frames.schema import Schema, schema_to_dict
 
 END = "PAR1"
 """The last four letters of a Parquet file."""
+GROUP = 125_000
+"""Rows of a row group. It is stated, since otherwise groups end where pieces of the frame do, and these hang on the
+engine and its memory."""
 
 
 class Parts:
@@ -94,10 +98,15 @@ def extra_of(schema: Schema) -> dict[str, str] | None:
 def write_part(
     file: Path, link_file: Path, frame: pl.DataFrame, link: NDArray[Any], extra: dict[str, str] | None
 ) -> None:  # fmt: skip
-    """One public file and its link, whole or not at all; the link comes first."""
-    unfinished = file.with_suffix(".unfinished")
+    """One public file and its link, whole or not at all; the link comes first. Several may write the same at a time."""
+    unfinished = file.with_name(f"{file.stem}-{secrets.token_hex(8)}.unfinished")
     with open(unfinished, "wb") as handle:
         np.save(handle, link)
     os.replace(unfinished, link_file)
-    frame.write_parquet(unfinished, metadata=extra)
+    written(frame, unfinished, extra)
     os.replace(unfinished, file)
+
+
+def written(frame: pl.DataFrame, where: Path | IO[bytes], extra: dict[str, str] | None) -> None:
+    """A public file, of the same bytes in whatever pieces its rows were put together."""
+    frame.write_parquet(where, metadata=extra, row_group_size=GROUP)
