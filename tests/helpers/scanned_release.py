@@ -8,7 +8,9 @@ from pathlib import Path
 import confide as cf
 
 
-def in_files(release: cf.Release, folder: Path, cuts: tuple[int, ...] = ()) -> cf.ScannedRelease:
+def in_files(
+    release: cf.Release, folder: Path, cuts: tuple[int, ...] = (), engine: cf.Spark | None = None
+) -> cf.ScannedRelease:  # fmt: skip
     """The same release, of the original cut into Parquet files."""
     assert release.plan is not None
     (folder / "in").mkdir()
@@ -16,7 +18,8 @@ def in_files(release: cf.Release, folder: Path, cuts: tuple[int, ...] = ()) -> c
     for k, (first, last) in enumerate(pairwise(ends)):
         release.original[first:last].write_parquet(folder / "in" / f"part {k}.parquet")
     made = release.plan.protect(
-        cf.scan(folder / "in"), seed=release.seed, out=folder / "released", private=folder / "private", part_rows=170
-    )
+        cf.scan(folder / "in"), seed=release.seed, out=folder / "released", private=folder / "private", part_rows=170,
+        engine=engine,
+    )  # fmt: skip
     assert made.released.collect().equals(release.frame)
     return made

@@ -15,7 +15,9 @@ import polars as pl
 import pytest
 
 import confide as cf
+from confide.core.scale import kept, spark_batches
 from confide.protect.scanned import make, spark_make, spark_written
+from confide.protect.scanned.spark_aside import Aside, finished_in
 from confide.protect.scanned.spark_make import near_ends
 from confide.protect.scanned.spark_work import Ranks
 from tests.helpers.dying import HOW, MARK, DyingPart, DyingSpill
@@ -55,7 +57,7 @@ def data_in(here: Path) -> cf.Scan:
 
 
 def same_files(one: cf.ScannedRelease, other: cf.ScannedRelease) -> None:
-    """Byte for byte, since they are small: pages of large ones may end elsewhere; and the links."""
+    """Byte for byte, and the links."""
     assert [p.name for p in one.released.files] == [p.name for p in other.released.files]
     for a, b in zip((*one.released.files, *one.link_files), (*other.released.files, *other.link_files), strict=True):
         assert a.read_bytes() == b.read_bytes()
@@ -68,8 +70,6 @@ def test_the_files_of_one_machine(
     name: str, session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # fmt: skip
     """Workers are given a few rows at a time, across the ends of files."""
-    from confide.core.scale import spark_batches
-
     monkeypatch.setattr(spark_batches, "Workers", partial(spark_batches.Workers, size=500))
     data = data_in(tmp_path)
     made = cf.Plan(PLANS[name], identifiers=["id"], drop=["seen", "insured"])
@@ -106,28 +106,78 @@ def test_workers_that_die_change_no_bit(session: Any, tmp_path: Path, monkeypatc
         assert not [p for p in tmp_path.rglob(".*") if "unfinished" in p.name]
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(bool(no_spark()), reason=no_spark())
-def test_a_killed_driver_leaves_nothing_public_and_the_same_command_starts_over(session: Any, tmp_path: Path) -> None:
-    data, mark = data_in(tmp_path), tmp_path / "mark"
-    out, private = tmp_path / "out", tmp_path / "private"
+def _started(here: Path, mark: Path) -> subprocess.Popen[bytes]:
+    """A driver of its own, which has made all public files and waits."""
+    places = [str(here / name) for name in ("in", "out", "private")]
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.helpers.spark_protect", "local[2,4]", str(tmp_path / "in"), str(out), str(private)],
+        [sys.executable, "-m", "tests.helpers.spark_protect", "local[2,4]", *places],
         env={**prepared(), MARK: str(mark), HOW: "wait"}, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
     )  # fmt: skip
-    for _ in range(6000):
-        if mark.exists() or process.poll() is not None:
+    for _ in range(600):
+        made = list((here / "private").glob(".confide-kept-*/parts/*.parquet"))
+        if (mark.exists() and len(made) == 5) or process.poll() is not None:
             break
         time.sleep(0.1)
+    return process
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(no_spark()), reason=no_spark())
+def test_a_killed_driver_leaves_nothing_public_and_the_same_command_goes_on(
+    session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All rows are put aside and files made: whoever put rows aside again would fail."""
+    data, mark = data_in(tmp_path), tmp_path / "mark"
+    out, private = tmp_path / "out", tmp_path / "private"
+    process = _started(tmp_path, mark)
     assert mark.exists()
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert not out.exists()
-    assert [p for p in private.iterdir() if "unfinished" in p.name]
+    assert [p.stat().st_mode & 0o777 for p in private.glob(".confide-kept-*")] == [0o700]
     here = plan().protect(data, seed=1, out=tmp_path / "here", private=tmp_path / "here private", part_rows=700)
+    monkeypatch.setenv(HOW, "error")
+    monkeypatch.setenv(MARK, str(mark))
+    monkeypatch.setattr(spark_make, "SpillBatch", DyingSpill.made)
     found = plan().protect(data, seed=1, out=out, private=private, part_rows=700, engine=cf.Spark(session))
     same_files(found, here)
-    assert not [p for p in tmp_path.rglob(".*") if "unfinished" in p.name]
+    assert not [p for p in tmp_path.rglob(".*") if p.name.startswith(".confide")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", ["rows", "files"])
+def test_what_is_finished_is_used_whichever_stage_was_cut_short(
+    stage: str, session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first batch, or public file, is finished and nobody clears up, as after a kill; all paths are relative."""
+    monkeypatch.setattr(spark_batches, "Workers", partial(spark_batches.Workers, size=500))
+    data_in(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    given = {"data": cf.scan("in"), "seed": 1, "part_rows": 700}
+    asked = cf.Plan(plan().parts, identifiers=["id"], unit="born")
+    here = asked.protect(out="here", private="here private", **given)  # type: ignore[call-overload]
+    monkeypatch.setenv(HOW, "others")
+    monkeypatch.setenv(MARK, str(tmp_path / "mark"))
+    where, name, dying = (
+        (spark_make, "SpillBatch", DyingSpill) if stage == "rows" else (spark_written, "WritePart", DyingPart)
+    )
+    places = {"out": "out", "private": "private", "engine": cf.Spark(session, scratch="scratch")}
+    with monkeypatch.context() as cut, pytest.raises(cf.InputError, match="Spark could not finish the work"):
+        cut.setattr(where, name, dying.made)
+        cut.setattr(kept, "_remove", lambda _: None)
+        asked.protect(**places, **given)  # type: ignore[call-overload]
+    assert not Path("out").exists()
+    before = [p.name for p in finished_in(next(Path("scratch").glob("*/aside")))]
+    assert before
+    assert bool(list(Path("scratch").glob("*/parts/*.parquet"))) == (stage == "files")
+    asked_for: list[list[str]] = []
+    taken = Aside.of
+    monkeypatch.setattr(Aside, "of", lambda files: (asked_for.append([p.name for p in files]), taken(files))[1])
+    found = asked.protect(**places, **given)  # type: ignore[call-overload]
+    same_files(found, here)
+    assert asked_for[0] == before
+    assert len(asked_for) == (2 if stage == "rows" else 1)
+    assert not list(Path("scratch").iterdir())
 
 
 @pytest.mark.slow
@@ -144,8 +194,6 @@ def test_bad_input_is_a_sentence_and_leaves_nothing(
     with pytest.raises(cf.InputError, match="What steps of this plan gather"):
         plan().protect(data, engine=engine, **given)
     monkeypatch.undo()
-    with pytest.raises(cf.InputError, match="Units of several rows"):
-        cf.Plan([cf.Recode("age", width=5)], unit="id").protect(data, engine=engine, **given)
     with pytest.raises(cf.InputError, match=r"cf\.Spark says memory and scratch"):
         plan().protect(data, engine=engine, memory="1GB", **given)
     monkeypatch.setenv(HOW, "error")
@@ -189,7 +237,7 @@ def test_of_no_rows_one_empty_file_is_written(tmp_path: Path) -> None:
     release = plan().protect(data, seed=1, out=tmp_path / "here", private=tmp_path / "private")
     found = make.survey(plan(), data, 500, False, lambda _: None)
     public = spark_make.Public(plan(), data, found, {v: release.codebook.columns[v] for v in ("age", "race", "income")})
-    nothing = public.released(spark_written.nothing_of(data, public))
+    nothing = public.released(spark_written.nothing_of(public))
     assert nothing.height == 0
     assert nothing.columns == release.released.columns
     assert nothing.schema["income"] == pl.Int64

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import polars as pl
 import pytest
 
 import confide as cf
+from confide.core.scale import spark_batches
 from confide.frames.units import unit_numbers
 from confide.protect.scanned.units import units_of_rows
 from tests.helpers.panels import panel
@@ -41,9 +43,23 @@ def test_the_release_of_memory(plan: str, cuts: tuple[int, ...], tmp_path: Path)
     steps, options = PLANS[plan]
     kinds = {"categorical": ["region", "sex", "job"]}
     release = cf.Plan(steps, unit="household", **kinds, **options).protect(_without_gaps(plan), seed=4)
-    found = in_files(release, tmp_path, cuts)
+    _same(release, in_files(release, tmp_path, cuts), tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("plan", ["one noise", "units exchanged", "a sample of rows, then units"])
+def test_on_spark_too(plan: str, session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers get a few rows at a time, and units lie in several batches and files."""
+    monkeypatch.setattr(spark_batches, "Workers", partial(spark_batches.Workers, size=50))
+    steps, options = PLANS[plan]
+    kinds = {"categorical": ["region", "sex", "job"]}
+    release = cf.Plan(steps, unit="household", **kinds, **options).protect(_without_gaps(plan), seed=4)
+    _same(release, in_files(release, tmp_path, (130,), cf.Spark(session)), tmp_path)
+
+
+def _same(release: cf.Release, found: cf.ScannedRelease, folder: Path) -> None:
     assert np.array_equal(found.link, release.link)
-    again = cf.ScannedRelease.load(tmp_path / "private")
+    again = cf.ScannedRelease.load(folder / "private")
     assert again.plan.unit == "household"
     assert again.released.collect().equals(release.frame)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -180,6 +180,12 @@ class Stream:
         return self.rng
 
 
+class UnitsOfRows(Protocol):
+    """The units of rows, looked up by the numbers of rows: an array, or what has it on disk."""
+
+    def __getitem__(self, rows: Any, /) -> Any: ...
+
+
 @dataclass(frozen=True)
 class PerUnit:
     """The same draws for all rows of a unit: those of the unit's number. `units`: of each row of the file.
@@ -190,7 +196,7 @@ class PerUnit:
     """
 
     draws: Draws
-    units: I64
+    units: UnitsOfRows
 
     def _each(self, rows: I64) -> tuple[I64, I64]:
         known, of = np.unique(self.units[rows], return_inverse=True)

@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import os
 import re
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -58,7 +59,7 @@ def found_again(above: Path, asked: str) -> Iterator[Path]:
     try:
         yield mine
     finally:
-        shutil.rmtree(mine, ignore_errors=True)
+        _remove(mine)
         if handle is not None:
             os.close(handle)
 
@@ -97,6 +98,16 @@ def _locked(folder: Path) -> int | None:
     except OSError:  # a file system without locks
         pass
     return handle
+
+
+def _remove(mine: Path) -> None:
+    """Under another name, which workers that are still at it do not know: they cannot put anything into it. Folders with
+    such a name are removed by the next process, should this one be killed."""
+    gone = mine.with_name(f".confide-{secrets.token_hex(8)}-unfinished")
+    with contextlib.suppress(OSError):
+        mine.rename(gone)
+    for folder in (gone, mine):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _remove_others(above: Path, mine: Path) -> None:

@@ -26,6 +26,7 @@ from confide.core.files.folders import settle_folder
 from confide.core.files.private import private_folder
 from confide.core.random.origin import Origin
 from confide.core.scale.hadoop import place_of
+from confide.core.version import __version__
 from confide.frames.scan.codebook import Codebook
 from confide.frames.scan.parts import stamp_of
 from confide.frames.scan.scan import Scan, scan
@@ -39,6 +40,13 @@ if TYPE_CHECKING:
 
 FORMAT = "confide-scan-record/2"
 RECORD, FITTED, ARRAYS, LINKS = "release.json", "fitted.json", "fitted.npz", "links"
+
+
+def asked_for(plan: Plan, data: Scan, digest: str, origin: Origin, cut: object) -> str:
+    """All that what is put aside hangs on: the file, the plan, the draws, how it is cut, and the version."""
+    stamps = [(str(p.resolve()), p.stat().st_size, p.stat().st_mtime_ns) for p in data.files]
+    stated = Writer(public=False).table(plan)
+    return repr((__version__, digest, stamps, data.types, stated, origin.kind, origin.root, cut))
 
 
 @dataclass(frozen=True, eq=False)

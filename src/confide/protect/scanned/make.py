@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from confide.core.documents.plain import Writer
 from confide.core.errors import InputError, raise_all
 from confide.core.files.folders import remove_dead_folders
 from confide.core.random.draws import Counter
@@ -20,12 +19,11 @@ from confide.core.scale.engine import Engine
 from confide.core.scale.hadoop import is_uri
 from confide.core.scale.kept import found_again
 from confide.core.scale.spark import Spark
-from confide.core.version import __version__
 from confide.frames.scan.scan import Scan
 from confide.frames.schema import Schema
 from confide.protect.canonical import holds_functions
 from confide.protect.make import described_as, keyed_origin
-from confide.protect.scanned.keeping import Kept
+from confide.protect.scanned.keeping import Kept, asked_for
 from confide.protect.scanned.passes import Passes
 from confide.protect.scanned.places import Places, sentences
 from confide.protect.scanned.public import Public, check_names
@@ -47,7 +45,7 @@ def protect_scan(
     part_rows: int, progress: Progress, engine: Engine | None = None,
 ) -> ScannedRelease:  # fmt: skip
     """Carry a plan out on a scan. What cannot be done in parts is refused before anything is read."""
-    raise_all([*unscalable(plan), *(_not_on_spark(plan) if isinstance(engine, Spark) else [])])
+    raise_all(unscalable(plan))
     plan.check_columns(data.types)
     if not data.height:
         raise InputError("The file has no rows.")
@@ -91,16 +89,6 @@ def unscalable(plan: Plan) -> list[str]:
     return problems
 
 
-def _not_on_spark(plan: Plan) -> list[str]:
-    """Why a plan that can be carried out in parts is not for Spark, in sentences."""
-    if plan.unit is None:
-        return []
-    return [
-        "Units of several rows (Plan(unit=)) are put together on one machine, eight bytes a row: protect the file with "
-        "engine=cf.Local(memory=...); the release is the same."
-    ]
-
-
 @dataclass(eq=False)
 class _Work:
     """One release of a scan in the making."""
@@ -122,19 +110,14 @@ class _Work:
         passes = Passes(self.plan.parts, self.data, found.codebook, origin, self.sizes.batch, lambda _: self.bar, units)
         compiled = passes.run()
         public = Public(self.plan, self.data, found, passes.models)
-        scratch = stack.enter_context(found_again(self.places.scratch_folder(), self._asked(digest, origin)))
+        asked = asked_for(self.plan, self.data, digest, origin, self.sizes)
+        scratch = stack.enter_context(found_again(self.places.scratch_folder(), asked))
         spill = self._spilt(scratch, passes, public, origin)
         if public.pseudonyms is not None:
             public.pseudonyms.settle(origin.draws("unit"))
         parts = self._written(scratch, spill, public, lambda t: public.described(compiled, t))
         kept = Kept(self.plan, self.data, digest, origin, compiled.lean(), found.codebook)
         return publish(kept, self.places, parts.written, parts.types, parts.moved, stack)
-
-    def _asked(self, digest: str, origin: Origin) -> str:
-        """All that what is put aside hangs on: the file, the plan, the draws, how it is cut, and the version."""
-        stamps = [(str(p.resolve()), p.stat().st_size, p.stat().st_mtime_ns) for p in self.data.files]
-        plan = Writer(public=False).table(self.plan)
-        return repr((__version__, digest, stamps, self.data.types, plan, origin.kind, origin.root, self.sizes))
 
     def _spilt(self, scratch: Path, passes: Passes, public: Public, origin: Origin) -> Spill:
         """The last pass: what is released, on scratch. Runs that a killed process finished are not made again."""

@@ -15,9 +15,9 @@ import numpy as np
 import polars as pl
 
 from confide.core.errors import InputError
-from confide.core.random.draws import Draws, PerUnit
+from confide.core.random.draws import Draws, PerUnit, UnitsOfRows
 from confide.core.random.origin import Origin
-from confide.frames.columns import I64, Column, Margins, Records
+from confide.frames.columns import Column, Margins, Records
 from confide.frames.scan.codebook import Codebook
 from confide.frames.scan.scan import Scan
 from confide.protect.compiled import Compiled, Way, fit_coarsenings, fitted_coarsening, unlike
@@ -67,11 +67,11 @@ class Look:
     codebook: Codebook
     names: tuple[str, ...]
     stages: tuple[Stage, ...]
-    units: I64 | None = None
+    units: UnitsOfRows | None = None
 
     def at(self, first: int, batch: pl.DataFrame) -> Iterator[tuple[int, Any]]:
         """What each step that looks takes from a batch, with its number."""
-        base = current = _encoded(self.codebook, batch, first, self.names, self.units)
+        base = current = encoded(self.codebook, batch, first, self.names, self.units)
         for stage in self.stages:
             if stage.made is None:
                 yield stage.at, stage.looks.picked(base, current)
@@ -79,7 +79,9 @@ class Look:
                 base, current = stage.carry(base, current)
 
 
-def _encoded(codebook: Codebook, batch: pl.DataFrame, first: int, names: Sequence[str], units: I64 | None) -> Records:
+def encoded(
+    codebook: Codebook, batch: pl.DataFrame, first: int, names: Sequence[str], units: UnitsOfRows | None
+) -> Records:  # fmt: skip
     """A batch in the codes of the file, with the units of its rows."""
     made = codebook.encode(batch, first, names)
     return made if units is None else Records(made.values(), made.n, made.rows, units[made.rows], made.file)
@@ -91,7 +93,7 @@ class Passes:
 
     def __init__(
         self, steps: Sequence[Mechanism], data: Scan, codebook: Codebook, origin: Origin, rows: int,
-        read: Callable[[str], Callable[[int], None]], units: I64 | None = None,
+        read: Callable[[str], Callable[[int], None]], units: UnitsOfRows | None = None,
     ) -> None:  # fmt: skip
         self.data, self.codebook, self.rows, self.read, self.units = data, codebook, rows, read, units
         self.ways: dict[str, Way] = fit_coarsenings(steps, codebook.margins())
@@ -237,7 +239,7 @@ class Passes:
         names = list(self.codebook.columns)
         wanted = list(dict.fromkeys((*columns, *names)))
         for first, batch in self.data.batches(wanted, self.rows, self.read(what), since):
-            base = current = _encoded(self.codebook, batch, first, names, self.units)
+            base = current = encoded(self.codebook, batch, first, names, self.units)
             for stage in self.stages:
                 base, current = stage.carry(base, current)
             yield first, batch, current

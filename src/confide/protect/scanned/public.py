@@ -11,13 +11,13 @@ import numpy as np
 import polars as pl
 
 from confide.core.errors import InputError
-from confide.frames.columns import Column, Records, decode
+from confide.frames.columns import I64, Column, Records, decode
 from confide.frames.scan.scan import Scan
 from confide.frames.schema import Schema
 from confide.frames.types.returning import Returning
 from confide.protect.codebook import schema_of_occurring
 from confide.protect.compiled import Compiled
-from confide.protect.scanned.units import Pseudonyms
+from confide.protect.scanned.units import Pseudonyms, SomeUnits
 from confide.protect.seam.gathering import narrow_codes
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from confide.protect.scanned.survey import Survey
 
 
-Seen = tuple[dict[str, Returning], dict[str, set[int]], dict[str, pl.Series]]
-"""What released rows show: the range of numbers, categories that occur, and values that labels are of."""
+Seen = tuple[dict[str, Returning], dict[str, set[int]], dict[str, pl.Series], I64 | None]
+"""What released rows show: the range of numbers, categories that occur, values that labels are of, and units."""
 
 
 class Public:
@@ -88,22 +88,25 @@ class Public:
         made.back = {v: Returning(v, m.dtype) for v, m in self.models.items() if v in self.back}
         made.categories = {v: set() for v in self.categories}
         made.values = {v: s.clear() for v, s in self.values.items()}
+        made.pseudonyms = None if self.pseudonyms is None else SomeUnits()
         return made
 
     @property
     def seen(self) -> Seen:
         """What released rows have shown."""
-        return self.back, self.categories, self.values
+        return self.back, self.categories, self.values, None if self.pseudonyms is None else self.pseudonyms.seen()
 
     def merge(self, seen: Seen) -> None:
         """What others were shown."""
-        back, categories, values = seen
+        back, categories, values, units = seen
         for v, more in back.items():
             self.back[v].merge(more)
         for v, some in categories.items():
             self.categories[v] |= some
         for v, found in values.items():
             self.values[v] = pl.concat([self.values[v], found]).unique()
+        if self.pseudonyms is not None and units is not None:
+            self.pseudonyms.see(units)
 
     def _plain(self, s: pl.Series) -> pl.Series:
         """A spilt column as values, in the type that it was altered in."""

@@ -21,30 +21,24 @@ from confide.core.errors import InputError
 from confide.core.random.draws import Counter
 from confide.core.random.origin import Origin
 from confide.core.random.philox import U64
+from confide.core.scale.kept import found_again
 from confide.core.scale.spark import Spark
 from confide.core.scale.spark_batches import PACKED, Workers
 from confide.core.scale.spark_files import as_uri, collected
 from confide.frames.scan.scan import Scan
 from confide.protect.make import described_as, keyed_origin
-from confide.protect.scanned.keeping import Kept
+from confide.protect.scanned.keeping import Kept, asked_for
 from confide.protect.scanned.passes import Passes, Stage
 from confide.protect.scanned.places import Places
 from confide.protect.scanned.public import Public
 from confide.protect.scanned.publish import publish
 from confide.protect.scanned.release import ScannedRelease
 from confide.protect.scanned.sizes import bytes_of_row
-from confide.protect.scanned.spark_work import (
-    ROWS,
-    SEEN,
-    SHOWN,
-    LookAtBatch,
-    Ranks,
-    SpillBatch,
-    SurveyBatch,
-)  # fmt: skip
+from confide.protect.scanned.spark_aside import PUT, Aside, SpillBatch, finished_in
+from confide.protect.scanned.spark_work import SEEN, LookAtBatch, Ranks, SurveyBatch, UnitsOfBatch
 from confide.protect.scanned.spark_written import Writing
 from confide.protect.scanned.survey import Surveying
-from confide.protect.scanned.writing import part_name
+from confide.protect.scanned.units import OnDisk, UnitNumbers
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -71,7 +65,7 @@ class SparkWork:
     bar: Callable[[int], None]
 
     def run(self, seed: int | None, vault: Any, draws: str, stack: ExitStack) -> ScannedRelease:
-        """All of it."""
+        """All of it. What a killed driver finished of the very same work is found on scratch and used."""
         self._check_part()
         looks = Looks(self.spark, self.workers, self.data, self.folder)
         made = Surveying(self.plan, self.data.types, draws != "shared")
@@ -83,17 +77,28 @@ class SparkWork:
         origin = keyed_origin(
             self.plan, lambda: described_as(self.plan, digest, found.codebook.margins(), None), seed, vault, draws
         )
-        passes = SparkPasses(self.plan.parts, self.data, found.codebook, origin, 1, lambda _: self.bar)
+        units = self._units(looks)
+        passes = SparkPasses(self.plan.parts, self.data, found.codebook, origin, 1, lambda _: self.bar, units)
         passes.looks = looks
         compiled = passes.run()
         public = Public(self.plan, self.data, found, passes.models)
-        spilt, ranks = self._spilt(passes, public, origin)
-        writing = Writing(self.workers, self.data, self.places, public, compiled, _shuffle(origin), ranks)
+        asked = asked_for(self.plan, self.data, digest, origin, ("Spark", self.part))
+        scratch = stack.enter_context(found_again(self.places.scratch_folder(), asked))
+        spilt, ranks = self._spilt(scratch, passes, public, origin)
+        writing = Writing(self.workers, self.data, self.places, public, compiled, _shuffle(origin), ranks, scratch)
         written = writing.of(spilt, stack)
         self.bar(self.data.height)
         kept = Kept(self.plan, self.data, digest, origin, compiled.lean(), found.codebook)
-        files = [(f"{part_name(k)}.parquet", n) for k, n in enumerate(written.rows)]
-        return publish(kept, self.places, files, written.types, written.moved, stack)
+        return publish(kept, self.places, writing.files, writing.types, written.moved, stack)
+
+    def _units(self, looks: Looks) -> OnDisk | None:
+        """Which unit each row is of, in a file that workers read."""
+        if self.plan.unit is None:
+            return None
+        found = UnitNumbers(self.plan.unit, self.data.height)
+        for first, batch in looks.found([self.plan.unit], UnitsOfBatch()):
+            found.add(first, batch)
+        return OnDisk(self.folder / "units.npy", found.out)
 
     def _check_part(self) -> None:
         need = min(self.part, self.data.height) * bytes_of_row(self.data) * HELD
@@ -104,21 +109,33 @@ class SparkWork:
                 "(cf.Spark(..., task_memory=))."
             )
 
-    def _spilt(self, passes: Passes, public: Public, origin: Origin) -> tuple[DataFrame, Ranks]:
+    def _spilt(self, scratch: Path, passes: Passes, public: Public, origin: Origin) -> tuple[DataFrame, Ranks]:
         """The last pass: what is released, on scratch; and which public file each range belongs to."""
         edges = near_ends(passes.left(len(passes.stages)), self.part)
-        names = list(dict.fromkeys((*public.names, *passes.codebook.columns)))
-        work = SpillBatch(passes.codebook, tuple(passes.stages), public.anew(), _shuffle(origin), edges)
-        where = as_uri(self.folder / "spilt")
-        self.workers.by_batches(self.data, names, work, PACKED).write.parquet(where)
+        aside = self._put_aside(scratch, passes, public, _shuffle(origin), edges)
         self.bar(self.data.height)
-        spilt = self.workers.session.read.schema(PACKED).parquet(where)
-        counts = np.zeros(len(edges) + 1, dtype=np.int64)
-        for value in collected(spilt.filter(f"side = {SHOWN}").select("packed"))["packed"]:
-            many, seen = pickle.loads(value)
-            counts += many
-            public.merge(seen)
-        return spilt.filter(f"side = {ROWS}"), Ranks(counts.cumsum(), self.part)
+        for shown in aside.shown:
+            public.merge(shown.seen)
+        if public.pseudonyms is not None:
+            public.pseudonyms.settle(origin.draws("unit"))
+            public.pseudonyms.put(self.folder / "pseudonyms.npy")
+        counts = np.sum([shown.counts for shown in aside.shown], axis=0)
+        spilt = self.workers.session.read.schema(PACKED).parquet(*map(as_uri, aside.files))
+        return spilt, Ranks(counts.cumsum(), self.part)
+
+    def _put_aside(self, scratch: Path, passes: Passes, public: Public, draws: Counter, edges: U64) -> Aside:
+        """All released rows; batches that a killed driver left finished are not made again."""
+        folder = scratch / "aside"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        before = Aside.of(finished_in(folder))
+        if before.many == self.data.height:
+            return before
+        work = SpillBatch(
+            passes.codebook, tuple(passes.stages), public.anew(), draws, edges, passes.units, before.rows, folder
+        )  # fmt: skip
+        names = list(dict.fromkeys((*public.names, *passes.codebook.columns)))
+        now = collected(self.workers.by_batches(self.data, names, work, PUT))["file"].to_list()
+        return Aside.of([*before.files, *(folder / name for name in sorted(now))])
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,16 +17,12 @@ import numpy as np
 import polars as pl
 
 from confide.core.random.draws import Counter
-from confide.core.random.philox import U64
-from confide.core.scale.spark_batches import packed_rows
 from confide.core.scale.spark_files import ROW
 from confide.frames.columns import I64
-from confide.frames.scan.codebook import Codebook
 from confide.protect.compiled import Compiled
-from confide.protect.scanned.passes import Look, Stage
+from confide.protect.scanned.passes import Look
 from confide.protect.scanned.public import Public
-from confide.protect.scanned.spill import ROW as NUMBER
-from confide.protect.scanned.spill import WORD, in_order
+from confide.protect.scanned.spill import in_order
 from confide.protect.scanned.survey import Surveying
 from confide.protect.scanned.writing import END, extra_of, part_name, write_part, written
 
@@ -35,10 +31,8 @@ if TYPE_CHECKING:
 
 SEEN = "first bigint, made binary"
 """What is gathered of a batch, by its first row."""
-WRITTEN = "part int, rows bigint, file string, types binary"
+WRITTEN = "part int"
 MADE = "part int, content binary"
-ROWS, SHOWN = 0, 1
-"""Sides of what is put aside: rows, and what they show."""
 
 
 def in_a_row(frame: pl.DataFrame) -> Iterator[tuple[int, pl.DataFrame]]:
@@ -88,33 +82,11 @@ class LookAtBatch:
 
 
 @dataclass(frozen=True, eq=False)
-class SpillBatch:
-    """Released rows of a batch, cut by ranges of their random words, and what they show."""
-
-    codebook: Codebook
-    stages: tuple[Stage, ...]
-    public: Public
-    draws: Counter
-    edges: U64
+class UnitsOfBatch:
+    """Which units rows are of, as the file has it."""
 
     def __call__(self, frame: pl.DataFrame) -> pa.Table:
-        import pyarrow as pa
-
-        public, made = self.public.anew(), []
-        for first, batch in in_a_row(frame):
-            base = current = self.codebook.encode(batch, first)
-            for stage in self.stages:
-                base, current = stage.carry(base, current)
-            spilt = public.spilt(first, batch, current)
-            public.see(spilt)
-            words = self.draws.words(current.rows)
-            made.append(spilt.with_columns(pl.Series(NUMBER, current.rows), pl.Series(WORD, words)))
-        every = pl.concat(made)
-        place = np.searchsorted(self.edges, every[WORD].to_numpy(), side="right")
-        shown = pickle.dumps((np.bincount(place, minlength=len(self.edges) + 1), public.seen))
-        rows = packed_rows(every, place, ROWS)
-        told = [pa.array([-1], pa.int32()), pa.array([SHOWN], pa.int32()), pa.array([shown], pa.binary())]
-        return pa.concat_tables([rows, pa.table(told, names=rows.column_names)])
+        return _told([(first, (first, batch)) for first, batch in in_a_row(frame)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +101,11 @@ class Ranks:
     def many(self) -> int:
         """Public files."""
         return max(-(-int(self.ends[-1]) // self.rows), 1)
+
+    @property
+    def sizes(self) -> list[int]:
+        """Rows of each public file; a release without rows is one empty file."""
+        return [min(self.rows, int(self.ends[-1]) - k * self.rows) for k in range(self.many)]
 
     def parts(self) -> list[tuple[int, int]]:
         """Each range with every file that has rows of it."""
@@ -173,7 +150,7 @@ class _Part:
 
 @dataclass(frozen=True, eq=False)
 class WritePart(_Part):
-    """In two folders of their own, under a name that no other attempt has."""
+    """In two folders on scratch: whole or not at all, and the same whichever attempt comes last."""
 
     out: Path
 
@@ -181,13 +158,9 @@ class WritePart(_Part):
         """See `_Part`."""
         import pyarrow as pa
 
-        name, link = secrets.token_hex(16), rows.astype(self.number)
+        name, link = part_name(part), rows.astype(self.number)
         write_part(self.out / f"{name}.parquet", self.links / f"{name}.npy", frame, link, self._extra(frame))
-        columns = [
-            pa.array([part], pa.int32()), pa.array([len(rows)], pa.int64()), pa.array([name], pa.string()),
-            pa.array([pickle.dumps(dict(frame.schema))], pa.binary()),
-        ]  # fmt: skip
-        return pa.table(columns, names=["part", "rows", "file", "types"])
+        return pa.table([pa.array([part], pa.int32())], names=["part"])
 
 
 @dataclass(frozen=True, eq=False)

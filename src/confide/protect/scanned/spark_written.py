@@ -1,20 +1,19 @@
 """The last stage on Spark: public files, each put in order and made by one task, and the link of each.
 
-In folders that all see, a task writes its file under a name of its own, and the driver gives those of finished tasks
-their names. To the storage of a cluster Spark writes itself: a Parquet file ends in the four letters PAR1, so it is one
+A task writes its file to scratch, whole or not at all; files that a killed driver left finished are not made again. To
+the storage of a cluster Spark writes itself: a Parquet file ends in the four letters PAR1, so it is one
 line of text with these at its end.
 """
 
 from __future__ import annotations
 
 import os
-import pickle
 import shutil
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import polars as pl
@@ -38,14 +37,7 @@ if TYPE_CHECKING:
 
 
 class Written(Protocol):
-    """Public files and links that are made. `rows`: of each file."""
-
-    @property
-    def rows(self) -> Sequence[int]: ...
-
-    @property
-    def types(self) -> dict[str, pl.DataType]:
-        """Of the released columns."""
+    """Public files and links that are made."""
 
     def moved(self, out: Path, links: Path, draft: bool) -> None:
         """Put them where they are to be published from."""
@@ -53,7 +45,7 @@ class Written(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Writing:
-    """What all files hang on."""
+    """What all files hang on. `scratch`: for those of this work that are finished."""
 
     workers: Workers
     data: Scan
@@ -62,73 +54,79 @@ class Writing:
     compiled: Compiled
     draws: Counter
     ranks: Ranks
+    scratch: Path
+
+    @property
+    def files(self) -> list[tuple[str, int]]:
+        """Names and rows of the public files."""
+        return [(f"{part_name(k)}.parquet", n) for k, n in enumerate(self.ranks.sizes)]
+
+    @property
+    def types(self) -> dict[str, pl.DataType]:
+        """Of the released columns."""
+        return dict(self._nothing().schema)
 
     def of(self, spilt: DataFrame, stack: ExitStack) -> Written:
         """The files of rows that were put aside."""
-        links = stack.enter_context(temporary_folder(self.places.private))
         number = np.min_scalar_type(self.data.height)
-        rest = (self.public, self.compiled, self.draws, self.ranks, number, links)
+        rest = (self.public, self.compiled, self.draws, self.ranks, number)
         if isinstance(self.places.out, Remote):
+            links = stack.enter_context(temporary_folder(self.places.private))
             stage = stack.enter_context(beside(self.places.out, "parts"))
-            self._far(spilt, MakePart(*rest), stage / "files")
-            return Far(stage / "files", links, self.ranks, dict(self._nothing().schema))
-        out = stack.enter_context(temporary_folder(self.places.out.parent))
-        return Near(out, links, self._near(spilt, WritePart(*rest, out)))
+            self._far(spilt, MakePart(*rest, links), stage / "files")
+            return Far(stage / "files", links, self.ranks)
+        out, links = self.scratch / "parts", self.scratch / "links"
+        for folder in (out, links):
+            folder.mkdir(mode=0o700, exist_ok=True)
+        self._near(spilt, WritePart(*rest, links, out))
+        return Near(out, links, self.ranks)
 
-    def _near(self, spilt: DataFrame, work: WritePart) -> pl.DataFrame:
-        if not self.ranks.ends[-1]:
-            return cast(pl.DataFrame, pl.from_arrow(work.finished(0, self._nothing(), np.zeros(0, dtype=np.int64))))
-        return collected(self.workers.by_buckets(self._by_part(spilt), self.ranks.many, work, WRITTEN)).sort("part")
+    def _near(self, spilt: DataFrame, work: WritePart) -> None:
+        left = [k for k, (name, _) in enumerate(self.files) if not (work.out / name).exists()]
+        if left and self.ranks.ends[-1]:
+            collected(self.workers.by_buckets(self._by_part(spilt, left), len(left), work, WRITTEN))
+        elif left:
+            work.finished(0, self._nothing(), np.zeros(0, dtype=np.int64))
 
     def _far(self, spilt: DataFrame, work: MakePart, stage: Remote) -> None:
         from pyspark.sql import functions as f
 
         if self.ranks.ends[-1]:
-            made = self.workers.by_buckets(self._by_part(spilt), self.ranks.many, work, MADE)
+            made = self.workers.by_buckets(self._by_part(spilt, range(self.ranks.many)), self.ranks.many, work, MADE)
         else:
             nothing = work.finished(0, self._nothing(), np.zeros(0, dtype=np.int64))
             made = self.workers.session.createDataFrame(nothing, MADE)
         lines = made.select("part", f.col("content").cast("string").alias("value"))
         lines.write.partitionBy("part").option("lineSep", END).text(str(stage))
 
-    def _by_part(self, spilt: DataFrame) -> DataFrame:
-        """Ranges with all files that have rows of them."""
+    def _by_part(self, spilt: DataFrame, wanted: Sequence[int]) -> DataFrame:
+        """Ranges with those of some files that have rows of them."""
         import pyarrow as pa
         from pyspark.sql import functions as f
 
-        places = np.array(self.ranks.parts(), dtype=np.int32)
+        places = np.array([p for p in self.ranks.parts() if p[1] in wanted], dtype=np.int32)
         table = pa.table({"bucket": places[:, 0], "part": places[:, 1]})
-        wanted = spilt.join(f.broadcast(self.workers.session.createDataFrame(table)), "bucket")
-        return wanted.select(f.col("part").alias("bucket"), f.col("part").alias("side"), "packed")
+        rows = spilt.join(f.broadcast(self.workers.session.createDataFrame(table)), "bucket")
+        return rows.select(f.col("part").alias("bucket"), f.col("part").alias("side"), "packed")
 
     def _nothing(self) -> pl.DataFrame:
-        return self.public.released(nothing_of(self.data, self.public))
+        return self.public.released(nothing_of(self.public))
 
 
 @dataclass(frozen=True, eq=False)
 class Near:
-    """In two folders; `found`: a row for each file, in order. What other attempts of tasks wrote stays behind."""
+    """In two folders on scratch."""
 
     out: Path
     links: Path
-    found: pl.DataFrame
-
-    @property
-    def rows(self) -> list[int]:
-        """Of each file."""
-        return self.found["rows"].to_list()
-
-    @property
-    def types(self) -> dict[str, pl.DataType]:
-        """See `Written`."""
-        return dict(pickle.loads(self.found["types"][0]))
+    ranks: Ranks
 
     def moved(self, out: Path, links: Path, draft: bool) -> None:
         """See `Written`."""
-        for k, name in enumerate(self.found["file"].to_list()):
-            public = out / f"{part_name(k)}.parquet"
-            shutil.move(self.out / f"{name}.parquet", public)
-            shutil.move(self.links / f"{name}.npy", links / f"{part_name(k)}.npy")
+        for name in map(part_name, range(self.ranks.many)):
+            public = out / f"{name}.parquet"
+            shutil.move(self.out / public.name, public)
+            shutil.move(self.links / f"{name}.npy", links / f"{name}.npy")
             if draft:
                 os.chmod(public, 0o600)
 
@@ -140,13 +138,6 @@ class Far:
     stage: Remote
     links: Path
     ranks: Ranks
-    types: dict[str, pl.DataType]
-
-    @property
-    def rows(self) -> list[int]:
-        """Of each file."""
-        cuts = [self.ranks.cut(k) for k in range(self.ranks.many)] if self.ranks.ends[-1] else [(0, 0)]
-        return [high - low for low, high in cuts]
 
     def moved(self, out: Any, links: Path, draft: bool) -> None:  # noqa: ARG002 - the folder itself is private
         """See `Written`."""
@@ -158,9 +149,9 @@ class Far:
             shutil.move(self.links / f"{part_name(k)}.npy", links / f"{part_name(k)}.npy")
 
 
-def nothing_of(data: Scan, public: Public) -> pl.DataFrame:
+def nothing_of(public: Public) -> pl.DataFrame:
     """No released rows, as they are put aside."""
     models = {v: np.zeros(0, dtype=float if v in public.back else np.int8) for v in public.models}
     return pl.DataFrame([
-        pl.Series(v, models[v]) if v in models else pl.Series(v, [], dtype=data.types[v]) for v in public.names
+        pl.Series(v, models[v]) if v in models else pl.Series(v, [], dtype=public.types[v]) for v in public.names
     ])  # fmt: skip
