@@ -162,10 +162,11 @@ def test_what_is_finished_is_used_whichever_stage_was_cut_short(
         (spark_make, "SpillBatch", DyingSpill) if stage == "rows" else (spark_written, "WritePart", DyingPart)
     )
     places = {"out": "out", "private": "private", "engine": cf.Spark(session, scratch="scratch")}
-    with monkeypatch.context() as cut, pytest.raises(cf.InputError, match="Spark could not finish the work"):
+    with monkeypatch.context() as cut:
         cut.setattr(where, name, dying.made)
         cut.setattr(kept, "_remove", lambda _: None)
-        asked.protect(**places, **given)  # type: ignore[call-overload]
+        with pytest.raises(cf.InputError, match="Spark could not finish the work"):
+            asked.protect(**places, **given)  # type: ignore[call-overload]
     assert not Path("out").exists()
     before = [p.name for p in finished_in(next(Path("scratch").glob("*/aside")))]
     assert before

@@ -101,8 +101,8 @@ def _locked(folder: Path) -> int | None:
 
 
 def _remove(mine: Path) -> None:
-    """Under another name, which workers that are still at it do not know: they cannot put anything into it. Folders with
-    such a name are removed by the next process, should this one be killed."""
+    """Under another name, which workers that are still at it do not know: they cannot put anything into it. The next
+    process removes folders with such a name, should this one be killed."""
     gone = mine.with_name(f".confide-{secrets.token_hex(8)}-unfinished")
     with contextlib.suppress(OSError):
         mine.rename(gone)
