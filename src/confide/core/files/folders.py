@@ -43,7 +43,7 @@ def temporary_folder(parent: Path) -> Iterator[Path]:
     try:
         yield path
     finally:
-        shutil.rmtree(path, ignore_errors=True)
+        _remove(path)
         if handle is not None:
             os.close(handle)
 
@@ -58,7 +58,7 @@ def remove_dead_folders(parent: Path) -> None:
                 handle = os.open(Path(entry.path) / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
                 try:
                     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    shutil.rmtree(entry.path, ignore_errors=True)
+                    _remove(Path(entry.path))
                 finally:
                     os.close(handle)
 
@@ -79,6 +79,17 @@ def settle_folder(made: Path, target: Path, overwrite: bool, private: bool) -> N
             os.rename(made, target)  # refused by the system if a folder with files is there by now
     except OSError as cause:
         raise InputError(f"{target} cannot be written: {system_reason(cause)}.") from cause
+
+
+def _remove(path: Path) -> None:
+    """Remove a folder, its lock last: killed before the end, it is still known as one that a dead process left."""
+    with contextlib.suppress(OSError), os.scandir(path) as entries:
+        for entry in [e for e in entries if e.name != _LOCK]:
+            if entry.is_dir(follow_symlinks=False):
+                shutil.rmtree(entry.path, ignore_errors=True)
+            else:
+                Path(entry.path).unlink(missing_ok=True)
+    shutil.rmtree(path, ignore_errors=True)
 
 
 def _locked(path: Path) -> int | None:
