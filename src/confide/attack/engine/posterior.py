@@ -13,6 +13,8 @@ for several of one block, plainly; the compiled kernels do the same for all targ
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy.special import logsumexp
 
@@ -21,7 +23,7 @@ from confide.attack.engine.record_side import log_unknown
 from confide.attack.engine.scene import Scene
 from confide.attack.engine.target_side import log_belief, log_limits, log_normaliser, log_numbers, no_class_fits
 from confide.frames.columns import F64, I64
-from confide.protect.seam.likelihood import take
+from confide.protect.seam.likelihood import Columns, Likelihood, take
 
 
 def log_weights(scene: Scene, i: int) -> tuple[I64, dict[str, F64]]:
@@ -40,11 +42,16 @@ def log_block(scene: Scene, t: I64, rows: I64, unknown: F64 | None) -> dict[str,
     `unknown`: `unknown_of` the rows.
     """
     shape = (len(t), len(rows))
-    who, which = np.repeat(np.arange(len(t)), len(rows)), np.tile(np.arange(len(rows)), len(t))
     parts: dict[str, F64] = {}
     if scene.knowledge.nearest:
         parts["nearest"] = log_nearest(scene, t, rows)
-    parts |= {name: part.reshape(shape) for name, part in log_pairs(scene, t, rows, who, which, unknown).items()}
+    if unknown is not None:
+        who, which = np.repeat(np.arange(len(t)), len(rows)), np.tile(np.arange(len(rows)), len(t))
+        parts["unavailable"] = log_mixture(scene, t, rows, who, which, unknown).reshape(shape)
+    for name, like, target, record, of in _known(scene):
+        parts[name] = like.log_every(take(target, t), take(record, rows if of is None else of[rows]))
+    if _others_matter(scene, rows):
+        parts["others"] = np.tile(-scene.log_m[rows], (len(t), 1))
     return parts
 
 
@@ -59,25 +66,35 @@ def log_pairs(scene: Scene, t: I64, rows: I64, who: I64, which: I64, unknown: F6
     if unknown is not None:
         parts["unavailable"] = log_mixture(scene, t, rows, who, which, unknown)
     parts |= log_known(scene, t[who], rows[which])
-    if any(u.like_a is not None or u.log_own is not None for u in scene.uncertain) or scene.log_m[rows].any():
+    if _others_matter(scene, rows):
         parts["others"] = -scene.log_m[rows][which]
     return parts
 
 
+def _others_matter(scene: Scene, rows: I64) -> bool:
+    """Whether part A can say something of these records."""
+    says = any(u.like_a is not None or u.log_own is not None for u in scene.uncertain)
+    return says or bool(scene.log_m[rows].any())
+
+
 def log_known(scene: Scene, who: I64, which: I64) -> dict[str, F64]:
     """log C by variable, of aligned targets and records, for what multiplies in by itself and not through classes."""
-    parts: dict[str, F64] = {}
+    return {
+        name: like.log(take(target, who), take(record, which if of is None else of[which]))
+        for name, like, target, record, of in _known(scene)
+    }
+
+
+def _known(scene: Scene) -> Iterator[tuple[str, Likelihood, Columns, Columns, I64 | None]]:
+    """What multiplies in by itself and not through classes: its name, its likelihood, the sides of all targets and of
+    records, and which of the latter each record of the scene is (None: the same)."""
     for at, (u, known, z) in enumerate(zip(scene.uncertain, scene.known_t, scene.records, strict=True)):
         part = scene.side.parts_known[at]
         if part is not None:
             like, target = part
-            own = take(like.record, scene.rows[which])
-            parts[" + ".join(u.variables_known)] = like.log(take(target, who), own)
-        elif u.silent:
-            continue
-        elif known is not None and (scene.fit.numeric[at] or u.direct or not scene.fit.mixture):
-            parts[" + ".join(u.variables)] = u.like.log(take(known, who), take(z, which))
-    return parts
+            yield " + ".join(u.variables_known), like, target, like.record, scene.rows
+        elif not u.silent and known is not None and (scene.fit.numeric[at] or u.direct or not scene.fit.mixture):
+            yield " + ".join(u.variables), u.like, known, z, None
 
 
 def log_mixture(scene: Scene, t: I64, rows: I64, who: I64, which: I64, unknown: F64) -> F64:

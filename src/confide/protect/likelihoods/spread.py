@@ -76,6 +76,14 @@ class Spread(Likelihood):
             found = np.log(rest) - 0.5 * q / top - 0.5 * LOG_2PI - t["log_absent"]
         return np.where(z["there"], found, self.gap)
 
+    def log_every(self, t: Columns, z: Columns) -> F64:
+        if self.uncertain:
+            return super().log_every(t, z)
+        v, p = self.variance[z["rule"], 0], self.p[z["rule"], 0]
+        with np.errstate(invalid="ignore", over="ignore"):
+            found = np.log(p / np.sqrt(v)) - 0.5 * (t["x"][:, None] - z["z"]) ** 2 / v - 0.5 * LOG_2PI
+            return np.where(z["there"], found - t["log_absent"][:, None], self.gap)
+
     def altered(self, t: Columns) -> Bools:
         return np.ones(len(t["x"]), dtype=bool)
 

@@ -114,7 +114,13 @@ class Near(Likelihood):
         return {"low": low, "high": high}
 
     def log(self, t: Columns, z: Columns) -> F64:
-        gap = np.maximum(z["low"] - t["high"], t["low"] - z["high"])
+        return self._within(np.maximum(z["low"] - t["high"], t["low"] - z["high"]), z)
+
+    def log_every(self, t: Columns, z: Columns) -> F64:
+        low, high = t["low"][:, None], t["high"][:, None]
+        return self._within(np.maximum(z["low"] - high, low - z["high"]), z)
+
+    def _within(self, gap: F64, z: Columns) -> F64:
         return np.where(z["there"], np.where(gap <= self.reach, np.log(self.chance), -np.inf), self.gap)
 
     def altered(self, t: Columns) -> Bools:

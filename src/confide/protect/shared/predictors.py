@@ -16,6 +16,9 @@ RARE = 1
 MOST = 250_000_000
 """Entries of the largest matrix of predictors."""
 
+TOGETHER = 32_000
+"""Entries of a product that are added up together: as many as stay near the processor."""
+
 
 @dataclass(frozen=True, eq=False)
 class _Number:
@@ -99,8 +102,11 @@ def times(x: F64, beta: F64) -> F64:
     """The product of a design and coefficients, added up column by column, so that the result for a record hangs on no
     other: products of matrices round by their shape. Shapes: (n, p), (p, q), gives (n, q)."""
     out = np.zeros((len(x), beta.shape[1]))
-    for j in range(beta.shape[0]):
-        out += x[:, j : j + 1] * beta[j]
+    step = max(TOGETHER // max(beta.shape[1], 1), 1)
+    for a in range(0, len(x), step):
+        some, into = x[a : a + step], out[a : a + step]
+        for j in range(beta.shape[0]):
+            into += some[:, j : j + 1] * beta[j]
     return out
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from confide.core.run.threads import one_blas_thread
-from confide.frames.columns import F64
+from confide.frames.columns import F64, I64
 from confide.protect.methods.synthesis.quantile.solver import fit_process
 from confide.protect.shared.predictors import times
 
@@ -53,11 +53,21 @@ class Process:
 
     def between(self, lines: F64, tau: F64) -> F64:
         """Each row's line at its own tau, by interpolation; the outermost lines beyond the grid."""
-        at = np.clip(np.searchsorted(self.taus, tau) - 1, 0, len(self.taus) - 2)
-        share = np.clip((tau - self.taus[at]) / (self.taus[at + 1] - self.taus[at]), 0.0, 1.0)
+        at, share = self._places(tau)
         rows = np.arange(len(tau))
         low, high = lines[rows, at], lines[rows, at + 1]
         return np.asarray(low + share * (high - low))
+
+    def crossed(self, lines: F64, tau: F64) -> F64:
+        """The same of every row at every tau, shape (rows, taus)."""
+        at, share = self._places(tau)
+        low, high = lines[:, at], lines[:, at + 1]
+        return np.asarray(low + share * (high - low))
+
+    def _places(self, tau: F64) -> tuple[I64, F64]:
+        """The line before each tau, and how far it is on the way to the next."""
+        at = np.clip(np.searchsorted(self.taus, tau) - 1, 0, len(self.taus) - 2)
+        return at, np.clip((tau - self.taus[at]) / (self.taus[at + 1] - self.taus[at]), 0.0, 1.0)
 
     def at(self, x: F64, tau: F64) -> F64:
         """Predictions at one tau a record."""

@@ -316,7 +316,13 @@ class _Lines(Likelihood):
 
     def log(self, t: Columns, z: Columns) -> F64:
         assert self.fitted.process is not None
-        middle = self.fitted.process.between(t["lines"], z["tau"])
+        return self._around(self.fitted.process.between(t["lines"], z["tau"]), z)
+
+    def log_every(self, t: Columns, z: Columns) -> F64:
+        assert self.fitted.process is not None
+        return self._around(self.fitted.process.crossed(t["lines"], z["tau"]), z)
+
+    def _around(self, middle: F64, z: Columns) -> F64:
         found = -0.5 * (z["z"] - middle) ** 2 / z["variance"] - 0.5 * np.log(2 * np.pi * z["variance"])
         return np.where(z["there"], found + np.log(z["weight"]), 0.0)
 
