@@ -16,12 +16,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import logsumexp
 
+from confide.attack.engine import kernels
 from confide.attack.engine.nearest import log_nearest
 from confide.attack.engine.record_side import log_unknown
 from confide.attack.engine.scene import Scene
 from confide.attack.engine.target_side import log_belief, log_limits, log_normaliser, log_numbers, no_class_fits
 from confide.frames.columns import F64, I64
-from confide.protect.seam.likelihood import take
 
 
 def log_weights(scene: Scene, i: int) -> tuple[I64, dict[str, F64]]:
@@ -71,23 +71,25 @@ def log_known(scene: Scene, who: I64, which: I64) -> dict[str, F64]:
         part = scene.side.parts_known[at]
         if part is not None:
             like, target = part
-            own = take(like.record, scene.rows[which])
-            parts[" + ".join(u.variables_known)] = like.log(take(target, who), own)
+            parts[" + ".join(u.variables_known)] = like.log_pairs(target, who, like.record, scene.rows[which])
         elif u.silent:
             continue
         elif known is not None and (scene.fit.numeric[at] or u.direct or not scene.fit.mixture):
-            parts[" + ".join(u.variables)] = u.like.log(take(known, who), take(z, which))
+            parts[" + ".join(u.variables)] = u.like.log_pairs(known, who, z, which)
     return parts
 
 
 def log_mixture(scene: Scene, t: I64, rows: I64, who: I64, which: I64, unknown: F64) -> F64:
     """log sum_k e_k(t) L_kj (times Pr(k, known numbers given record j's cell) with helpers), of aligned pairs."""
-    joint = log_belief(scene, t)[who] + unknown[which]
     if scene.fit.helped:
         cell = scene.cell_r[rows]
+        joint = log_belief(scene, t)[who] + unknown[which]
         joint = joint + (scene.fit.believed.log_pi_r[cell] + log_limits(scene, cell, scene.numbers))[which]
         joint = joint + log_numbers(scene, t[who], cell[which], scene.numbers, scene.fit.believed.correlation)
-    out = np.asarray(logsumexp(joint, axis=1) - log_normaliser(scene, t)[who])
+        out = np.asarray(logsumexp(joint, axis=1) - log_normaliser(scene, t)[who])
+    else:  # beliefs in classes add up to 1
+        out = np.empty(len(who))
+        kernels.log_mix_pairs(log_belief(scene, t), np.ascontiguousarray(unknown), who, which, out)
     for at in np.flatnonzero(no_class_fits(scene, t)):
         # Belief in the unknown ones alone, likelihoods at the target's own known values.
         mine = np.flatnonzero(who == at)

@@ -74,6 +74,10 @@ class Likelihood(ABC):
     def log(self, t: Columns, z: Columns) -> F64:
         """The log likelihood of aligned rows."""
 
+    def log_pairs(self, t: Columns, who: I64, z: Columns, which: I64) -> F64:
+        """The same of pairs: the target's side at `who` beside the record's at `which`."""
+        return self.log(take(t, who), take(z, which))
+
     def log_every(self, t: Columns, z: Columns) -> F64:
         """The same of every pair, shape (true values, records), several values at a time."""
         n, r = len(next(iter(t.values()))), len(next(iter(z.values())))
