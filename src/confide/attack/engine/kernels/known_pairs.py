@@ -19,7 +19,7 @@ WIDER, FINE = 8e-2, 1e-2
 """The same with one term more for the nearer ones of records some of which are further off, where cells are narrower
 than `FINE`: what is left out, u^8 / 37800 and terms like h^2 u^4, is below 1e-12."""
 
-FEW = 8
+FEW = 4
 """Classes up to which a plain sum takes less time than one in parts side by side."""
 
 
