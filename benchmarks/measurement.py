@@ -95,7 +95,7 @@ def grow(sizes: list[int]) -> None:
         began = time.process_time()
         cf.Intruder(knows=KEYS).attack(release, targets, truth=np.arange(n), threads=1, progress=False)
         took = time.process_time() - began
-        print(f"{n:>8,}  wide, one thread {took:>8.2f} s of the processor, {1e9 * took / n**2:.1f} ns a pair", flush=True)
+        print(f"{n:>8,}  wide {took:>8.2f} s of the processor, {1e9 * took / n**2:.1f} ns a pair", flush=True)
 
 
 if __name__ == "__main__":
