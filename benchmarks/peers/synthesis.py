@@ -3,6 +3,7 @@
     python benchmarks/peers/synthesis.py                       five seeds, with R where it is installed
     python benchmarks/peers/synthesis.py --files a.parquet b.parquet    files that synthpop made before, row by row
     python benchmarks/peers/synthesis.py --grow                how the cost of confide's trees grows with the rows
+    python benchmarks/peers/synthesis.py --polytomous          educ by polytomous regression, beside nnet in R
 
 The job: householders keep sex, race, marital and age; educ, property_value and hh_income are drawn in this order, each
 given all before. pMSE ratios are of a logistic model with all pairs and with main effects (lower is better), overlaps
@@ -115,10 +116,31 @@ def grow() -> None:
         print(f"{n:8,} rows {min(took):6.2f} s", flush=True)
 
 
+def polytomous() -> None:
+    """Seconds of one category of many, given sex, race, marital and age: in R, and here at four sizes."""
+    heads = cf.demo("heads").select(NAMES)
+    if shutil.which("Rscript") is not None:
+        with tempfile.TemporaryDirectory() as folder:
+            heads.with_columns(pl.col(pl.Enum).to_physical()).write_csv(Path(folder) / "in.csv")
+            command = ["Rscript", str(Path(__file__).with_name("polytomous.R")), str(Path(folder) / "in.csv")]
+            print("R: " + subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip())
+    plan = cf.Plan([cf.LogisticSynthesis("educ", given=NAMES[:4])])
+    plan.protect(heads.head(500), seed=1)  # imports
+    for n in (5_000, 20_000, 51_016, 204_064):
+        some = pl.concat([heads] * -(-n // heads.height)).head(n)
+        began = seconds()
+        plan.protect(some, seed=1)
+        print(f"{n:8,} rows {seconds() - began:6.2f} s", flush=True)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--files", nargs="*", default=[])
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--grow", action="store_true")
+    parser.add_argument("--polytomous", action="store_true")
     asked = parser.parse_args()
-    grow() if asked.grow else compare(asked.files, asked.seeds)
+    if asked.grow or asked.polytomous:
+        grow() if asked.grow else polytomous()
+    else:
+        compare(asked.files, asked.seeds)
