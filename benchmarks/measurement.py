@@ -2,6 +2,7 @@
 
     python benchmarks/measurement.py            all rows of the table in docs/reference/performance.md
     python benchmarks/measurement.py --quick    only the file of 662 records
+    python benchmarks/measurement.py --grow [ROWS ...]    wide errors on one thread: how the cost grows
 
 Timings are ratios in one run. Larger files are drawn from the 662 records with a little jitter, so that no two records
 are alike. "wide" has the beliefs of Fienberg, Makov and Sanil's Table 4.2, under which every record can be anybody's;
@@ -83,10 +84,28 @@ def row(n: int, wide: bool, compare: bool) -> None:
     print(f"{line}  peak {peak:,.0f} MB", flush=True)
 
 
+def grow(sizes: list[int]) -> None:
+    """Processor seconds of whole attacks on wide errors, one thread, and what each is per pair."""
+    row(662, True, compare=False)  # compile
+    for n in sizes:
+        frame = file_of(n)
+        plan = plan_of(frame, True)
+        release = plan.protect(frame, seed=1)
+        targets = cf.simulate_targets(frame, plan, seed=2)
+        began = time.process_time()
+        cf.Intruder(knows=KEYS).attack(release, targets, truth=np.arange(n), threads=1, progress=False)
+        took = time.process_time() - began
+        print(f"{n:>8,}  wide {took:>8.2f} s of the processor, {1e9 * took / n**2:.1f} ns a pair", flush=True)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="only the file of 662 records")
-    quick = parser.parse_args().quick
-    for n in [662] if quick else [662, 5_000, 50_000]:
+    parser.add_argument("--grow", nargs="*", type=int, help="whole attacks on files of so many records")
+    asked = parser.parse_args()
+    if asked.grow is not None:
+        grow(asked.grow or [3_125, 6_250, 12_500, 25_000, 50_000])
+        raise SystemExit
+    for n in [662] if asked.quick else [662, 5_000, 50_000]:
         for wide in (True, False):
             row(n, wide, compare=n == 662)

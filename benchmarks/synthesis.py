@@ -2,6 +2,7 @@
 
     python benchmarks/synthesis.py             5,000, 51,016 and 204,064 rows
     python benchmarks/synthesis.py --quick     5,000 rows
+    python benchmarks/synthesis.py --swaps [ROWS ...]    attacks on rank-swapped numbers, in seconds of the processor
 
 Larger files are the shipped one several times over, with a little noise in the numbers, so that they do not tie. The
 solver of quantile regressions has a benchmark of its own: benchmarks/quantiles.py.
@@ -40,10 +41,40 @@ def timed(do: Callable[[], Any]) -> tuple[float, Any]:
     return time.perf_counter() - began, made
 
 
+SWAPPED = {
+    "rank swap, one number": [*KEYS, "hh_income"],
+    "rank swap, two numbers": [*KEYS, *MONEY[:2]],
+    "rank swap, one number, one block": ["hh_income"],
+}
+"""What intruders know of files in which two numbers were rank-swapped."""
+
+
+def swapped(frame: pl.DataFrame) -> cf.Release:
+    step = cf.RankSwap(MONEY[:2], window=frame.height // 100)
+    return cf.Plan([AGE, step], identifiers=["id"]).protect(frame, seed=1)
+
+
+def swaps(sizes: list[int]) -> None:
+    """Processor seconds of these attacks, all threads together."""
+    for who in SWAPPED.values():
+        cf.Intruder(knows=who).attack(swapped(file_of(2_000)), progress=False)  # compiled
+    for n in sizes:
+        release = swapped(file_of(n))
+        for name, who in SWAPPED.items():
+            began = time.process_time()
+            cf.Intruder(knows=who).attack(release, progress=False)
+            print(f"{n:9,} rows, {name:34}{time.process_time() - began:8.2f}", flush=True)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
-    sizes = (5_000,) if parser.parse_args().quick else (5_000, 51_016, 204_064)
+    parser.add_argument("--swaps", nargs="*", type=int, help="rank-swapped numbers, of so many rows")
+    asked = parser.parse_args()
+    if asked.swaps is not None:
+        swaps(asked.swaps or [25_508, 51_016, 102_032, 204_064])
+        return
+    sizes = (5_000,) if asked.quick else (5_000, 51_016, 204_064)
     drawn = [cf.QuantileRegression("property_value", given=KEYS), cf.QuantileRegression("hh_income", given=KEYS)]
     deck = cf.HotDeck("wage_income", match=["property_value", "hh_income"], within="sex", window=50)
     plans = {
@@ -63,17 +94,11 @@ def main() -> None:
         row = [timed(lambda n=n, s=steps: cf.Plan(s).protect(files[n], seed=1))[0] for n in sizes]
         print(f"protect: {name:35}" + "".join(f"{s:12.2f}" for s in row), flush=True)
     made = {n: cf.Plan([AGE, *drawn, deck], identifiers=["id"]).protect(files[n], seed=1) for n in sizes}
-    moved = {}
-    for n in sizes:
-        step = cf.RankSwap(MONEY[:2], window=n // 100)
-        moved[n] = cf.Plan([AGE, step], identifiers=["id"]).protect(files[n], seed=1)
+    moved = {n: swapped(files[n]) for n in sizes}
     attacks = {
         "sdl, knows z1, z2, z3": (cf.Intruder.at("sdl", knows=[*KEYS, *MONEY[:3]]), made),
         "exact, tenure kept": (cf.Intruder.at("exact", knows=[*KEYS, *MONEY[:3]]), made),
-        "rank swap, one number": (cf.Intruder(knows=[*KEYS, "hh_income"]), moved),
-        "rank swap, two numbers": (cf.Intruder(knows=[*KEYS, *MONEY[:2]]), moved),
-        "rank swap, one number, one block": (cf.Intruder(knows=["hh_income"]), moved),
-    }
+    } | {name: (cf.Intruder(knows=who), moved) for name, who in SWAPPED.items()}
     for name, (who, releases) in attacks.items():
         row = [timed(lambda n=n, w=who, r=releases: w.attack(r[n], progress=False))[0] for n in sizes]
         print(f"attack:  {name:35}" + "".join(f"{s:12.2f}" for s in row), flush=True)

@@ -87,6 +87,12 @@ def test_a_plan_needs_polars_alone() -> None:
     assert loaded("import confide; confide.Plan") == {"numpy", "polars"}
 
 
+def test_a_first_attack_needs_no_scikit_learn() -> None:
+    swap = "plan = cf.Plan([cf.Recode('age', width=5), cf.Swap('race', rate=0.3)], identifiers=['id'])"
+    attack = "cf.Intruder(knows=['race', 'age']).attack(plan.protect(cf.demo('heads').head(300), seed=1)).summary()"
+    assert not loaded(f"import confide as cf\n{swap}\n{attack}") & {"altair", "pandas", "pyarrow", "sklearn"}
+
+
 def test_data_come_first_and_the_old_order_still_works() -> None:
     heads = cf.demo("heads").head(200)
     plan = cf.Plan([cf.Swap("race", rate=0.3)], identifiers=["id"])

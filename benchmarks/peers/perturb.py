@@ -5,8 +5,9 @@
 
 confide's seconds are those of `plan.protect`: the file is digested, so that draws belong to it, values are drawn, all
 14 released columns are shuffled, and categories that nobody has are left out. The other tool changes one column in
-place. The last lines say what of confide's time is the digest, the random order and the bare shuffle of 14 columns by
-NumPy, which no tool that shuffles can be below. R and the package sdcMicro are used where they are installed.
+place; "with a shuffle" adds to it a random order and 14 columns taken in that order by R. The last lines say what of
+confide's time is the digest, the random order and the bare shuffle of 14 columns by NumPy, which no tool that shuffles
+can be below. R is used where it is installed: noise, topcode and recode need R alone, the others sdcMicro.
 """
 
 from __future__ import annotations
@@ -54,30 +55,41 @@ def least(do: Callable[[], Any], times: int = 5) -> float:
 
 
 def by_r(file: pl.DataFrame) -> dict[str, str]:
-    """Seconds by job, and the version; none where R is not installed."""
+    """Seconds by job, and versions; none where R is not installed."""
     if shutil.which("Rscript") is None:
-        print("R is not installed here: sdcMicro is not run; seconds in brackets were measured before.")
+        print("R is not installed here; seconds in brackets were measured before, with sdcMicro.")
         return {}
     with tempfile.TemporaryDirectory() as folder:
         file.select("race", "age", "hh_income", "property_value").write_csv(Path(folder) / "in.csv")
         command = ["Rscript", str(Path(__file__).with_suffix(".R")), str(Path(folder) / "in.csv")]
         told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return dict(line.split() for line in told.splitlines() if line)
+    found = dict(line.split() for line in told.splitlines() if line)
+    if "sdcMicro" not in found:
+        print("sdcMicro is not installed here: the jobs that R does alone are run.")
+    return found
+
+
+def beside(theirs: dict[str, str], name: str) -> str:
+    """What R took for a job, alone and with a shuffle."""
+    if name not in theirs:
+        return f"({RECORDED[name]})" if name in RECORDED else ""
+    shuffled = sum(float(theirs[part]) for part in (name, "random_order", "shuffle"))
+    return f"{theirs[name]}   with a shuffle {shuffled:.3f}"
 
 
 def main(rows: int) -> None:
     heads = cf.demo("heads")
     file = pl.concat([heads] * -(-rows // heads.height)).head(rows)
     theirs = by_r(file)
-    print(f"{rows:,} rows, 14 released columns; sdcMicro {theirs.get('version', '')}")
+    versions = ", ".join(f"{tool} {theirs[tool]}" for tool in ("R", "sdcMicro") if tool in theirs)
+    print(f"{rows:,} rows, 14 released columns; {versions}")
     small = file.head(10_000)
     steps = {**STEPS, "rank_swap": cf.RankSwap("hh_income", window=rows // 20)}
     jobs = {name: (cf.Plan([step], identifiers=["id"]), file) for name, step in steps.items()}
     jobs["mdav_10000"] = cf.Plan([MDAV], identifiers=["id"]), small
     for name, (plan, data) in jobs.items():
-        peer = theirs.get(name) or (f"({RECORDED[name]})" if name in RECORDED else "")
         took = least(lambda plan=plan, data=data: plan.protect(data, seed=1).data)
-        print(f"{name:12} confide {took:7.3f}   sdcMicro {peer}", flush=True)
+        print(f"{name:12} confide {took:7.3f}   R {beside(theirs, name)}", flush=True)
     draws, row = Counter(bytes(16)), np.arange(rows)
     order = draws.order(row)
     columns = [s.to_physical().to_numpy() for s in file.drop("id")]

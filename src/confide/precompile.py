@@ -31,7 +31,7 @@ def attacks() -> Iterator[tuple[cf.Plan, cf.Intruder]]:
         ([cf.Recode("age", width=5), cf.Swap("race", rate=0.3)], ["sex", "race", "age"]),
         ([cf.Noise("hh_income", sd=5_000)], money),
         ([pair], both),
-        ([cf.RankSwap("hh_income", window=20)], money),
+        ([cf.RankSwap(["hh_income", "wage_income"], window=20)], money),
         ([cf.NormalSynthesis("hh_income", given=["sex", "age"])], money),
         ([cf.MeasurementError("hh_income", noise_sd=900)], money),
         ([cf.Microaggregate("hh_income", k=3)], money),

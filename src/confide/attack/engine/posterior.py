@@ -18,6 +18,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import logsumexp
 
+from confide.attack.engine import kernels
 from confide.attack.engine.nearest import log_nearest
 from confide.attack.engine.record_side import log_unknown
 from confide.attack.engine.scene import Scene
@@ -80,7 +81,7 @@ def _others_matter(scene: Scene, rows: I64) -> bool:
 def log_known(scene: Scene, who: I64, which: I64) -> dict[str, F64]:
     """log C by variable, of aligned targets and records, for what multiplies in by itself and not through classes."""
     return {
-        name: like.log(take(target, who), take(record, which if of is None else of[which]))
+        name: like.log_pairs(target, who, record, which if of is None else of[which])
         for name, like, target, record, of in _known(scene)
     }
 
@@ -99,12 +100,15 @@ def _known(scene: Scene) -> Iterator[tuple[str, Likelihood, Columns, Columns, I6
 
 def log_mixture(scene: Scene, t: I64, rows: I64, who: I64, which: I64, unknown: F64) -> F64:
     """log sum_k e_k(t) L_kj (times Pr(k, known numbers given record j's cell) with helpers), of aligned pairs."""
-    joint = log_belief(scene, t)[who] + unknown[which]
     if scene.fit.helped:
         cell = scene.cell_r[rows]
+        joint = log_belief(scene, t)[who] + unknown[which]
         joint = joint + (scene.fit.believed.log_pi_r[cell] + log_limits(scene, cell, scene.numbers))[which]
         joint = joint + log_numbers(scene, t[who], cell[which], scene.numbers, scene.fit.believed.correlation)
-    out = np.asarray(logsumexp(joint, axis=1) - log_normaliser(scene, t)[who])
+        out = np.asarray(logsumexp(joint, axis=1) - log_normaliser(scene, t)[who])
+    else:  # beliefs in classes add up to 1
+        out = np.empty(len(who))
+        kernels.log_mix_pairs(log_belief(scene, t), np.ascontiguousarray(unknown), who, which, out)
     for at in np.flatnonzero(no_class_fits(scene, t)):
         # Belief in the unknown ones alone, likelihoods at the target's own known values.
         mine = np.flatnonzero(who == at)

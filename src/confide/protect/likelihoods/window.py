@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -13,6 +13,16 @@ from confide.protect.seam.likelihood import Columns, Likelihood, Scale
 
 Shares = Callable[[I64, I64, I64, I64], F64]
 """Chance that a record whose value holds ranks q_lo..q_hi releases one that holds p_lo..p_hi."""
+Ranks = tuple[I64, I64, Bools]
+"""The ranks lo..hi of each value, and whether it is one that may have been moved."""
+
+
+@runtime_checkable
+class PairShares(Protocol):
+    """Such chances that also come for pairs, in a loop of their own."""
+
+    def log_pairs(self, t: Ranks, who: I64, z: Ranks, which: I64) -> F64:
+        """log of the chance that t at `who` releases z at `which`: 0 where neither was moved, -inf where one was."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +62,12 @@ class Window(Likelihood):
             out[inside] = np.log(self.share(t["low"][inside], t["high"][inside], z["low"][inside], z["high"][inside]))
         return np.where(z["tells"], out, 0.0) if "tells" in z else out
 
+    def log_pairs(self, t: Columns, who: I64, z: Columns, which: I64) -> F64:
+        if not isinstance(self.share, PairShares):
+            return super().log_pairs(t, who, z, which)
+        out = self.share.log_pairs(_ranks(t), who, _ranks(z), which)
+        return np.where(z["tells"][which], out, 0.0) if "tells" in z else out
+
     def altered(self, t: Columns) -> Bools:
         return np.asarray(t["inside"])
 
@@ -85,6 +101,10 @@ class Window(Likelihood):
         first = np.searchsorted(t["high"], z["low"] - self.reach - more, side="left")
         last = np.searchsorted(t["low"], z["high"] + self.reach + more, side="right")
         return first, np.maximum(last, first)
+
+
+def _ranks(x: Columns) -> Ranks:
+    return x["low"], x["high"], x["inside"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -20,7 +19,7 @@ from confide.protect.seam.fitted import Applied, Fitted, View
 from confide.protect.seam.mechanism import Check, Mechanism, Names, registered
 from confide.protect.seam.words import exactly, listed, percent
 from confide.protect.shared.moved_ranks import guessed_window, ranks_released, swapped_ranks, wrong_window
-from confide.protect.shared.rank_shares import RankScale, copy_share, exchange_share
+from confide.protect.shared.rank_shares import RankMoves, RankScale
 from confide.protect.shared.ranks_in_parts import RankGathering
 from confide.protect.shared.standing_apart import Apart
 
@@ -164,8 +163,8 @@ class _FittedRankSwap(Fitted):
         window = int(view.guess("window", v, self.step.window))
         label = self.apart.of_released(z, after, self.model)
         low, high = ranks_released(self.scale, z, after, label == 0)
-        share = partial(exchange_share if self.step.exchange else copy_share, n=self.scale.n, d=window)
-        like = Window(low, high, label == 0, share, v, self._ranks, self.scale.n, window)
+        moves = RankMoves(self.step.exchange, self.scale.n, window)
+        like = Window(low, high, label == 0, moves, v, self._ranks, self.scale.n, window)
         labels = Labels(lambda records: self.apart.of_values(records[v].values), label, len(self.apart.values) + 1)
         return Evidence(about, {v: labels}, like)
 

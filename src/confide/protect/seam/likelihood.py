@@ -74,13 +74,17 @@ class Likelihood(ABC):
     def log(self, t: Columns, z: Columns) -> F64:
         """The log likelihood of aligned rows."""
 
+    def log_pairs(self, t: Columns, who: I64, z: Columns, which: I64) -> F64:
+        """The same of pairs: the target's side at `who` beside the record's at `which`."""
+        return self.log(take(t, who), take(z, which))
+
     def log_every(self, t: Columns, z: Columns) -> F64:
         """The same of every pair, shape (true values, records), several values at a time."""
         n, r = len(next(iter(t.values()))), len(next(iter(z.values())))
         out, step = np.empty((n, r)), max(PAIRS // max(r, 1), 1)
         for a in range(0, n, step):
             mine = np.arange(a, min(a + step, n))
-            found = self.log(take(t, np.repeat(mine, r)), take(z, np.tile(np.arange(r), len(mine))))
+            found = self.log_pairs(t, np.repeat(mine, r), z, np.tile(np.arange(r), len(mine)))
             out[a : a + step] = found.reshape(len(mine), r)
         return out
 

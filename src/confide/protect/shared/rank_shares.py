@@ -17,8 +17,11 @@ from functools import lru_cache
 import numpy as np
 
 from confide.core.random.draws import Draws
-from confide.frames.columns import F64, I64
-from confide.protect.shared.rank_sums import SMALL, shares
+from confide.frames.columns import F64, I64, Bools
+from confide.protect.shared.rank_sums import SMALL, log_shares, shares
+
+Ranks = tuple[I64, I64, Bools]
+"""The ranks lo..hi of each value, and whether it is one that may have been moved."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +141,34 @@ def exchange_share(q_lo: I64, q_hi: I64, p_lo: I64, p_hi: I64, n: int, d: int) -
     """
     d = min(d, n - 1)
     return _over_pairs(True, q_lo, q_hi, p_lo, p_hi, n, d)
+
+
+@dataclass(frozen=True)
+class RankMoves:
+    """One of these chances, of `n` ranks and moves of `d` at most: of aligned ranges, or of pairs.
+
+    >>> moves, one = RankMoves(False, n=10, d=1), np.array([0])
+    >>> moves(one, one, one, one).tolist() == copy_share(one, one, one, one, n=10, d=1).tolist()
+    True
+    """
+
+    exchange: bool
+    n: int
+    d: int
+
+    def __call__(self, q_lo: I64, q_hi: I64, p_lo: I64, p_hi: I64) -> F64:
+        return (exchange_share if self.exchange else copy_share)(q_lo, q_hi, p_lo, p_hi, self.n, self.d)
+
+    def log_pairs(self, t: Ranks, who: I64, z: Ranks, which: I64) -> F64:
+        """log of the chance that t at `who` releases z at `which`: 0 where neither was moved, -inf where one was."""
+        out = np.empty(len(who))
+        log_shares(self.exchange, _ready(t), who, _ready(z), which, self.n, min(self.d, self.n - 1), _small(), out)
+        return out
+
+
+def _ready(ranks: Ranks) -> Ranks:
+    low, high, moved = ranks
+    return np.ascontiguousarray(low), np.ascontiguousarray(high), np.ascontiguousarray(moved)
 
 
 def _over_pairs(exchanged: bool, q_lo: I64, q_hi: I64, p_lo: I64, p_hi: I64, n: int, d: int) -> F64:

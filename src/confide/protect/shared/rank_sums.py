@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from confide.core.run.compile import compiled
 
 SMALL = 64
@@ -149,14 +151,39 @@ def exchange_sum(q_lo, q_hi, p_lo, p_hi, n, d, small):  # type: ignore[no-untype
     return out / w
 
 
+@compiled(inner=True)
+def chance(exchanged, q_lo, q_hi, p_lo, p_hi, n, d, small):  # type: ignore[no-untyped-def]
+    """The mean over q of these sums, 0 for a pair out of each other's reach or with an empty range."""
+    if q_lo > q_hi or p_lo > p_hi or p_lo - d > q_hi or q_lo > p_hi + d:
+        return 0.0
+    if exchanged:
+        return exchange_sum(q_lo, q_hi, p_lo, p_hi, n, d, small) / (q_hi - q_lo + 1)
+    return copy_sum(q_lo, q_hi, p_lo, p_hi, n, d, small) / (q_hi - q_lo + 1)
+
+
 @compiled
 def shares(exchanged, q_lo, q_hi, p_lo, p_hi, n, d, small, out):  # type: ignore[no-untyped-def]
-    """Means over q of these sums, 0 for pairs out of each other's reach or with an empty range."""
+    """Chances of aligned ranges."""
     for i in range(len(out)):
-        out[i] = 0.0
-        a, b, e, f = q_lo[i], q_hi[i], p_lo[i], p_hi[i]
-        if a <= b and e <= f and e - d <= b and a <= f + d:
-            if exchanged:
-                out[i] = exchange_sum(a, b, e, f, n, d, small) / (b - a + 1)
-            else:
-                out[i] = copy_sum(a, b, e, f, n, d, small) / (b - a + 1)
+        out[i] = chance(exchanged, q_lo[i], q_hi[i], p_lo[i], p_hi[i], n, d, small)
+
+
+@compiled
+def log_shares(exchanged, t, who, z, which, n, d, small, out):  # type: ignore[no-untyped-def]
+    """log of the chances of the ranges t at `who` beside z at `which`, each (lo, hi, moved): 0 where neither was moved,
+    -inf where one of them was."""
+    q_lo, q_hi, moved_t = t
+    p_lo, p_hi, moved_z = z
+    end = n if exchanged else min(d, n - 1 - d)
+    each = 1.0 / min(2 * d + 1, n)
+    for i in range(len(out)):
+        a, b = who[i], which[i]
+        if not (moved_t[a] and moved_z[b]):
+            out[i] = -np.inf if moved_t[a] or moved_z[b] else 0.0
+            continue
+        first, last, low, high = q_lo[a], q_hi[a], p_lo[b], p_hi[b]
+        if end <= first <= last < n - end and last - d <= low <= high <= first + d:
+            x = (high - low + 1) * each  # whole windows, of which each holds all of z
+        else:
+            x = chance(exchanged, first, last, low, high, n, d, small)
+        out[i] = math.log(x) if x > 0.0 else -np.inf
