@@ -34,15 +34,21 @@ class Feature:
     size: int
 
     @classmethod
-    def of(cls, column: Column, most: int) -> Feature:
-        """As the reference file has it."""
+    def of(cls, column: Column, most: Sequence[int]) -> list[Feature]:
+        """As the reference file has it; a number once in at most so many bins each, as long as it has more values."""
         if column.kind == "categorical":
-            return cls(column.codebook(), None, len(column.levels) + 1)
-        values = np.unique(column.values[~column.missing])
-        if len(values) > most:
-            inner = np.quantile(column.values[~column.missing], np.arange(1, most) / most)
-            return cls(column.codebook(), np.unique(inner), len(np.unique(inner)) + 2)
-        return cls(column.codebook(), None, len(values) + 1)
+            return [cls(column.codebook(), None, len(column.levels) + 1)]
+        there = column.values[~column.missing]
+        found = Distinct.rows([there], len(there))
+        values, upto = there[found.first], np.cumsum(found.count)
+        out = []
+        for bins in most:
+            if len(values) <= bins:
+                out += [cls(column.with_values(values), None, len(values) + 1)]
+                break
+            cuts = np.unique(_quantiles(values, upto, np.arange(1, bins) / bins))
+            out += [cls(column.with_values(values), cuts, len(cuts) + 2)]
+        return out
 
     def codes(self, column: Column) -> I64:
         """Codes of values, the last one for missing, -1 for what the reference has not."""
@@ -74,6 +80,16 @@ class Level:
         `own`: the bin that is left out, -1 for none."""
         start, at = self.counts.indptr.astype(np.int64), self.counts.indices.astype(np.int64)
         _shrink(out, cell, own, start, at, self.counts.data, self.total, self.a)
+
+
+def _quantiles(values: F64, upto: F64, shares: F64) -> F64:
+    """Those of a number with these values, in rising order, of which `upto` people have none that is larger: between
+    two people on the line through their values, as `np.quantile` has them."""
+    at = shares * (upto[-1] - 1)
+    low = np.floor(at)
+    a, b = (values[np.searchsorted(upto, x, side="right")] for x in (low, np.minimum(low + 1, upto[-1] - 1)))
+    t = at - low
+    return np.where(t < 0.5, a + (b - a) * t, b - (b - a) * (1 - t))
 
 
 def _cell_codes(codes: Sequence[I64], sizes: Sequence[int], n: int) -> I64:

@@ -39,12 +39,12 @@ class Relations:
         """`known`: what is known of people, of the reference; `y`: their bins, the last for missing."""
         margin = np.bincount(y, minlength=bins + 1).astype(float)
         plain = smoothing is not None
-        features = [Feature.of(c, len(y) if plain else FINE) for c in known.values()]
         columns = list(known.values())
-        if not plain:
-            wide = [(i, f) for i, f in enumerate(features) if f.cuts is not None]
-            features += [Feature.of(columns[i], COARSE) for i, _ in wide]
-            columns += [columns[i] for i, _ in wide]
+        found = [Feature.of(c, [len(y)] if plain else [FINE, COARSE]) for c in columns]
+        features = [f[0] for f in found]
+        wide = [i for i, f in enumerate(found) if len(f) > 1]
+        features += [found[i][1] for i in wide]
+        columns += [columns[i] for i in wide]
         empty = cls(tuple(features), (), margin, None, 0.0, plain)
         if not features or margin.sum() < 2:
             return empty
@@ -123,14 +123,15 @@ class Relations:
     def rows(self, known: Records, own: I64) -> F64:
         """e(y | t) over bins, missing last, shape (n, bins + 1); `own`: the person's own bin, -1 where the reference
         does not have the person."""
-        out, n = self.margins(own), len(own)
+        used, n = np.flatnonzero(np.bincount(own + 1)), len(own)
+        place = np.zeros(len(self.margin) + 1, dtype=np.int64)
+        place[used] = np.arange(len(used))
+        out = self.margins(used - 1)[place[own + 1]]
         if self.flat is not None or not self.features:
             return out
         codes = self._codes(known)
         if self.scores is not None and self.mixed:
-            bins = out.shape[1] - 1
-            found = self.scores.rows(codes, np.where(own < bins, own, -1))
-            out[:, :bins] = self.mixed * found * (1 - out[:, bins:]) + (1 - self.mixed) * out[:, :bins]
+            self.scores.mix(out, codes, np.where(own < out.shape[1] - 1, own, -1), self.mixed)
         for level in self.levels:
             if np.isfinite(level.a):
                 level.shrink(out, level.place(codes, [f.size for f in self.features], n), own)
