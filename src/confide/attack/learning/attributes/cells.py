@@ -89,7 +89,7 @@ def _quantiles(values: F64, upto: F64, shares: F64) -> F64:
     low = np.floor(at)
     a, b = (values[np.searchsorted(upto, x, side="right")] for x in (low, np.minimum(low + 1, upto[-1] - 1)))
     t = at - low
-    return np.where(t < 0.5, a + (b - a) * t, b - (b - a) * (1 - t))
+    return np.asarray(np.where(t < 0.5, a + (b - a) * t, b - (b - a) * (1 - t)))
 
 
 def _cell_codes(codes: Sequence[I64], sizes: Sequence[int], n: int) -> I64:

@@ -49,7 +49,7 @@ class ScoreFit:
         x = _design(features, sizes, len(y))
         products, sums = np.eye(1 + sum(sizes)) * RIDGE, np.zeros(1 + sum(sizes))
         _add_products(x, many, score[y], products, sums)
-        inverse = np.linalg.inv(products)
+        inverse: F64 = np.asarray(np.linalg.inv(products), dtype=np.float64)
         beta = inverse @ sums
         mu, h = _predicted(x, beta, inverse)
         off = (score[y] - mu) / np.maximum(1 - h, 1e-6)
@@ -58,8 +58,8 @@ class ScoreFit:
         return cls(edges, score, inverse, beta, tuple(sizes), max(tau, 1e-3))
 
     def mix(self, out: F64, features: Sequence[I64], own: I64, share: float) -> None:
-        """Beliefs in bins, missing last, (n, B + 1), become those of this fit with a share, missing as it is; `own`: the
-        bin to be left out, -1 for none."""
+        """Beliefs in bins, missing last, (n, B + 1), become those of this fit with a share, missing as it is; `own`:
+        the bin to be left out, -1 for none."""
         _mix(out, self._left_out(features, own), self.edges, self.tau, share)
 
     def own(self, features: Sequence[I64], own: I64) -> F64:
