@@ -59,7 +59,7 @@ def read(asked: Asked, smoothing: float | None) -> tuple[Reading, Prepared | Non
     own = ready.files.released.place(asked.own)
     people = People.gathered(
         support, relations, target, np.maximum(own, -1), asked.y, asked.told, saw, asked.known_as_seen(),
-        _own_weights(asked),
+        _own_weights(asked), asked.rows,
     )  # fmt: skip
     apart = said.apart(support.values) if said.speaks and not said.atoms else None
     exact = said.like is not None and said.like.scale is None
@@ -99,7 +99,7 @@ def compute(asked: Asked, loss: Loss, smoothing: float | None) -> Learnt:
 
 def _compute(asked: Asked, loss: Loss, smoothing: float | None) -> Learnt:
     reading, ready = read(asked, smoothing)
-    reading = replace(reading, people=reading.people.with_beliefs(), everybody=True)
+    reading = replace(reading, people=reading.people.with_beliefs(reading.nodes), everybody=True)
     n = len(reading.people)
     out = {name: np.full(n, np.nan) for name in COLUMNS}
     out["met"][:] = 0.0

@@ -50,7 +50,7 @@ class Relations:
             return empty
         rows = Reference.of([f.codes(c) for f, c in zip(features, columns, strict=True)], features, y, bins)
         if plain:
-            level, _ = rows.level(range(len(features)), float(smoothing or 0.0))
+            level = rows.level(range(len(features)), float(smoothing or 0.0))
             return cls(tuple(features), (level,), margin, None, 0.0, True)
         base, scores, mixed = empty._own_margin(rows.y), None, 0.0
         there = rows.y < bins
@@ -150,10 +150,11 @@ def _chain(names: Sequence[str], rows: Reference, base: F64) -> list[Level]:
     fine: list[int] = []
     for i in sorted(range(n), key=lambda i: (-alone[i], names[i])):
         for step in ([*fine, coarse[i]], [*fine, i]) if i in coarse else ([*fine, i],):
-            level, base, _ = rows.likeliest(step, base)
-            levels.append(level)
+            a, base, _ = rows.likeliest(step, base)
+            if np.isfinite(a):
+                levels.append(rows.level(step, a))
         fine.append(i)
-    return [level for level in levels if np.isfinite(level.a)]
+    return levels
 
 
 def _best_share(p: F64, base: F64, count: F64) -> float:
