@@ -189,6 +189,14 @@ class Scene:
         order, offsets = self._by_block
         return order[offsets[block] : offsets[block + 1]]
 
+    def members_of(self, blocks: I64) -> I64:
+        """The same of several blocks, whose numbers rise."""
+        order, offsets = self._by_block
+        edge = np.flatnonzero(np.diff(blocks, prepend=-2) != 1)  # those that follow one another lie together
+        first, last = blocks[edge], blocks[np.append(edge[1:], len(blocks)) - 1] if len(blocks) else blocks
+        found = [order[offsets[a] : offsets[b + 1]] for a, b in zip(first.tolist(), last.tolist(), strict=True)]
+        return np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *found]))
+
 
 def _numbers(steps: tuple[Uncertain, ...], fitted: tuple[NumberFit, ...], targets: Records) -> tuple[Number, ...]:
     out = []

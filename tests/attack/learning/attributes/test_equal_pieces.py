@@ -51,9 +51,10 @@ def test_shrinking_is_the_formula() -> None:
     n, bins = 60, 4
     code, y = rng.integers(0, 5, n), rng.integers(0, bins + 1, n)
     column = cf.demo("heads").head(n)["marital"]
-    feature = Feature.of(encode_column(column, "categorical"), 24)
+    (feature,) = Feature.of(encode_column(column, "categorical"), [24])
     rows = Reference.of([np.minimum(code, feature.size - 1)], [feature], y, bins)
-    level, cell = rows.level([0], 2.5)
+    level = rows.level([0], 2.5)
+    cell = level.place(rows.codes, [feature.size], len(rows.y))
     own = np.where(rng.random(len(cell)) < 0.7, rows.y, -1)
     before = rng.dirichlet(np.ones(bins + 1), len(cell))
     counts = level.counts.toarray()[cell]

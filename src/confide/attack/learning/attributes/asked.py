@@ -27,7 +27,8 @@ class Asked:
     """An intruder, a release and its targets as the attack has them (`given`), and the variable to be guessed.
 
     `y`: the true values, by person; `told`: of whom there is one; `known`: what is known, by person; `truth`: original
-    rows (-1: not there, -2: unknown); `own`: released rows, the same.
+    rows (-1: not there, -2: unknown); `own`: released rows, the same. `rows`: the rows that the values were taken from,
+    where they were.
     """
 
     intruder: Intruder
@@ -40,6 +41,7 @@ class Asked:
     known: Records
     truth: I64
     own: I64
+    rows: I64 | None = None
 
     @classmethod
     def of(cls, intruder: Intruder, release: Release, given: tuple[Any, Any, Sequence[Release]], v: str) -> Asked:
@@ -56,7 +58,7 @@ class Asked:
             known = Records([c.take(rows) for c in file], n=len(rows))
             y, told = column.values[rows], np.ones(len(rows), dtype=bool)
             return cls(intruder, release, given, v, column, y.astype(float), told, known, rows_true,
-                       released_row(release, rows_true))  # fmt: skip
+                       released_row(release, rows_true), rows)  # fmt: skip
         frame = to_polars(targets, "targets")
         known = Records([encode_like(frame.get_column(c.name), c) for c in file], n=frame.height)
         rows_true = truth_of(release, frame, truth)
@@ -92,8 +94,11 @@ class Asked:
         if isinstance(beliefs, Uniform):
             return _flat(support, beliefs, self.variable), np.zeros(self.n, dtype=bool)
         known, column, saw = self.reference()
-        gone = column.missing
-        bins = support.bins_of(np.where(gone, 0, column.values).astype(float), gone)
+        bins = support.bins_of_rows
+        if column is not support.column:
+            y, gone = column.values.astype(float), column.missing
+            y = np.where(gone, 0.0, y)
+            bins = support.bins_of(y, gone, support.places(y))
         return Relations.fit(known, bins, support.bins, support.numeric, smoothing), saw
 
     def known_as_seen(self) -> Records:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
@@ -34,15 +34,21 @@ class Feature:
     size: int
 
     @classmethod
-    def of(cls, column: Column, most: int) -> Feature:
-        """As the reference file has it."""
+    def of(cls, column: Column, most: Sequence[int]) -> list[Feature]:
+        """As the reference file has it; a number once in at most so many bins each, as long as it has more values."""
         if column.kind == "categorical":
-            return cls(column.codebook(), None, len(column.levels) + 1)
-        values = np.unique(column.values[~column.missing])
-        if len(values) > most:
-            inner = np.quantile(column.values[~column.missing], np.arange(1, most) / most)
-            return cls(column.codebook(), np.unique(inner), len(np.unique(inner)) + 2)
-        return cls(column.codebook(), None, len(values) + 1)
+            return [cls(column.codebook(), None, len(column.levels) + 1)]
+        there = column.values[~column.missing]
+        found = Distinct.rows([there], len(there))
+        values, upto = there[found.first], np.cumsum(found.count)
+        out = []
+        for bins in most:
+            if len(values) <= bins:
+                out += [cls(column.with_values(values), None, len(values) + 1)]
+                break
+            cuts = np.unique(_quantiles(values, upto, np.arange(1, bins) / bins))
+            out += [cls(column.with_values(values), cuts, len(cuts) + 2)]
+        return out
 
     def codes(self, column: Column) -> I64:
         """Codes of values, the last one for missing, -1 for what the reference has not."""
@@ -76,6 +82,16 @@ class Level:
         _shrink(out, cell, own, start, at, self.counts.data, self.total, self.a)
 
 
+def _quantiles(values: F64, upto: F64, shares: F64) -> F64:
+    """Those of a number with these values, in rising order, of which `upto` people have none that is larger: between
+    two people on the line through their values, as `np.quantile` has them."""
+    at = shares * (upto[-1] - 1)
+    low = np.floor(at)
+    a, b = (values[np.searchsorted(upto, x, side="right")] for x in (low, np.minimum(low + 1, upto[-1] - 1)))
+    t = at - low
+    return np.asarray(np.where(t < 0.5, a + (b - a) * t, b - (b - a) * (1 - t)))
+
+
 def _cell_codes(codes: Sequence[I64], sizes: Sequence[int], n: int) -> I64:
     if _span(sizes) < MOST:
         return combine(list(codes), list(sizes)) if codes else np.zeros(n, dtype=np.int64)
@@ -106,30 +122,36 @@ class Reference:
         alike = Distinct.rows([*codes, y], len(y))
         return cls(tuple(c[alike.first] for c in codes), features, y[alike.first], bins, alike.count)
 
-    def level(self, which: Sequence[int], a: float) -> tuple[Level, I64]:
-        """Cells of some features, and that of each row."""
-        which = tuple(which)
+    def level(self, which: Sequence[int], a: float) -> Level:
+        """Cells of some features."""
+        cell, first, whole = self._cells(which)
+        counts = sp.csr_matrix((self.count, (cell, self.y)), shape=(len(first), self.bins + 1))
+        counts.sum_duplicates()
+        total = np.bincount(cell, weights=self.count, minlength=len(first)).astype(np.float64)
+        return Level(tuple(which), whole[first], counts, total, a)
+
+    def _cells(self, which: Sequence[int]) -> tuple[I64, I64, I64]:
+        """The cell of each row, a row of each cell, and the code of each row's cell."""
         codes, sizes = [self.codes[f] for f in which], [self.features[f].size for f in which]
         whole = _cell_codes(codes, sizes, len(self.y))
         span = _span(sizes)
         first, cell = by_code(whole, span if span < MOST else None)
-        counts = sp.csr_matrix((self.count, (cell, self.y)), shape=(len(first), self.bins + 1))
-        counts.sum_duplicates()
-        total = np.bincount(cell, weights=self.count, minlength=len(first)).astype(np.float64)
-        return Level(which, whole[first], counts, total, a), cell
+        return cell, first, whole
 
-    def likeliest(self, which: Sequence[int], p: F64) -> tuple[Level, F64, float]:
-        """The level with the weight that makes left-out values likeliest beside beliefs p in each row's own value, with
+    def likeliest(self, which: Sequence[int], p: F64) -> tuple[float, F64, float]:
+        """The weight of a level that makes left-out values likeliest beside beliefs p in each row's own value, with
         these values' chances then, and the sum of their logs."""
-        level, cell = self.level(which, np.inf)
-        mine, total = np.asarray(level.counts[cell, self.y]).ravel() - 1, level.total[cell] - 1
+        cell, first, _ = self._cells(which)
+        value = cell * (self.bins + 1) + self.y
+        of_value = by_code(value, len(first) * (self.bins + 1))[1]
+        mine, total = (np.bincount(of, weights=self.count)[of] - 1 for of in (of_value, cell))
         best = (np.inf, p, self._likely(p))
         for a in WEIGHTS[:-1]:
             q = (mine + a * p) / (total + a)
             likely = self._likely(q)
             if likely > best[2]:
                 best = (a, q, likely)
-        return replace(level, a=best[0]), best[1], best[2]
+        return best
 
     def _likely(self, p: F64) -> float:
         return float(self.count @ np.log(np.maximum(p, 1e-300)))

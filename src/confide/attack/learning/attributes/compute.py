@@ -21,8 +21,8 @@ from confide.attack.learning.attributes.predictive import ENTRIES, Reading
 from confide.attack.learning.attributes.row_sums import sums_upto
 from confide.attack.learning.attributes.said import Said
 from confide.attack.learning.attributes.set_medians import Read
-from confide.attack.learning.attributes.support import MOST_NODES, Support
-from confide.attack.learning.attributes.weights import alike, pieces
+from confide.attack.learning.attributes.support import MOST_BINS, MOST_NODES, Support
+from confide.attack.learning.attributes.weights import EQUAL, alike, pieces
 from confide.core.run.threads import one_blas_thread
 from confide.frames.columns import F64, I64, encode_column
 
@@ -59,7 +59,7 @@ def read(asked: Asked, smoothing: float | None) -> tuple[Reading, Prepared | Non
     own = ready.files.released.place(asked.own)
     people = People.gathered(
         support, relations, target, np.maximum(own, -1), asked.y, asked.told, saw, asked.known_as_seen(),
-        _own_weights(asked),
+        _own_weights(asked), asked.rows,
     )  # fmt: skip
     apart = said.apart(support.values) if said.speaks and not said.atoms else None
     exact = said.like is not None and said.like.scale is None
@@ -99,12 +99,12 @@ def compute(asked: Asked, loss: Loss, smoothing: float | None) -> Learnt:
 
 def _compute(asked: Asked, loss: Loss, smoothing: float | None) -> Learnt:
     reading, ready = read(asked, smoothing)
-    reading = replace(reading, people=reading.people.with_beliefs(), everybody=True)
+    reading = replace(reading, people=reading.people.with_beliefs(reading.nodes), everybody=True)
     n = len(reading.people)
     out = {name: np.full(n, np.nan) for name in COLUMNS}
     out["met"][:] = 0.0
     baselines(reading, loss, out)
-    for piece in () if ready is None else pieces(ready):
+    for piece in () if ready is None else pieces(ready, equal=_together(reading, loss)):
         rest = None
         if isinstance(loss, Absolute):
             units, found, rest = reading.medians(piece)
@@ -118,6 +118,15 @@ def _compute(asked: Asked, loss: Loss, smoothing: float | None) -> Learnt:
         law = reading.beliefs(left[a : a + step])
         _fill(reading, loss, law, out, BELIEVED)
     return Learnt(reading, out)
+
+
+def _together(reading: Reading, loss: Loss) -> float:
+    """Records times targets that are read together where all records of a block weigh the same: all of them, where
+    there are few values, or none is written out for."""
+    if reading.support.numeric:
+        read = isinstance(loss, Absolute) and reading.said.atoms and reading.gone.kind == "certain"
+        return np.inf if read else EQUAL
+    return np.inf if reading.support.bins <= MOST_BINS else EQUAL
 
 
 def _targets(targets: I64, wanted: I64) -> I64:
@@ -158,6 +167,7 @@ def _fill_read(reading: Reading, loss: Loss, units: I64, found: Read, out: dict[
     """The columns of people of whom medians were read."""
     people = reading.people
     place, inside = people.places(units, reading.nodes)
+    inside = np.ones(len(units)) if reading.said.atoms else inside  # a value is itself there, and no node
     told = people.told[units] & ~people.missing[units]
     own = found.p / np.maximum(1 - found.missing, 1e-300)
     losses = [true_loss(loss, reading, units, Guessed(g, found.expected), place) for g in (found.guess, found.other)]

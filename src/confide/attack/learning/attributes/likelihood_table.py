@@ -20,7 +20,7 @@ from confide.frames.columns import F64, I64, Bools
 
 STEP = 8
 """Nodes of a part of a bin: sums before each part are kept, so that a value is found without looking at all."""
-LEAST = 1e-30
+LEAST = 1e-20
 """Of a record's largest likelihood: below it medians do without."""
 CHUNKS, CHUNK, WORTH = 4, 64, 0.8
 """Parts of the records whose windows are looked at in products of matrices, records of a part at least, and the share

@@ -25,7 +25,8 @@ class People:
     for none; `y`: the true value, NaN or -1 where missing; `told`: whether there is a truth at all; `bin`: its bin;
     `left`: the bin that beliefs leave out, -1 where they never saw the person. `known`: what is known of them;
     `weight`: survey weight of the own record, where the attack counts people by it. `of`: each person's place among
-    these. `kept`: each one's row among beliefs in bins, and these, where they were computed beforehand.
+    these; `at`: where the true value is among those that occur, or what is next to it. `kept`: each one's row among
+    beliefs in bins, and these, and `left_at`, the node that they leave out, where they were computed beforehand.
     """
 
     support: Support
@@ -39,22 +40,27 @@ class People:
     known: Records
     weight: F64
     of: I64
+    at: I64
     kept: tuple[I64, F64] | None = None
+    left_at: I64 | None = None
 
     @classmethod
     def gathered(
         cls, support: Support, relations: Relations, target: I64, own: I64, y: F64, told: Bools, saw: Bools,
-        known: Records, weight: F64,
+        known: Records, weight: F64, rows: I64 | None = None,
     ) -> People:  # fmt: skip
-        """Those who are alike once. `saw`: whether beliefs were fitted with the person."""
-        keys = [target, own, np.where(told, y, np.inf), saw, weight, *(c.values for c in known.values())]
-        found = Distinct.rows(keys, len(target))
+        """Those who are alike once. `saw`: whether beliefs were fitted with the person; `rows`: whence y was taken."""
+        value = np.where(told, y, np.inf) if rows is None else support.place[rows]
+        found = Distinct.rows([target, own, value, saw, weight, *(c.values for c in known.values())], len(target))
         first = found.first
+        y, told, saw = y[first], told[first], saw[first]
         gone = np.isnan(y) if support.numeric else y < 0
-        bins = support.bins_of(np.where(gone, 0.0, y), gone)[first]
+        there = np.where(gone, 0.0, y)
+        at = support.places(there) if rows is None else np.maximum(value[first], 0).astype(np.int64)
+        bins = support.bins_of(there, gone, at)
         return cls(
-            support, relations, target[first], own[first], y[first], told[first], bins,
-            np.where(saw[first] & told[first], bins, -1), known.take(first), weight[first], found.of,
+            support, relations, target[first], own[first], y, told, bins, np.where(saw & told, bins, -1),
+            known.take(first), weight[first], found.of, at,
         )  # fmt: skip
 
     def __len__(self) -> int:
@@ -91,11 +97,16 @@ class People:
 
     def left_node(self, units: I64, nodes: Nodes) -> I64:
         """The node that beliefs leave one person out of, the last for missing, -1 where they never saw the person."""
+        if self.left_at is not None:
+            return self.left_at[units]
         return np.where(self.left[units] >= 0, self.places(units, nodes)[0], -1)
 
-    def with_beliefs(self) -> People:
-        """The same with beliefs in bins of all at hand, where there is room: once for those of whom the same is known
-        and left out."""
+    def with_beliefs(self, nodes: Nodes) -> People:
+        """The same with beliefs about these nodes at hand: in bins, where there is room, once for those of whom the
+        same is known and left out."""
+        return replace(self._with_bins(), left_at=self.left_node(np.arange(len(self)), nodes))
+
+    def _with_bins(self) -> People:
         same = Distinct.rows([self.left, *(c.values for c in self.known.values())], len(self))
         if len(same) * (self.support.bins + 1) > ROOM:
             return self
@@ -119,16 +130,14 @@ class People:
         return Believed.of(found, self.left_node(units, nodes), nodes)
 
     @cached_property
-    def _nearest(self) -> tuple[I64, Bools]:
-        """The place of every true value among those that occur, and whether it does."""
-        values = self.support.values
-        at = np.clip(np.searchsorted(values, np.where(self.missing, 0.0, self.y)), 0, max(len(values) - 1, 0))
-        return at, np.asarray(values[at] == self.y if len(values) else np.zeros(len(self.y), dtype=bool))
+    def _occurs(self) -> Bools:
+        """Whether each true value is among those that occur."""
+        return np.asarray(self.support.values[self.at] == self.y)
 
     def places(self, units: I64, nodes: Nodes) -> tuple[I64, F64]:
         """The node of each true value and its share of it, the own row left out where beliefs leave it out; the last
         one for missing; -1 where there is no truth."""
-        gone, at, exact = self.missing[units], self._nearest[0][units], self._nearest[1][units]
+        gone, at, exact = self.missing[units], self.at[units], self._occurs[units]
         place = np.where(gone, len(nodes.values), nodes.of[at])
         share = nodes.inside[at]
         if len(nodes.count):

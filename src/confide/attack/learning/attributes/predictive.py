@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from confide.attack.learning.attributes.absence import Without
+from confide.attack.learning.attributes.kept_medians import kept_medians
 from confide.attack.learning.attributes.law import Law
 from confide.attack.learning.attributes.likelihoods_shown import Likelihoods
 from confide.attack.learning.attributes.matches_shown import Matches
@@ -66,10 +67,14 @@ class Reading:
     def medians(self, piece: Piece) -> tuple[I64, Read, I64 | None]:
         """Units of a piece whose medians are had without laws, what was read of them, and all others (None: nobody was
         read)."""
-        if self.said.atoms or not self.support.numeric:
+        if not self.support.numeric:
             return NONE, Read.none(), None
-        units, of, weight, group, way = self._read(piece, None)
-        found = way.medians(piece, units, of, weight, group) if len(units) else None
+        if self.said.atoms:
+            units = self.people.units_of(piece.targets)
+            found = kept_medians(self, piece, units, self._targets_of(piece, units)) if len(units) else None
+        else:
+            units, of, weight, group, way = self._read(piece, None)
+            found = way.medians(piece, units, of, weight, group) if len(units) else None
         if found is None:
             return NONE, Read.none(), None
         rest = np.ones(len(units), dtype=bool)
@@ -80,10 +85,14 @@ class Reading:
         """Units of a piece and their targets there; weights by what records show, and that of each record; the way."""
         units = self.people.units_of(piece.targets) if only is None else only
         groups, way = self._way(piece)
-        order = np.argsort(piece.targets, kind="stable")
-        of = order[np.searchsorted(piece.targets[order], self.people.target[units])] if len(units) else NONE
+        of = self._targets_of(piece, units)
         weight = piece.sums(groups.of, len(groups)) if len(units) else np.zeros((len(piece.targets), len(groups)))
         return units, of, weight, groups.of, way
+
+    def _targets_of(self, piece: Piece, units: I64) -> I64:
+        """Of units, the place of each one's target in a piece that has it."""
+        order = np.argsort(piece.targets, kind="stable")
+        return order[np.searchsorted(piece.targets[order], self.people.target[units])] if len(units) else NONE
 
     def beliefs(self, units: I64) -> Law:
         """What is believed of people without any record: e(y | t)."""

@@ -39,18 +39,18 @@ class Relations:
         """`known`: what is known of people, of the reference; `y`: their bins, the last for missing."""
         margin = np.bincount(y, minlength=bins + 1).astype(float)
         plain = smoothing is not None
-        features = [Feature.of(c, len(y) if plain else FINE) for c in known.values()]
         columns = list(known.values())
-        if not plain:
-            wide = [(i, f) for i, f in enumerate(features) if f.cuts is not None]
-            features += [Feature.of(columns[i], COARSE) for i, _ in wide]
-            columns += [columns[i] for i, _ in wide]
+        found = [Feature.of(c, [len(y)] if plain else [FINE, COARSE]) for c in columns]
+        features = [f[0] for f in found]
+        wide = [i for i, f in enumerate(found) if len(f) > 1]
+        features += [found[i][1] for i in wide]
+        columns += [columns[i] for i in wide]
         empty = cls(tuple(features), (), margin, None, 0.0, plain)
         if not features or margin.sum() < 2:
             return empty
         rows = Reference.of([f.codes(c) for f, c in zip(features, columns, strict=True)], features, y, bins)
         if plain:
-            level, _ = rows.level(range(len(features)), float(smoothing or 0.0))
+            level = rows.level(range(len(features)), float(smoothing or 0.0))
             return cls(tuple(features), (level,), margin, None, 0.0, True)
         base, scores, mixed = empty._own_margin(rows.y), None, 0.0
         there = rows.y < bins
@@ -123,14 +123,15 @@ class Relations:
     def rows(self, known: Records, own: I64) -> F64:
         """e(y | t) over bins, missing last, shape (n, bins + 1); `own`: the person's own bin, -1 where the reference
         does not have the person."""
-        out, n = self.margins(own), len(own)
+        used, n = np.flatnonzero(np.bincount(own + 1)), len(own)
+        place = np.zeros(len(self.margin) + 1, dtype=np.int64)
+        place[used] = np.arange(len(used))
+        out = self.margins(used - 1)[place[own + 1]]
         if self.flat is not None or not self.features:
             return out
         codes = self._codes(known)
         if self.scores is not None and self.mixed:
-            bins = out.shape[1] - 1
-            found = self.scores.rows(codes, np.where(own < bins, own, -1))
-            out[:, :bins] = self.mixed * found * (1 - out[:, bins:]) + (1 - self.mixed) * out[:, :bins]
+            self.scores.mix(out, codes, np.where(own < out.shape[1] - 1, own, -1), self.mixed)
         for level in self.levels:
             if np.isfinite(level.a):
                 level.shrink(out, level.place(codes, [f.size for f in self.features], n), own)
@@ -149,10 +150,11 @@ def _chain(names: Sequence[str], rows: Reference, base: F64) -> list[Level]:
     fine: list[int] = []
     for i in sorted(range(n), key=lambda i: (-alone[i], names[i])):
         for step in ([*fine, coarse[i]], [*fine, i]) if i in coarse else ([*fine, i],):
-            level, base, _ = rows.likeliest(step, base)
-            levels.append(level)
+            a, base, _ = rows.likeliest(step, base)
+            if np.isfinite(a):
+                levels.append(rows.level(step, a))
         fine.append(i)
-    return [level for level in levels if np.isfinite(level.a)]
+    return levels
 
 
 def _best_share(p: F64, base: F64, count: F64) -> float:

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from confide.attack.engine.kernels.tails import erfc
+from confide.core.run.compile import compiled
 from confide.frames.columns import F64, I64
 
 RIDGE = 1.0
@@ -45,19 +47,20 @@ class ScoreFit:
         with np.errstate(divide="ignore", invalid="ignore"):
             score = np.where(count > 0, (density[:-1] - density[1:]) / np.diff(upto), 0.0)
         x = _design(features, sizes, len(y))
-        weighed = x.multiply(many[:, None]).T.tocsr()
-        inverse = np.linalg.inv((weighed @ x).toarray() + RIDGE * np.eye(x.shape[1]))
-        beta = inverse @ (weighed @ score[y])
-        h = _leverage(x, inverse)
-        off = (score[y] - x @ beta) / np.maximum(1 - h, 1e-6)
+        products, sums = np.eye(1 + sum(sizes)) * RIDGE, np.zeros(1 + sum(sizes))
+        _add_products(x, many, score[y], products, sums)
+        inverse: F64 = np.asarray(np.linalg.inv(products), dtype=np.float64)
+        beta = inverse @ sums
+        mu, h = _predicted(x, beta, inverse)
+        off = (score[y] - mu) / np.maximum(1 - h, 1e-6)
         within = float((count * _spread(edges, upto)).sum() / count.sum())  # of scores inside a bin
         tau = float(np.sqrt(min(many @ off**2 / many.sum() + within, 1.0)))
         return cls(edges, score, inverse, beta, tuple(sizes), max(tau, 1e-3))
 
-    def rows(self, features: Sequence[I64], own: I64) -> F64:
-        """The distribution over bins, shape (n, B); `own`: the bin to be left out, -1 for none."""
-        upto = ndtr((self.edges[None, :] - self._left_out(features, own)[:, None]) / self.tau)
-        return np.asarray(np.diff(upto, axis=1))
+    def mix(self, out: F64, features: Sequence[I64], own: I64, share: float) -> None:
+        """Beliefs in bins, missing last, (n, B + 1), become those of this fit with a share, missing as it is; `own`:
+        the bin to be left out, -1 for none."""
+        _mix(out, self._left_out(features, own), self.edges, self.tau, share)
 
     def own(self, features: Sequence[I64], own: I64) -> F64:
         """What each row's own bin has, the row left out, shape (n,)."""
@@ -67,7 +70,7 @@ class ScoreFit:
     def _left_out(self, features: Sequence[I64], own: I64) -> F64:
         """Predicted scores, the own one left out."""
         x = _design(features, self.sizes, len(own))
-        mu, h = x @ self.beta, _leverage(x, self.inverse)
+        mu, h = _predicted(x, self.beta, self.inverse)
         left = (mu - h * self.score[np.maximum(own, 0)]) / np.maximum(1 - h, 1e-6)
         return np.asarray(np.where(own >= 0, left, mu))
 
@@ -81,20 +84,52 @@ def _spread(edges: F64, upto: F64) -> F64:
     return np.asarray(np.maximum(1 + (e[:-1] * d[:-1] - e[1:] * d[1:]) / p - mean**2, 0.0))
 
 
-def _design(features: Sequence[I64], sizes: Sequence[int], n: int):  # type: ignore[no-untyped-def]
-    """Indicators of all codes, and a constant: sparse, shape (n, 1 + sum of sizes)."""
-    import scipy.sparse as sp
-
-    at, row, start = [np.zeros(n, dtype=np.int64)], [np.arange(n)], 1
-    for code, size in zip(features, sizes, strict=True):
-        there = np.flatnonzero((code >= 0) & (code < size))
-        at.append(start + code[there])
-        row.append(there)
+def _design(features: Sequence[I64], sizes: Sequence[int], n: int) -> I64:
+    """Indicators of all codes, and a constant: the columns that are 1 in each row, shape (n, 1 + features), -1 for
+    none."""
+    out = np.zeros((n, 1 + len(sizes)), dtype=np.int64)
+    start = 1
+    for k, (code, size) in enumerate(zip(features, sizes, strict=True)):
+        out[:, k + 1] = np.where((code >= 0) & (code < size), start + code, -1)
         start += size
-    columns, rows = np.concatenate(at), np.concatenate(row)
-    return sp.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=(n, start))
+    return out
 
 
-def _leverage(x, inverse: F64) -> F64:  # type: ignore[no-untyped-def]
-    """x_i' (X'X + alpha I)^-1 x_i of every row."""
-    return np.asarray(x.multiply(x @ inverse).sum(axis=1)).ravel()
+def _predicted(x: I64, beta: F64, inverse: F64) -> tuple[F64, F64]:
+    """x_i' beta and x_i' (X'X + alpha I)^-1 x_i of every row."""
+    mu, h = np.zeros(len(x)), np.zeros(len(x))
+    _predict(x, beta, inverse, mu, h)
+    return mu, h
+
+
+@compiled
+def _add_products(x, many, score, products, sums):  # type: ignore[no-untyped-def]
+    """X'X and X's, each row as often as it stands for."""
+    for i in range(len(x)):
+        for at in x[i]:
+            if at >= 0:
+                sums[at] += many[i] * score[i]
+                for other in x[i]:
+                    if other >= 0:
+                        products[at, other] += many[i]
+
+
+@compiled
+def _predict(x, beta, inverse, mu, h):  # type: ignore[no-untyped-def]
+    for i in range(len(x)):
+        for at in x[i]:
+            if at >= 0:
+                mu[i] += beta[at]
+                for other in x[i]:
+                    h[i] += inverse[at, other] if other >= 0 else 0.0
+
+
+@compiled
+def _mix(out, left, edges, tau, share):  # type: ignore[no-untyped-def]
+    last, scale = out.shape[1] - 1, 0.7071067811865476 / tau
+    for i in range(len(out)):
+        there, below = share * (1.0 - out[i, last]), 0.5 * erfc((left[i] - edges[0]) * scale)
+        for b in range(last):
+            upto = 0.5 * erfc((left[i] - edges[b + 1]) * scale)
+            out[i, b] = there * (upto - below) + (1.0 - share) * out[i, b]
+            below = upto

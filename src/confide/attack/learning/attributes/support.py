@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from confide.core.run.compile import compiled
 from confide.frames.columns import F64, I64, Column
+from confide.frames.distinct import Distinct
 
 MOST_BINS, PER_BIN = 64, 25
 """Bins of a number, and how many people each has at least on average."""
@@ -25,13 +27,14 @@ PER_RUN = 8
 class Support:
     """`column`: what the values belong to. `values` (V,): all values that occur, in rising order (codes of categories),
     without missing; `bin` (V,): of each; `weight` (V,): how many people have it; `bins`: how many there are, missing
-    not counted."""
+    not counted; `place`: where each row's value is among them, -1 for missing."""
 
     column: Column
     values: F64
     bin: I64
     weight: F64
     bins: int
+    place: I64
 
     @classmethod
     def of(cls, column: Column) -> Support:
@@ -39,19 +42,31 @@ class Support:
         if column.kind == "categorical":
             k = len(column.levels)
             count = np.bincount(column.values[~column.missing], minlength=k).astype(float)
-            return cls(column, np.arange(k, dtype=float), np.arange(k), count, k)
-        values, count = np.unique(column.values[~column.missing], return_counts=True)
-        most = int(np.clip(count.sum() // PER_BIN, 8, MOST_BINS))
-        of = _equal(count.astype(float), most)
-        return cls(column, values, of, count.astype(float), int(of.max(initial=-1)) + 1)
+            return cls(column, np.arange(k, dtype=float), np.arange(k), count, k, column.values)
+        there = np.flatnonzero(~column.missing)
+        found = Distinct.rows([column.values[there]], len(there))
+        most = int(np.clip(found.count.sum() // PER_BIN, 8, MOST_BINS))
+        of, place = _equal(found.count, most), np.full(len(column), -1)
+        place[there] = found.of
+        values = column.values[there[found.first]]
+        return cls(column, values, of, found.count, int(of.max(initial=-1)) + 1, place)
+
+    @property
+    def bins_of_rows(self) -> I64:
+        """The bin of each row of the variable, missing last."""
+        return np.append(self.bin, self.bins)[self.place]  # -1 is the last
 
     @property
     def numeric(self) -> bool:
         return self.column.kind == "numeric"
 
-    def bins_of(self, y: F64, missing: np.ndarray) -> I64:
-        """The bin of each true value; that of missing ones is the last, that of values which nobody has the nearest."""
-        at = np.clip(np.searchsorted(self.values, y), 0, max(len(self.values) - 1, 0))
+    def places(self, y: F64) -> I64:
+        """Where each of some numbers is among the values, or the first that is larger, or the last."""
+        return np.clip(np.searchsorted(self.values, y), 0, max(len(self.values) - 1, 0))
+
+    def bins_of(self, y: F64, missing: np.ndarray, at: I64) -> I64:
+        """The bin of each true value, `at` its place; that of missing ones is the last, that of values which nobody has
+        the nearest."""
         below = np.maximum(at - 1, 0)
         with np.errstate(invalid="ignore"):
             at = np.where(np.abs(self.values[below] - y) < np.abs(self.values[at] - y), below, at)
@@ -128,19 +143,25 @@ class Nodes:
 
 def _equal(count: F64, most: int) -> I64:
     """Neighbouring values in at most so many groups of about equal counts; a common value is alone."""
-    if len(count) <= most:
-        return np.arange(len(count))
-    fair = count.sum() / most
-    out = np.zeros(len(count), dtype=np.int64)
-    now, filled = 0, 0.0
-    for i, c in enumerate(count.tolist()):
-        if filled and (c >= fair or filled + 0.5 * c > fair):
+    out = np.arange(len(count))
+    if len(count) > most:
+        _in_groups(count, count.sum() / most, out)
+    return out
+
+
+@compiled
+def _in_groups(count, fair, out):  # type: ignore[no-untyped-def]
+    now, filled, last, group = 0, 0.0, -1, -1
+    for i in range(len(count)):
+        c = count[i]
+        if filled > 0 and (c >= fair or filled + 0.5 * c > fair):
             now, filled = now + 1, 0.0
-        out[i] = now
+        group += 1 if now != last else 0
+        last = now
+        out[i] = group
         filled += c
         if c >= fair:
             now, filled = now + 1, 0.0
-    return np.unique(out, return_inverse=True)[1].astype(np.int64)
 
 
 def _shown(support: Support, at: I64, first: I64, last: I64) -> F64:

@@ -78,11 +78,12 @@ class EqualPiece(Piece):
         targets, rows, count, absent, people, n_t = rest
         logs = -scene.side.log_absent[t]
         top = np.maximum(logs, least)
-        blocks, of = np.unique(scene.block_r[at], return_inverse=True)
-        mine = np.searchsorted(blocks, scene.block_t[t])
+        there = np.zeros(scene.n_blocks, dtype=bool)
+        there[scene.block_r[at]] = True
+        place = np.cumsum(there) - 1
         return cls(
             scene, targets, rows, count, np.exp(logs - top)[:, None], np.zeros(len(at), dtype=np.int64),
-            absent * np.exp(-top), people, n_t, top, mine, of.astype(np.int64),
+            absent * np.exp(-top), people, n_t, top, place[scene.block_t[t]], place[scene.block_r[at]],
         )  # fmt: skip
 
     @cached_property
@@ -113,10 +114,10 @@ def alike(ready: Prepared) -> I64:
     return found.first[found.of]
 
 
-def pieces(ready: Prepared, only: int | None = None) -> Iterator[Piece]:
+def pieces(ready: Prepared, only: int | None = None, equal: float | None = None) -> Iterator[Piece]:
     """All targets that have candidates, block after block; those of whom the same is known by the first of them.
 
-    `only`: the row of one of them.
+    `only`: the row of one of them; `equal`: in place of `EQUAL`.
     """
     first = alike(ready)
     for rows, knows, between in ready.who.patterns(tuple(ready.intruder.knows), ready.case.told_missing):
@@ -129,19 +130,19 @@ def pieces(ready: Prepared, only: int | None = None) -> Iterator[Piece]:
         scene = Scene.place(ready.case, knowledge, fitted, side)
         check_scene(scene, ready.intruder)
         people, *_ = people_in_blocks(scene, ready.rows, ready.population, ready.weights, ready.behind)
-        yield from _of_scene(ready, scene, rows, asked, people)
+        yield from _of_scene(ready, scene, rows, asked, people, EQUAL if equal is None else equal)
 
 
-def _of_scene(ready: Prepared, scene: Scene, rows: I64, asked: I64, people: F64 | None) -> Iterator[Piece]:
+def _of_scene(ready: Prepared, scene: Scene, rows: I64, asked: I64, people: F64 | None, most: float) -> Iterator[Piece]:
     order = asked[np.argsort(scene.block_t[asked], kind="stable")]
     order = order[scene.block_t[order] >= 0]
     block = scene.block_t[order]
     sizes = np.bincount(scene.block_r, weights=scene.count, minlength=max(scene.n_blocks, 1)).astype(float)
     way, equal = way_of(ready, scene, people is not None), ready.groups is None and weigh_equal(scene)
-    for a, b in _batches(scene, block, equal):
-        at = np.sort(np.concatenate([scene.members(int(k)) for k in np.unique(block[a:b])]))
+    for a, b in _batches(scene, block, most if equal else None):
+        at = scene.members_of(block[a:b][np.diff(block[a:b], prepend=-1) > 0])
         here, held, count = way.among(at), scene.rows[at], scene.count[at]
-        step = max(int(here.pairs / max(len(at), 1)), 1)
+        step = b - a if equal else max(int(here.pairs / max(len(at), 1)), 1)
         for i in range(a, b, step):
             t = order[i : min(i + step, b)]
             mine = scene.block_t[t]
@@ -156,14 +157,18 @@ def _of_scene(ready: Prepared, scene: Scene, rows: I64, asked: I64, people: F64 
             yield Piece(scene, rows[t], held, count, w, kind, scaled, whole, sizes[mine], top)
 
 
-def _batches(scene: Scene, block: I64, equal: bool) -> Iterator[tuple[int, int]]:
-    """Ranges of targets, sorted by block, that are worked on together: one large block, or several small ones."""
+def _batches(scene: Scene, block: I64, most: float | None) -> Iterator[tuple[int, int]]:
+    """Ranges of targets, sorted by block, that are worked on together: one large block, or several small ones; `most`:
+    records times targets, where all records of a block weigh the same."""
+    if most == np.inf and len(block):
+        yield 0, len(block)
+        return
     edges = np.flatnonzero(np.diff(block, prepend=-1, append=-1)) if len(block) else np.zeros(1, dtype=np.int64)
     size = np.bincount(scene.block_r, minlength=max(scene.n_blocks, 1))
     first, held = 0, 0
     for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
         more = int(size[block[a]])
-        much = (held + more) * (b - first) > EQUAL if equal else held + more > SMALL or b - first > SMALL
+        much = held + more > SMALL or b - first > SMALL if most is None else (held + more) * (b - first) > most
         if a > first and (much or scene.knowledge.nearest):
             yield first, a
             first, held = a, 0
