@@ -15,6 +15,7 @@ import numpy as np
 
 from confide.tables.layout import UNBOUNDED, Bools, Ints, Layout
 from confide.tables.schemes.suppress.boxes import Grid, exchanged
+from confide.tables.schemes.suppress.elimination import started
 from confide.tables.schemes.suppress.joint import proposed
 from confide.tables.schemes.suppress.moves import POWER, Things
 from confide.tables.solve.programme import Answer, Floats, Programme
@@ -133,6 +134,8 @@ class Pattern:
             hide = proposed(self.things, SECONDS * 6)
             if hide is not None:
                 self._hide(np.flatnonzero(hide & ~self.open))
+        if self.width == 1 and len(order) > 1 and not self.together:
+            self._start(order)
         left = order
         for each in PASSES[self.together]:
             self._limit(each.largest**POWER)
@@ -147,6 +150,17 @@ class Pattern:
             self._exchange_boxes(order)
             self._show_needless(order)
         return failed
+
+    def _start(self, order: Ints) -> None:
+        """A first pattern by elimination, with the moves that it gives."""
+        hide, moves = started(self.layout, self.things, self._people, order)
+        self._hide(np.flatnonzero(hide & ~self.open))
+        self._keep(list(moves))
+
+    @property
+    def _people(self) -> Ints:
+        """The true count of each thing; of a cell that is not published none."""
+        return np.where(self.things.quantity < 0, 0, self.layout.sums(self.counts)[np.maximum(self.things.quantity, 0)])
 
     def _threatened(self) -> Ints:
         """Primary things that others speak of, the smallest counts first: they move one way only."""
@@ -257,8 +271,7 @@ class Pattern:
             return
         needed = np.zeros(self.things.size, dtype=bool)
         needed[order] = True
-        people = self.layout.sums(self.counts)[np.maximum(self.things.quantity, 0)]
-        moves = exchanged(grid, self.things, people, self.moves, needed, TRIES[self.together])
+        moves = exchanged(grid, self.things, self._people, self.moves, needed, TRIES[self.together])
         if moves is not None:
             self._only(moves)
             self.open = self._used()
