@@ -68,12 +68,12 @@ def pivot_of(at: Any, first: int, size: int, kind: Any, held: Any) -> int:
 
 
 @compiled(inner=True)
-def proportional(at: Any, by: Any, one: int, two: int, size: int, factor: int) -> bool:
+def proportional(at: Any, by: Any, one: int, two: int, size: int, factor: int) -> Any:
     """Whether row one is `factor` times row two; both have this size."""
-    for q in range(size):
-        if at[one + q] != at[two + q] or by[one + q] != by[two + q] * factor % PRIME:
-            return False
-    return True
+    same = 0
+    while same < size and at[one + same] == at[two + same] and by[one + same] == by[two + same] * factor % PRIME:
+        same += 1
+    return same == size
 
 
 @compiled(inner=True)
@@ -153,11 +153,13 @@ def reduce_row(at: Any, by: Any, first: Any, size: Any, r: int, c: int, factor: 
 
 
 @compiled
-def eliminated(start: Any, cells: Any, signs: Any, order: Any, needed: Any, kind: Any, bump: int) -> Any:
-    """Which rows to hide (n) so that none of `needed` (n) is told by the others; rows in compressed form, before and after.
+def eliminated(start: Any, cells: Any, signs: Any, order: Any, needed: Any, kind: Any, bump: int, sure: bool) -> Any:
+    """Publish rows so that none of `needed` (n) is told; what is left of each, in compressed form: nothing
+    of what is published.
 
     `order`: the others, what is published first at first. `kind` (m): of each cell,
     0 if it moves both ways, ONEWAY if it can only rise, APART if it is to move by itself.
+    `sure`: nothing is asked, and all of `order` is published.
     """
     n, m = len(start) - 1, len(kind)
     first, size = start[:-1].copy(), start[1:] - start[:-1]
@@ -173,10 +175,10 @@ def eliminated(start: Any, cells: Any, signs: Any, order: Any, needed: Any, kind
             continue
         pivot = pivot_of(at, first[c], size[c], kind, held)
         scale = inverse(by[find(at, first[c], size[c], pivot)])
-        if tells(at, by, first, size, c, pivot, needed, scale):
-            hide[c] = True
-        elif kind[pivot] > 0 and not joined(at, by, first[c], size[c], kind, joint, tied, bump):
-            hide[c] = True
+        hide[c] = not sure and (
+            tells(at, by, first, size, c, pivot, needed, scale)
+            or (kind[pivot] > 0 and not joined(at, by, first[c], size[c], kind, joint, tied, bump))
+        )
         if not hide[c]:
             for q in range(first[c], first[c] + size[c]):
                 tied[at[q]] = tied[at[q]] or kind[pivot] > 0
@@ -193,4 +195,4 @@ def eliminated(start: Any, cells: Any, signs: Any, order: Any, needed: Any, kind
     at, by, end = packed(at, by, first, size, 0)
     for q in range(end):
         by[q] = signed(by[q])
-    return hide, np.append(first, end), at[:end], by[:end]
+    return np.append(first, end), at[:end], by[:end]

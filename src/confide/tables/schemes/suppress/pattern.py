@@ -39,8 +39,9 @@ rarely protected for less."""
 TRIES = {True: 20_000, False: 100_000}
 """Boxes that are tried for each move, in the same two kinds of tables."""
 
-TOGETHER = 4_000
-"""Things up to which a first pattern for all small counts together is worth its while: beyond, it needs long moves."""
+TOGETHER = 1_000
+"""Things up to which a first pattern is one move of all small counts together (`joint`); beyond, it needs long moves,
+and elimination is better and faster."""
 
 SMALL = 400
 """Things up to which it is made sure, in whole numbers, that no secondary is needless."""
@@ -134,7 +135,8 @@ class Pattern:
             hide = proposed(self.things, SECONDS * 6)
             if hide is not None:
                 self._hide(np.flatnonzero(hide & ~self.open))
-        if self.width == 1 and len(order) > 1 and not self.together:
+        begun = self.width == 1 and len(order) > 1 and not self.together
+        if begun:
             self._start(order)
         left = order
         for each in PASSES[self.together]:
@@ -146,16 +148,16 @@ class Pattern:
         failed += sum(not self._protect(int(k), True) for k in left)
         if not failed:
             self.open = self._used()
-            self._exchange(order)
-            self._exchange_boxes(order)
+            if not begun:
+                self._exchange(order)
+                self._exchange_boxes(order)
             self._show_needless(order)
         return failed
 
     def _start(self, order: Ints) -> None:
-        """A first pattern by elimination, with the moves that it gives."""
-        hide, moves = started(self.layout, self.things, self._people, order)
-        self._hide(np.flatnonzero(hide & ~self.open))
-        self._keep(list(moves))
+        """Moves by elimination, and the pattern that they need."""
+        self._keep(list(started(self.layout, self.things, self._people, order)))
+        self._hide(np.flatnonzero(self._used() & ~self.open))
 
     @property
     def _people(self) -> Ints:

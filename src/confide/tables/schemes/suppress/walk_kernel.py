@@ -2,8 +2,8 @@
 
 Notation: n rows (quantities), m free cells; change = X d, where X (n x m) is what `eliminated` leaves, in rows (start,
 at, by) and in columns (begin, row, value). A move is d in whole numbers, not below 0 where `oneway`, for which
--down <= change <= up. A search begins with one free cell and then changes d by 1 again and again: a broken row is drawn,
-and of the cells that would mend it the one with the least sum of what is broken. A row that stays broken weighs more
+-down <= change <= up. A search begins with one free cell and then changes d by 1 again and again: a broken row is
+drawn, and of the cells that would mend it the one with the least sum of what is broken. A row that stays broken weighs more
 and more (Morris 1993).
 """
 
@@ -18,7 +18,7 @@ from confide.tables.schemes.suppress.boxes_kernel import SEED, below
 
 
 @compiled(inner=True)
-def over(change: int, up: int, down: int) -> int:
+def over(change: int, up: int, down: int) -> Any:
     """How far a change is beyond what is allowed."""
     return max(change - up, -down - change, 0)
 
@@ -43,19 +43,18 @@ def step(begin: Any, row: Any, value: Any, up: Any, down: Any, j: int, sign: int
 
 
 @compiled(inner=True)
-def worse(begin: Any, row: Any, value: Any, up: Any, down: Any, j: int, sign: int, change: Any, weight: Any) -> int:
+def worse(begin: Any, row: Any, value: Any, up: Any, down: Any, j: int, sign: int, change: Any, weight: Any) -> Any:
     """By how much more rows are broken if free cell j changes by `sign`, each as much as it weighs."""
     out = 0
     for q in range(begin[j], begin[j + 1]):
         r = row[q]
-        out += weight[r] * (
-            over(change[r] + sign * value[q], up[r], down[r]) - over(change[r], up[r], down[r])
-        )  # fmt: skip
+        new = change[r] + sign * value[q]
+        out += weight[r] * (over(new, up[r], down[r]) - over(change[r], up[r], down[r]))
     return out
 
 
 @compiled(inner=True)
-def first_cell(start: Any, at: Any, begin: Any, target: int) -> int:
+def first_cell(start: Any, at: Any, begin: Any, target: int) -> Any:
     """The free cell of a row that changes fewest others."""
     best = at[start[target]]
     for q in range(start[target], start[target + 1]):
@@ -65,8 +64,9 @@ def first_cell(start: Any, at: Any, begin: Any, target: int) -> int:
 
 
 @compiled(inner=True)
-def search(start: Any, at: Any, by: Any, begin: Any, row: Any, value: Any, up: Any, down: Any, oneway: Any, target: int,
-           steps: int, tries: int, state: Any, d: Any, change: Any, weight: Any, broken: Any, place: Any) -> bool:  # fmt: skip
+def search(start: Any, at: Any, by: Any, begin: Any, row: Any, value: Any, up: Any, down: Any, oneway: Any,
+           target: int, steps: int, tries: int, state: Any, d: Any, change: Any, weight: Any, broken: Any,
+           place: Any) -> bool:  # fmt: skip
     """Look for a move that changes row `target`: `change`, all 0 at first. `tries`: cells looked at for each step."""
     begun = first_cell(start, at, begin, target)
     j, sign, many = begun, 1, 0
@@ -113,8 +113,8 @@ def heaviest(weight: Any, target: int) -> int:
 
 
 @compiled
-def walked(start: Any, at: Any, by: Any, begin: Any, row: Any, value: Any, up: Any, down: Any, oneway: Any, targets: Any,
-           steps: int, tries: int) -> Any:  # fmt: skip
+def walked(start: Any, at: Any, by: Any, begin: Any, row: Any, value: Any, up: Any, down: Any, oneway: Any,
+           targets: Any, steps: int, tries: int) -> Any:  # fmt: skip
     """Moves (moves x n) that change as many of the rows `targets` as one search for each finds; and for each of these
     the row that stood in its way, -1 for none."""
     n, m = len(up), len(oneway)
