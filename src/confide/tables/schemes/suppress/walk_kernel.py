@@ -3,8 +3,8 @@
 Notation: n rows (quantities), m free cells; change = X d, where X (n x m) is what `eliminated` leaves, in rows (start,
 at, by) and in columns (begin, row, value). A move is d in whole numbers, not below 0 where `oneway`, for which
 -down <= change <= up. A search begins with one free cell and then changes d by 1 again and again: a broken row is
-drawn, and of the cells that would mend it the one with the least sum of what is broken. A row that stays broken weighs more
-and more (Morris 1993).
+drawn, and of the cells that would mend it the one with the least sum of what is broken. A row that stays broken weighs
+more and more (Morris 1993).
 """
 
 from __future__ import annotations
