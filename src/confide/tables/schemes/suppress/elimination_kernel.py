@@ -57,7 +57,7 @@ def find(at: Any, first: int, size: int, j: int) -> int:
 
 
 @compiled(inner=True)
-def pivot_of(at: Any, first: int, size: int, kind: Any, held: Any) -> int:
+def pivot_of(at: Any, first: int, size: int, kind: Any, held: Any) -> Any:
     """The cell of a row by which others are reduced: one that moves both ways if there is one, of those in few rows."""
     best = at[first]
     for q in range(first + 1, first + size):
