@@ -15,6 +15,7 @@ import numpy as np
 
 from confide.tables.layout import UNBOUNDED, Bools, Ints, Layout
 from confide.tables.schemes.suppress.boxes import Grid, exchanged
+from confide.tables.schemes.suppress.elimination import started
 from confide.tables.schemes.suppress.joint import proposed
 from confide.tables.schemes.suppress.moves import POWER, Things
 from confide.tables.solve.programme import Answer, Floats, Programme
@@ -38,8 +39,9 @@ rarely protected for less."""
 TRIES = {True: 20_000, False: 100_000}
 """Boxes that are tried for each move, in the same two kinds of tables."""
 
-TOGETHER = 4_000
-"""Things up to which a first pattern for all small counts together is worth its while: beyond, it needs long moves."""
+TOGETHER = 1_000
+"""Things up to which a first pattern is one move of all small counts together (`joint`); beyond, it needs long moves,
+and elimination is better and faster."""
 
 SMALL = 400
 """Things up to which it is made sure, in whole numbers, that no secondary is needless."""
@@ -133,6 +135,9 @@ class Pattern:
             hide = proposed(self.things, SECONDS * 6)
             if hide is not None:
                 self._hide(np.flatnonzero(hide & ~self.open))
+        begun = self.width == 1 and len(order) > 1 and not self.together
+        if begun:
+            self._start(order)
         left = order
         for each in PASSES[self.together]:
             self._limit(each.largest**POWER)
@@ -143,10 +148,21 @@ class Pattern:
         failed += sum(not self._protect(int(k), True) for k in left)
         if not failed:
             self.open = self._used()
-            self._exchange(order)
-            self._exchange_boxes(order)
+            if not begun:
+                self._exchange(order)
+                self._exchange_boxes(order)
             self._show_needless(order)
         return failed
+
+    def _start(self, order: Ints) -> None:
+        """Moves by elimination, and the pattern that they need."""
+        self._keep(list(started(self.layout, self.things, self._people, order)))
+        self._hide(np.flatnonzero(self._used() & ~self.open))
+
+    @property
+    def _people(self) -> Ints:
+        """The true count of each thing; of a cell that is not published none."""
+        return np.where(self.things.quantity < 0, 0, self.layout.sums(self.counts)[np.maximum(self.things.quantity, 0)])
 
     def _threatened(self) -> Ints:
         """Primary things that others speak of, the smallest counts first: they move one way only."""
@@ -257,8 +273,7 @@ class Pattern:
             return
         needed = np.zeros(self.things.size, dtype=bool)
         needed[order] = True
-        people = self.layout.sums(self.counts)[np.maximum(self.things.quantity, 0)]
-        moves = exchanged(grid, self.things, people, self.moves, needed, TRIES[self.together])
+        moves = exchanged(grid, self.things, self._people, self.moves, needed, TRIES[self.together])
         if moves is not None:
             self._only(moves)
             self.open = self._used()

@@ -34,10 +34,11 @@ class Suppress:
 
     Which others to hide is a heuristic: for one primary count after another, the cheapest way to move it, by linear
     programming (Fischetti and Salazar 2001 describe the problem); then secondaries are shown again that are not needed,
-    or for which cheaper ones do. It protects, but need not be the smallest pattern. In the end every primary count is
-    checked without looking at the true ones, by SciPy where tables that the search offers do not show it to be safe
-    (`published.audit`); if the check cannot show it, nothing is published. An intruder who also knows how the pattern
-    was searched for is not considered.
+    or for which cheaper ones do. Large tables get a pattern by elimination in order of counts (Langsrud 2024), with
+    moves in whole numbers that prove it; programmes serve what is left. It protects, but need not be the smallest
+    pattern. In the end every primary count is checked without looking at the true ones, by SciPy where tables that the
+    search offers do not show it to be safe (`published.audit`); if the check cannot show it, nothing is published. An
+    intruder who also knows how the pattern was searched for is not considered.
 
     >>> Suppress(below=5)
     Suppress(below=5, zeros='hide', width=1, marks='apart')
