@@ -36,8 +36,8 @@ FEW = {True: (6, UNBOUNDED), False: (1, 2, 4, 6)}
 """Small counts that may be bare without a secondary, at first and later, in the same two kinds of tables: more are
 rarely protected for less."""
 
-TRIES = {True: 20_000, False: 100_000}
-"""Boxes that are tried for each move, in the same two kinds of tables."""
+TRIES = 20_000
+"""Boxes that are tried for each move."""
 
 TOGETHER = 1_000
 """Things up to which a first pattern is one move of all small counts together (`joint`); beyond, it needs long moves,
@@ -273,7 +273,7 @@ class Pattern:
             return
         needed = np.zeros(self.things.size, dtype=bool)
         needed[order] = True
-        moves = exchanged(grid, self.things, self._people, self.moves, needed, TRIES[self.together])
+        moves = exchanged(grid, self.things, self._people, self.moves, needed, TRIES)
         if moves is not None:
             self._only(moves)
             self.open = self._used()
