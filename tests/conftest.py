@@ -38,7 +38,8 @@ def session() -> Iterator[Any]:
     builder = SparkSession.builder.master("local[2,4]").appName("tests")
     # Compiling what each query says takes longer than its few rows; clusters in tests do it as users' sessions do.
     plainly = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-    for name, value in {**options(), **plainly}.items():
+    ready = {"spark.python.daemon.module": "tests.helpers.spark_daemon"}
+    for name, value in {**options(), **plainly, **ready}.items():
         builder = builder.config(name, value)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import confide as cf
+from confide.cli import spark_session
 from confide.cli.main import main
 from tests.attack.scanned.test_every_engine import KEYS, made, same_units
 from tests.helpers.scanned_release import in_files
@@ -91,3 +93,39 @@ def test_another_file_is_refused(folder: Path, tmp_path: Path, capsys: pytest.Ca
     given = ["attack", str(tmp_path / "other.parquet"), "--intruder", str(folder / "intruder.toml")]
     assert main([*given, "--engine", "local", "--private", str(folder / "private")]) != 0
     assert "is not the file that was protected" in "".join(capsys.readouterr())
+
+
+def test_ctrl_c_while_java_starts_is_held_back_until_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Java that is left half way stays for ever; the session that came of it is ended."""
+    done = list[str]()
+
+    class Session:
+        sparkContext = None
+
+        def stop(self) -> None:
+            done.append("stopped")
+
+    def starts(*_: object) -> Session:
+        signal.raise_signal(signal.SIGINT)
+        done.append("started")
+        return Session()
+
+    before = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr(spark_session, "_builder", lambda _: None)
+    monkeypatch.setattr(spark_session, "_made", starts)
+    with pytest.raises(KeyboardInterrupt), spark_session.spark_session("local"):
+        pytest.fail("work was begun")
+    assert done == ["started", "stopped"]
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_second_ctrl_c_ends_the_wait_for_java(monkeypatch: pytest.MonkeyPatch) -> None:
+    def waits(*_: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+        pytest.fail("it was waited for")
+
+    monkeypatch.setattr(spark_session, "_builder", lambda _: None)
+    monkeypatch.setattr(spark_session, "_made", waits)
+    with pytest.raises(KeyboardInterrupt), spark_session.spark_session("local"):
+        pytest.fail("work was begun")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from pathlib import Path
 from typing import Any
 
-from confide.attack.scanned.spark_work import AttackBucket
+from confide.attack.scanned.spark_work import AttackBucket, Labelled
 from confide.protect.scanned.spark_aside import SpillBatch
 from confide.protect.scanned.spark_work import WritePart
 
@@ -54,6 +55,10 @@ class Dying(_Dying, AttackBucket):
     """As `AttackBucket`."""
 
 
+class DyingLabels(_Dying, Labelled):
+    """As `Labelled`."""
+
+
 class DyingSpill(_Dying, SpillBatch):
     """As `SpillBatch`."""
 
@@ -62,6 +67,21 @@ class DyingPart(_Dying, WritePart):
     """As `WritePart`, and dies when its files are written."""
 
     after = True
+
+
+def interrupted_at(mark: Path) -> threading.Thread:
+    """Ctrl-C for this process as soon as somebody has made the file `mark`."""
+
+    def wait() -> None:
+        for _ in range(3000):
+            if mark.exists():
+                os.kill(os.getpid(), signal.SIGINT)
+                break
+            time.sleep(0.02)
+
+    made = threading.Thread(target=wait)
+    made.start()
+    return made
 
 
 def _parent(process: int) -> int:

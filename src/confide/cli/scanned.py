@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
-import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -13,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import confide as cf
+from confide.cli.spark_session import spark_session
 from confide.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -104,29 +102,5 @@ def made_engine(options: argparse.Namespace) -> Iterator[Engine]:
     if options.engine == "local":
         yield cf.Local(memory=memory, scratch=options.scratch)
         return
-    session = _session(options.master or "local[*,4]")
-    try:
+    with spark_session(options.master or "local[*,4]") as session:
         yield cf.Spark(session, memory=memory, scratch=options.scratch, task_memory=options.task_memory or "1GB")
-    finally:
-        session.stop()
-
-
-def _session(master: str):  # type: ignore[no-untyped-def]
-    """A session of Spark, with what is missing said in a sentence."""
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError:
-        raise InputError('--engine spark needs pyspark: pip install "confide[spark]".') from None
-    home = os.environ.get("JAVA_HOME")
-    if not (Path(home) / "bin" / "java").exists() if home else shutil.which("java") is None:
-        raise InputError("--engine spark needs Java 17 or later: install it, or set JAVA_HOME to where it is.")
-    builder = SparkSession.builder.master(master).appName("confide").config("spark.ui.enabled", "false")
-    if master.startswith("local"):  # heard by this machine alone, and with this Python on its workers
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        builder = builder.config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
-    try:
-        return builder.getOrCreate()
-    except Exception as cause:
-        raise InputError(
-            f"No session of Spark could be made at {master}: is Java 17 or later there? Spark's own log says more."
-        ) from cause

@@ -11,6 +11,7 @@ from scipy.stats import norm
 
 import confide as cf
 from confide.attack.beliefs.homes import Places, number_homes
+from confide.attack.engine import other_rows
 from confide.attack.engine.prepare import prepare
 from tests.helpers.panels import panel
 from tests.helpers.unit_twin import at_home, unit_weights
@@ -124,10 +125,10 @@ def test_homes_of_numbers_are_normal() -> None:
     homes = number_homes(u, scene.case.original, scene.targets, at)
     assert homes is not None
     rho = float(np.corrcoef(value[::2], value[1::2])[0, 1])
-    grid = rho**0.5 * np.linspace(-4.5, 4.5, homes.log_seen.shape[1])
+    grid = rho**0.5 * np.linspace(-4.5, 4.5, homes.size)
     near = np.abs(grid) < 1.5
     expected = norm.logpdf(release.frame["x"].to_numpy()[:50, None], grid[near], (1 - rho + sd**2) ** 0.5)
-    found = homes.log_seen[:50][:, near]
+    found = homes.log_seen(np.arange(50))[:, near]
     far = expected < expected.max(axis=1, keepdims=True) - 5
     gap = (found - found.max(axis=1, keepdims=True)) - (expected - expected.max(axis=1, keepdims=True))
     assert np.abs(gap[~far]).max() < 0.1
@@ -146,3 +147,21 @@ def test_what_cannot_be_said_of_units_is_refused(intruder: cf.Intruder, words: s
     plan = cf.Plan([cf.Sample(0.8)], categorical=KINDS, unit="household")
     with pytest.raises(cf.InputError, match=words):
         intruder.attack(plan.protect(panel(20, 3), seed=1))
+
+
+@pytest.mark.parametrize("together", [1, 60, 10_000])
+def test_other_rows_of_a_block_alone_say_what_those_of_the_file_say(
+    together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a file has too many rows for it to be kept; rows of a unit lie in several blocks."""
+    data = panel(60, 4, seed=3, ragged=True).sample(fraction=1.0, shuffle=True, seed=2)
+    plan = cf.Plan([cf.Swap("job", rate=0.3), cf.Noise("income", relative=0.3)], categorical=KINDS, unit="household")
+    release, who = plan.protect(data, seed=1), cf.Intruder(knows=["sex", "quarter", "job", "income"])
+    whole = who.attack(release)
+    monkeypatch.setattr(other_rows, "HELD", 0)
+    monkeypatch.setattr(other_rows, "TOGETHER", together)
+    parts = who.attack(release)
+    for column in ("p_true", "p_max"):
+        np.testing.assert_allclose(parts.units[column], whole.units[column], rtol=1e-12)
+    assert parts.units.select("rank", "candidates", "hit").equals(whole.units.select("rank", "candidates", "hit"))
+    assert parts.posterior(9)["row"].equals(whole.posterior(9)["row"])

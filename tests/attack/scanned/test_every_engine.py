@@ -79,6 +79,7 @@ CASES: dict[str, Made] = {
     "units with noise": ([cf.Noise("hh_income", sd=2000)], {"knows": ["sex", "race", "hh_income"], "unit": "home"}),
     "units, shown": ([cf.Swap("race", rate=0.3), cf.Sample(fraction=0.5, per="unit")], {"knows": ["sex", "race", "age"], "membership": "in_file"}),
     "quantile": ([cf.QuantileRegression("hh_income", given=["sex", "age"], quantiles=9, learn=300)], {"knows": ["sex", "race", "hh_income"]}),
+    "lognormal": ([cf.LognormalNoise("hh_income", sd=0.05), cf.Recode("age", width=10)], {"knows": ["sex", "age", "hh_income"]}),
     "beliefs released, noise": (NOISE, {"knows": ["sex", "age", "hh_income"], "beliefs": "released"}),
 }  # fmt: skip
 
@@ -233,7 +234,10 @@ KNOWN = {
 
 STATED = [(case, truth, engine) for case in KNOWN for engine in ("merged", "buckets") for truth in ("rows", "nobody")]
 STATED += [("kept", "identifiers", "merged"), ("in file", "identifiers", "buckets")]
-ON_SPARK = [pytest.param(case, "rows", "spark, buckets", marks=pytest.mark.slow) for case in ("in file", "exact")]
+ON_SPARK = [
+    pytest.param(case, "rows", "spark, buckets", marks=pytest.mark.slow) for case in ("in file", "altered", "exact")
+]
+ON_SPARK.append(pytest.param("altered", "rows", "spark", marks=pytest.mark.slow))
 
 
 @pytest.mark.parametrize(("case", "truth", "engine"), [*STATED, *ON_SPARK])
@@ -262,6 +266,19 @@ def test_stated_targets_and_intervals(
     a, b = (each.posterior(3).sort("row") for each in (whole, parts))
     assert a["row"].equals(b["row"])
     np.testing.assert_allclose(b["p"].to_numpy(), a["p"].to_numpy(), rtol=1e-9)
+
+
+@pytest.mark.slow
+def test_a_population_that_is_a_scan_on_spark(session: Any, tmp_path: Path) -> None:
+    release = cf.Plan([*SWAPS, cf.Sample(fraction=0.7)], identifiers=["id"]).protect(people(), seed=1)
+    everybody = pl.concat([people(), people()]).select(KEYS)
+    everybody.write_parquet(tmp_path / "population.parquet")
+    whole = cf.Intruder(knows=KEYS, membership=cf.Unsure(population=everybody)).attack(release)
+    intruder = cf.Intruder(knows=KEYS, membership=cf.Unsure(population=cf.scan(tmp_path / "population.parquet")))
+    files = in_files(release, tmp_path, (250,))
+    for k, buckets in enumerate([None, 3]):
+        parts = intruder.attack(files, out=tmp_path / f"units {k}", engine=cf.Spark(session, buckets=buckets))
+        same(whole, parts, parts.units.collect())
 
 
 @pytest.mark.parametrize("scanned", [False, True])

@@ -22,7 +22,7 @@ from confide.attack.scanned import cut, spark_buckets
 from confide.attack.scanned.buckets import Bucketed
 from confide.core.scale.spark_files import as_sentences
 from tests.attack.scanned.test_every_engine import KEYS, SWAPS, N, made, people, same, same_units
-from tests.helpers.dying import HOW, MARK, Dying
+from tests.helpers.dying import HOW, MARK, Dying, DyingLabels, interrupted_at
 from tests.helpers.scanned_release import in_files
 from tests.helpers.spark_sessions import ROOT, no_spark, prepared
 
@@ -71,6 +71,27 @@ def test_a_worker_that_dies_changes_no_bit(
     assert (tmp_path / "mark").exists()
     same(whole, found, found.units.collect())
     assert found.units.collect().equals(calm.units.collect())
+
+
+@pytest.mark.slow
+def test_ctrl_c_leaves_nothing_and_the_same_command_goes_on(
+    session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While counts are on their way here, where Spark throws an error of its own that hides the interruption."""
+    intruder, release, whole = made("noise")
+    files, engine = in_files(release, tmp_path, (300,)), cf.Spark(session, buckets=5)
+    with monkeypatch.context() as other:
+        other.setenv(MARK, str(tmp_path / "mark"))
+        other.setenv(HOW, "wait")
+        other.setattr(spark_buckets, "Labelled", DyingLabels.made)
+        thread = interrupted_at(tmp_path / "mark")
+        with pytest.raises(KeyboardInterrupt):
+            intruder.attack(files, out=tmp_path / "units", engine=engine)
+        thread.join()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in", "mark", "private", "released"]
+    assert not [p for p in (tmp_path / "private").iterdir() if p.name.startswith(".")]
+    found = intruder.attack(files, out=tmp_path / "units", engine=engine)
+    same(whole, found, found.units.collect())
 
 
 def _driver(master: str, here: Path, case: str, buckets: int | str, **more: str) -> subprocess.Popen[bytes]:
@@ -248,6 +269,19 @@ def test_a_session_that_ends_on_the_way() -> None:
             raise error
     with pytest.raises(ValueError, match="other"), as_sentences(_Living()):
         raise ValueError("other")
+
+
+def test_an_error_of_spark_after_ctrl_c_is_an_interruption() -> None:
+    pytest.importorskip("pyspark")
+
+    def waiting() -> None:
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise ConnectionRefusedError
+
+    with pytest.raises(KeyboardInterrupt), as_sentences(_Living()):
+        waiting()
 
 
 def test_a_column_of_several_types_is_refused(tmp_path: Path) -> None:

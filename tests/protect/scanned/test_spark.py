@@ -42,10 +42,15 @@ PLANS: dict[str, list[cf.extend.Mechanism]] = {
         cf.Recode("age", width=10),
         cf.Swap("race", rate=0.2, within="age"),
         cf.Sample(fraction=0.6),
+        cf.Round("income", base=100),
+        cf.Bottomcode("height", at=150),
+        cf.LognormalNoise("share", sd=0.2),
     ],
     "models": [
+        cf.Topcode("income", at=50_000),
         cf.QuantileRegression("income", given=["sex", "age"], quantiles=9, learn=500),
         cf.CartSynthesis("height", given=["sex"], leaf=20, draw="independent", learn=400),
+        cf.NormalSynthesis("score", given=["age", "income"], learn=700),
     ],
 }
 """All ways in which steps look at a file."""

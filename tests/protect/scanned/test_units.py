@@ -47,7 +47,7 @@ def test_the_release_of_memory(plan: str, cuts: tuple[int, ...], tmp_path: Path)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("plan", ["one noise", "units exchanged", "a sample of rows, then units"])
+@pytest.mark.parametrize("plan", PLANS)
 def test_on_spark_too(plan: str, session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers get a few rows at a time, and units lie in several batches and files."""
     monkeypatch.setattr(spark_batches, "Workers", partial(spark_batches.Workers, size=50))

@@ -23,6 +23,7 @@ r : released rows
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -59,37 +60,71 @@ class Places:
     unit: I64
 
 
-@dataclass(frozen=True, eq=False)
-class Homes:
-    """`log_seen`: (r, G) log l_i(h); `log_prior`: (r, G) or (1, G) log Pr(h given the row's cell); `log_given`:
-    (targets, G) log Pr(h given t)."""
+class Homes(Protocol):
+    """What a step's released values and targets say of homes, for those rows that are asked about: of a whole file that
+    would be G numbers for each of its rows, several times over."""
 
-    log_seen: F64
-    log_prior: F64
-    log_given: F64
+    @property
+    def size(self) -> int:
+        """G."""
+
+    def log_seen(self, rows: I64) -> F64:
+        """log l_i(h) of released rows, shape (len(rows), G)."""
+
+    def log_prior(self, rows: I64) -> F64:
+        """log Pr(h given the row's cell), shape (len(rows), G) or (1, G)."""
+
+    def log_given(self, t: I64) -> F64:
+        """log Pr(h given t) of targets, shape (len(t), G)."""
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryHomes:
+    """`believed`: the categories; `p`: (cells, G) how probable each is; `own`: that of each target, -1 for none; `at`:
+    where rows stand. See `Homes`."""
+
+    u: Uncertain
+    believed: Columns
+    p: F64
+    kappa: float
+    own: I64
+    at: Places
+
+    @property
+    def size(self) -> int:
+        return int(self.p.shape[1])
+
+    def log_seen(self, rows: I64) -> F64:
+        seen = np.exp(_log_likelihoods(self.u, self.believed, self.size, rows))
+        elsewhere = np.einsum("rg,rg->r", seen, self.p[self.at.released[rows]])
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.kappa * seen + (1 - self.kappa) * elsewhere[:, None]))
+
+    def log_prior(self, rows: I64) -> F64:
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.p[self.at.released[rows]]))
+
+    def log_given(self, t: I64) -> F64:
+        mine, own = self.p[self.at.targets[t]], self.own[t]
+        value = np.where(own >= 0, mine[np.arange(len(own)), own], 1.0)
+        at_home = own[:, None] == np.arange(self.size)
+        with np.errstate(divide="ignore"):
+            return _summing_to_one(np.log(mine * ((1 - self.kappa) * value[:, None] + self.kappa * at_home)))
 
 
 def category_homes(
     u: Uncertain, values: Records, p: F64, reference: Records, targets: Records, at: Places
-) -> Homes | None:
+) -> CategoryHomes | None:
     """Homes of the categories that one step alters, jointly where it alters several; None where there are too many.
 
     `values`: the categories; `p`: (cells, G) how probable each is; `reference` and `targets` are as the step met them.
     """
     if values.n > MOST:
         return None
-    of, own = _codes(u, values, reference), _codes(u, values, targets)
-    kappa = _at_home(of, p[at.original], at.unit)
+    kappa = _at_home(_codes(u, values, reference), p, at.original, at.unit)
     if kappa is None:
         return None
-    seen = np.exp(_log_likelihoods(u, u.like.target(values), values.n, np.arange(len(at.released))))
-    elsewhere = np.einsum("rg,rg->r", seen, p[at.released])
-    mine = p[at.targets]
-    value = np.where(own >= 0, mine[np.arange(len(own)), own], 1.0)
-    given = mine * ((1 - kappa) * value[:, None] + kappa * (own[:, None] == np.arange(values.n)))
-    with np.errstate(divide="ignore"):
-        log_seen = np.log(kappa * seen + (1 - kappa) * elsewhere[:, None])
-        return Homes(log_seen, np.log(p[at.released]), _summing_to_one(np.log(given)))
+    return CategoryHomes(u, u.like.target(values), p, kappa, _codes(u, values, targets), at)
 
 
 def _codes(u: Uncertain, values: Records, records: Records) -> I64:
@@ -101,14 +136,19 @@ def _codes(u: Uncertain, values: Records, records: Records) -> I64:
     return place[found[values.n :]]
 
 
-def _at_home(of: I64, p: F64, unit: I64) -> float | None:
+def _at_home(of: I64, p: F64, cell: I64, unit: I64) -> float | None:
     """kappa, from how often two rows of one unit agree, beyond chance; None where no unit has two rows."""
     first, size = _pairs(unit)
     if not size:
         return None
-    order = np.argsort(unit, kind="stable")
-    sums = np.add.reduceat(p[order], first, axis=0)
-    chance = float((sums**2).sum() - (p**2).sum()) / size
+    cells, chance = cell[np.argsort(unit, kind="stable")], 0.0
+    starts, step = np.append(first, len(cells)), max(PAIRS // p.shape[1], 1)
+    for some in np.split(np.arange(len(first)), np.searchsorted(first, np.arange(step, len(cells), step))):
+        if len(some):
+            low, high = starts[some[0]], starts[some[-1] + 1]
+            sums = np.add.reduceat(p[cells[low:high]], first[some] - low, axis=0)
+            chance += float((sums**2).sum())
+    chance = (chance - float((p**2).sum(axis=1)[cells].sum())) / size
     together = Distinct.rows([unit, of], len(of)).count
     excess = (float((together * (together - 1)).sum()) / size - chance) / max(1 - chance, 1e-12)
     return float(np.sqrt(np.clip(excess, 0.0, NEAR_ONE)))
@@ -121,7 +161,44 @@ def _pairs(unit: I64) -> tuple[I64, float]:
     return first, float((rows * (rows - 1)).sum())
 
 
-def number_homes(u: Uncertain, reference: Records, targets: Records, at: Places) -> Homes | None:
+@dataclass(frozen=True, eq=False)
+class NumberHomes:
+    """`home`: the grid of homes; `prior`: log Pr(h) of each; `mu`: what labels predict in each cell; `own`: how far
+    each target lies from that; `within`: variance around homes. `believed`, `p`: values, and how probable each is
+    around each score of `grid`, shape (values, grid). See `Homes`."""
+
+    u: Uncertain
+    believed: Columns
+    p: F64
+    grid: F64
+    home: F64
+    prior: F64
+    mu: F64
+    own: F64
+    within: float
+    at: Places
+
+    @property
+    def size(self) -> int:
+        return len(self.home)
+
+    def log_seen(self, rows: I64) -> F64:
+        moved, nodes = np.flatnonzero(self.u.like.moved(rows)), len(self.p)
+        out = np.zeros((len(rows), len(self.grid)))
+        for some in np.array_split(moved, max(len(moved) * nodes // PAIRS, 1)):
+            log_l = _log_likelihoods(self.u, self.believed, nodes, rows[some])
+            top = log_l.max(axis=1, keepdims=True, initial=-1e300)
+            out[some] = top + np.log(np.maximum(np.exp(log_l - top) @ self.p, 1e-300))
+        return _around(self.grid, out, self.mu[self.at.released[rows]], self.home)
+
+    def log_prior(self, _: I64) -> F64:
+        return self.prior[None]
+
+    def log_given(self, t: I64) -> F64:
+        return _summing_to_one(self.prior - 0.5 * (self.own[t][:, None] - self.home) ** 2 / self.within)
+
+
+def number_homes(u: Uncertain, reference: Records, targets: Records, at: Places) -> NumberHomes | None:
     """Homes of a number that one step alters; None where nothing can be said."""
     (v,) = u.variables
     altered = np.flatnonzero(u.like.altered(u.like.target(reference)) & ~reference[v].missing)
@@ -140,10 +217,12 @@ def number_homes(u: Uncertain, reference: Records, targets: Records, at: Places)
     )
     within = max(within, ((home[1] - home[0]) / 1.5) ** 2)  # the grid must resolve what is left over
     own = np.interp(targets[v].values, values, score) - mu[at.targets]
-    log_prior = _summing_to_one(-0.5 * home**2 / between)
-    log_given = _summing_to_one(log_prior - 0.5 * (own[:, None] - home) ** 2 / within)
-    seen = _seen(u, reference.select([v]), (values, count, share), np.sqrt(within))
-    return Homes(_around(*seen, mu[at.released], home), log_prior[None], log_given)
+    nodes, edges = _thinned(u, values, count, share)
+    sd = np.sqrt(within)
+    grid = np.linspace(-6.0, 6.0, int(np.clip(np.ceil(12 / sd), 61, 2 * _most(len(at.released)))))
+    p = np.diff(ndtr((edges[:, None] - grid) / sd), axis=0)
+    believed = u.like.target(Records([c.with_values(nodes) for c in reference.select([v]).values()]))
+    return NumberHomes(u, believed, p, grid, home, _summing_to_one(-0.5 * home**2 / between), mu, own, within, at)
 
 
 def _means(design: sp.csr_matrix, cell: I64, score: F64) -> F64:
@@ -168,21 +247,6 @@ def _variances(left: F64, unit: I64) -> tuple[float, float]:
     within = float(((left - means[of]) ** 2).sum()) / max(float((rows - 1).sum()), 1.0)
     between = float(np.clip(total - within, 1e-6 * total, NEAR_ONE * total))
     return max(between, 1e-12), max(total - between, 1e-12)
-
-
-def _seen(u: Uncertain, reference: Records, held: tuple[F64, I64, F64], sd: float) -> tuple[F64, F64]:
-    """A grid of scores, and log Pr(z_j) of every released row around each of them, shape (r, grid)."""
-    nodes, edges = _thinned(u, *held)
-    r = len(next(iter(u.like.record.values())))
-    grid = np.linspace(-6.0, 6.0, int(np.clip(np.ceil(12 / sd), 61, 2 * _most(r))))
-    p = np.diff(ndtr((edges[:, None] - grid) / sd), axis=0)
-    believed = u.like.target(Records([c.with_values(nodes) for c in reference.values()]))
-    moved, out = np.flatnonzero(u.like.moved(np.arange(r))), np.zeros((r, len(grid)))
-    for rows in np.array_split(moved, max(len(moved) * len(nodes) // PAIRS, 1)):
-        log_l = _log_likelihoods(u, believed, len(nodes), rows)
-        top = log_l.max(axis=1, keepdims=True, initial=-1e300)
-        out[rows] = top + np.log(np.maximum(np.exp(log_l - top) @ p, 1e-300))
-    return grid, out
 
 
 def _around(grid: F64, logs: F64, mu: F64, home: F64) -> F64:

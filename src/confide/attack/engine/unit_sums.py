@@ -20,107 +20,21 @@ from functools import partial
 from itertools import pairwise
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.special import logsumexp
 
-from confide.attack.beliefs.homes import Homes, Places, category_homes, number_homes
 from confide.attack.engine import kernels
 from confide.attack.engine.kernel_plan import Units
 from confide.attack.engine.loops import Outcome
+from confide.attack.engine.other_rows import OtherRows, other_rows
 from confide.attack.engine.posterior import log_block, log_pairs, unknown_of
 from confide.attack.engine.room import tops
 from confide.attack.engine.scene import Scene
-from confide.attack.evidence.gather import Uncertain
 from confide.attack.evidence.grouping import Grouping
-from confide.attack.intruder import Uniform
 from confide.core.run.threads import one_blas_thread, run_pieces
-from confide.frames.columns import F64, I64, Bools
+from confide.frames.columns import F64, I64
 from confide.frames.distinct import Distinct
 
 PAIRS = 500_000
 """Pairs times classes that are worked on together."""
-
-
-@dataclass(frozen=True, eq=False)
-class OtherRows:
-    """What a unit's other rows say of one step, for rows of a scene and its targets.
-
-    `others`: (rows, G) Pr(z_{u,-j} given h) / Pr(z_{u,-j} given z_j), relative to exp(`log_top`); `given`: (targets, G)
-    Pr(h given t).
-    """
-
-    others: F64
-    log_top: F64
-    given: F64
-
-    @classmethod
-    def of(cls, homes: Homes, unit: I64, silent: Bools) -> OtherRows:
-        """`unit`: of all released rows; `silent`: those that are left aside."""
-        homes.log_seen[silent] = 0.0
-        order = np.argsort(unit, kind="stable")
-        first = np.flatnonzero(np.diff(unit[order], prepend=-1))
-        total = np.add.reduceat(homes.log_seen[order], first, axis=0)
-        every = np.repeat(total, np.diff(np.append(first, len(order))), axis=0)[np.argsort(order, kind="stable")]
-        mine = logsumexp(homes.log_prior + homes.log_seen, axis=1)
-        logs = every - homes.log_seen - (logsumexp(homes.log_prior + every, axis=1) - mine)[:, None]
-        top = logs.max(axis=1)
-        return cls(np.exp(logs - top[:, None]), top, np.exp(homes.log_given))
-
-    def log(self, t: I64, rows: I64) -> F64:
-        """log of the second factor for targets t and rows of the release, shape (len(t), len(rows))."""
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.given[t] @ self.others[rows].T) + self.log_top[rows])
-
-
-def other_rows(scene: Scene, groups: Grouping) -> list[OtherRows]:
-    """What the other rows of units say, of every step that tells something of them."""
-    case, out = scene.case, []
-    c, _, a = case.intruder.levels
-    if c in ("naive", "ignore") or a == "ignore" or isinstance(case.intruder.beliefs, Uniform):
-        return []
-    at = _places(scene, groups)
-    for i, (u, number) in enumerate(zip(scene.uncertain, scene.fit.numeric, strict=True)):
-        if not _speaks(scene, u, number):
-            continue
-        reference, targets = (u.met(file.select(u.variables)) for file in (case.original, scene.targets))
-        if case.intruder.beliefs == "released":
-            reference = case.released.select(u.variables)
-        if number:
-            homes = number_homes(u, reference, targets, at)
-        else:
-            alike = scene.classes.steps[i]
-            p = _by_value(np.exp(np.asarray(scene.fit.believed.log_pi)), alike.of, len(alike))
-            homes = category_homes(u, scene.classes.frames[i].take(alike.first), p, reference, targets, at)
-        if homes is not None:
-            out.append(OtherRows.of(homes, groups.released, at.released < 0))
-    return out
-
-
-def _places(scene: Scene, groups: Grouping) -> Places:
-    """Where all rows stand among the cells of beliefs."""
-    cells, certain = scene.fit.believed.cells, scene.knowledge.certain
-    rows, released = np.flatnonzero(scene.knowledge.eligible), np.full(scene.case.released.n, -1, dtype=np.int64)
-    released[rows] = cells.place([c.released[rows] for c in certain], len(rows))
-    if scene.case.intruder.beliefs == "released":
-        return Places(cells.design, released, released, scene.cell_t, groups.released)
-    original = cells.place([c.of(scene.case.original) for c in certain], scene.case.original.n)
-    return Places(cells.design, original, released, scene.cell_t, groups.original)
-
-
-def _by_value(p: F64, of: I64, size: int) -> F64:
-    """Class probabilities added up over classes that a step's variables do not tell apart, shape (cells, size)."""
-    k = len(of)
-    return np.asarray(p @ sp.csr_matrix((np.ones(k), (np.arange(k), of)), shape=(k, size)))
-
-
-def _speaks(scene: Scene, u: Uncertain, number: bool) -> bool:
-    """Whether other rows say something of what a step altered."""
-    at = scene.case.compiled.way(u.variables[0]).random
-    if at is None or u.direct or u.silent or u.mistakes or not all(u.known) or u.like_a is None:
-        return False
-    if scene.case.compiled.steps[at].per_unit:
-        return False
-    return not number or (len(u.variables) == 1 and u.like.scale is not None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from confide.attack.engine.other_rows import other_rows
 from confide.attack.engine.posterior import log_weights
 from confide.attack.engine.prepare import Prepared, prepare
 from confide.attack.engine.scene import Scene
-from confide.attack.engine.unit_sums import log_unit_rows, other_rows
+from confide.attack.engine.unit_sums import log_unit_rows
 from confide.attack.evidence.grouping import Grouping
 from confide.core.errors import InputError
 from confide.frames.columns import F64, I64

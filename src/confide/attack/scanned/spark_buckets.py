@@ -29,7 +29,7 @@ from confide.core.run.progress import Progress, progress_bar
 from confide.core.scale.engine import COUNT, Asked
 from confide.core.scale.spark import Spark
 from confide.core.scale.spark_batches import PACKED, Workers
-from confide.core.scale.spark_files import ROW, as_uri, collected, distinct_rows, named_again, numbered
+from confide.core.scale.spark_files import ROW, as_uri, collected, distinct_rows, named_again
 from confide.core.scale.spark_pairs import Links
 from confide.core.scale.spark_write import write_in_order
 from confide.frames.columns import F64, I64
@@ -130,7 +130,7 @@ class SparkFiles:
         return {key: self._counted(self.release.released, after, list(key)) for key in keys}
 
     def _counted(self, scan: Scan, book: Codebook, names: list[str], most: int = 2**31 - 2) -> Tally:
-        rows = numbered(self.workers.session, scan, names)
+        rows = self.workers.numbered(scan, names)
         found = named_again(distinct_rows(rows, names, most=most), scan, names)
         coded = frame_of(book.encode(found, 0, names)).with_columns(found[COUNT])
         alike = coded.group_by(names).agg(pl.col(COUNT).sum())
@@ -176,7 +176,7 @@ class _Pattern:
         original, released = self.setting.release.original, self.setting.release.released
         if released.height >= original.height:
             return sums
-        values = numbered(self.spark.session, original, [weight]).select(f.col(f"`{weight}`").cast("double").alias("w"))
+        values = self.workers.numbered(original, [weight]).select(f.col(f"`{weight}`").cast("double").alias("w"))
         everybody = collected(values.filter("w > 0 and not isnan(w)").agg(f.sum("w").alias("w")))["w"][0]
         return np.asarray(sums * (float(everybody) / float(sums.sum())))
 

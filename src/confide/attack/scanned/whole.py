@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from confide.protect.scanned.release import ScannedRelease
 
 
-PER_UNIT_ROW = 2_800
+PER_UNIT_ROW = 1_200
 """Bytes more that a row takes where units are attacked: what other rows of its unit say of each value it may have."""
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import pickle
 import warnings
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -22,7 +23,8 @@ from numpy.typing import NDArray
 
 from confide.core.errors import InputError
 from confide.core.scale.engine import File
-from confide.core.scale.spark_files import ROW, collected, numbered
+from confide.core.scale.interrupted import check_interrupted
+from confide.core.scale.spark_files import ROW, as_uri, collected, numbered
 from confide.core.version import __version__
 
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ I64 = NDArray[np.int64]
 SIZE = 200_000
 """Rows that are worked on together on a worker."""
 _CHUNK = 50_000
+_CHECKED: weakref.WeakKeyDictionary[SparkSession, str] = weakref.WeakKeyDictionary()
+"""Sessions whose workers have this version of confide."""
 PACKED = "bucket int, side int, packed binary"
 
 
@@ -46,14 +50,18 @@ class Summary(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Workers(AbstractContextManager["Workers"]):
-    """The workers of a session, for one piece of work: what was sent to them is taken back at its end."""
+    """The workers of a session, for one piece of work: what was sent to them is taken back at its end. `read`: files
+    that Spark has looked into for their types, which is a job of its own."""
 
     session: SparkSession
     size: int = SIZE
     sent: list[Any] = field(default_factory=list)
+    read: dict[tuple[str, ...], DataFrame] = field(default_factory=dict)
 
     def __enter__(self) -> Self:
-        check_workers(self.session)
+        if _CHECKED.get(self.session) != __version__:
+            check_workers(self.session)
+            _CHECKED[self.session] = __version__
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -65,6 +73,13 @@ class Workers(AbstractContextManager["Workers"]):
         self.sent.append(made)
         return made
 
+    def numbered(self, file: File, names: Sequence[str]) -> DataFrame:
+        """Rows of a file with their numbers."""
+        places = tuple(as_uri(p.resolve()) for p in file.files)
+        if places not in self.read:
+            self.read[places] = self.session.read.parquet(*places)
+        return numbered(self.read[places], file, names)
+
     def by_batches(
         self, file: File, names: Sequence[str], work: Callable[[pl.DataFrame], Any], schema: str
     ) -> DataFrame:
@@ -75,8 +90,8 @@ class Workers(AbstractContextManager["Workers"]):
             for frame in _frames(batches, types, size):
                 yield from held.value(frame).to_batches()
 
-        with _quiet():
-            return numbered(self.session, file, names).mapInArrow(run, schema)
+        with quiet():
+            return self.numbered(file, names).mapInArrow(run, schema)
 
     def summarised(self, file: File, names: Sequence[str], empty: Summary) -> Any:
         """What is gathered of all batches, merged in the order of rows; `empty`: before anything is."""
@@ -94,8 +109,8 @@ class Workers(AbstractContextManager["Workers"]):
                     {"first": pa.array([first], pa.int64()), "made": pa.array([pickle.dumps(made)], pa.binary())}
                 )
 
-        with _quiet():
-            found = numbered(self.session, file, names).mapInArrow(run, "first bigint, made binary")
+        with quiet():
+            found = self.numbered(file, names).mapInArrow(run, "first bigint, made binary")
             parts = collected(found).sort("first")["made"].to_list()
         whole = pickle.loads(pickle.dumps(empty))
         for part in parts:
@@ -111,7 +126,7 @@ class Workers(AbstractContextManager["Workers"]):
                 for frame in held.value(batch):
                     yield from plain_table(frame).to_batches(max_chunksize=_CHUNK)
 
-        with _quiet():
+        with quiet():
             return rows.mapInArrow(run, schema)
 
     def by_buckets(
@@ -124,7 +139,7 @@ class Workers(AbstractContextManager["Workers"]):
         def run(table: pa.Table) -> pa.Table:
             return held.value(_unpacked(table))
 
-        with _quiet():
+        with quiet():
             return packed.repartition(max(many, 1), "bucket").groupBy("bucket").applyInArrow(run, schema)
 
 
@@ -199,7 +214,7 @@ def check_workers(session: SparkSession) -> None:
 
     python = session.sparkContext.pythonExec
     try:
-        with _quiet():
+        with quiet():
             asked = session.range(
                 0, session.sparkContext.defaultParallelism, 1, session.sparkContext.defaultParallelism
             )
@@ -207,6 +222,7 @@ def check_workers(session: SparkSession) -> None:
     except ImportError as cause:
         raise InputError('This needs pandas and pyarrow beside Spark: pip install "confide[spark]".') from cause
     except Exception as cause:
+        check_interrupted(cause)
         raise InputError(
             f'Spark\'s workers cannot run Python ("{python}") with pyarrow; start the session with PYSPARK_PYTHON set '
             "to a Python in which confide[spark] is installed, on all workers."
@@ -219,7 +235,7 @@ def check_workers(session: SparkSession) -> None:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Spark warns of versions of pandas, which is not used."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas", category=FutureWarning)

@@ -14,10 +14,11 @@ import polars as pl
 from confide.core.errors import InputError
 from confide.core.scale.engine import COUNT, File
 from confide.core.scale.hadoop import Remote
+from confide.core.scale.interrupted import check_interrupted
 from confide.core.scale.rows_alike import TooMany
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
 ROW = "__row"
 
@@ -32,6 +33,7 @@ def as_sentences(session: Any) -> Iterator[None]:
     except InputError:
         raise
     except Exception as cause:
+        check_interrupted(cause)
         if isinstance(cause, ConnectionError) or not alive(session):
             raise InputError(
                 "Spark: this session has ended on the way; make a new one, and start the work again."
@@ -74,12 +76,12 @@ def check_parquet(*files: File) -> None:
                 )
 
 
-def numbered(session: SparkSession, file: File, names: Sequence[str]) -> DataFrame:
-    """Rows with their numbers: the place in their file, as Parquet has it, after all files before."""
+def numbered(frame: DataFrame, file: File, names: Sequence[str]) -> DataFrame:
+    """Rows with their numbers: the place in their file, as Parquet has it, after all files before. `frame`: the file as
+    Spark reads it."""
     from pyspark.sql import functions as f
 
     paths = [p.resolve() for p in file.files]
-    frame = session.read.parquet(*[as_uri(p) for p in paths])
     first = {spelt: n for p, n in zip(paths, file.offsets, strict=False) for spelt in _spellings(p)}
     starts = [f.lit(x) for pair in first.items() for x in pair]
     number = f.create_map(*starts)[f.col("_metadata.file_path")] + f.col("_metadata.row_index")

@@ -144,7 +144,8 @@ class LognormalNoise(Mechanism):
                 f"{self.where}: a later step merges noisy values with those that are kept (zeros, answer codes). "
                 "Coarsen before the noise."
             )
-        return FittedFactors(self, replace(column, step=rounding_step(column, self.where)), apart, chain)
+        kind = replace(column.with_values(column.values[:0]), step=rounding_step(column, self.where))
+        return FittedFactors(self, kind, apart, chain)
 
 
 def _skewed(s: Subject) -> bool:
@@ -158,7 +159,8 @@ def _skewed(s: Subject) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class FittedFactors(Fitted):
-    """`column`: as it was met, with the precision of results; `apart`: values that are kept; `after`: later steps."""
+    """`column`: as it was met, without values, with the precision of results; `apart`: values that are kept; `after`:
+    later steps."""
 
     step: LognormalNoise
     column: Column
@@ -181,6 +183,10 @@ class FittedFactors(Fitted):
             if not len(todo):
                 return Applied([column.with_values(values)])
         raise InputError(f"{self.step.where}: some values are so small that they always round to zero.")
+
+    @property
+    def in_parts(self) -> bool:
+        return True
 
     def _noisy(self, y: F64) -> Bools:
         return np.asarray(self.apart.of_values(y) == 0)

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from confide.attack.engine import kernels
+from confide.attack.engine.other_rows import OtherRows, other_rows
 from confide.attack.engine.posterior import log_block, log_known, unknown_of
 from confide.attack.engine.prepare import Prepared
 from confide.attack.engine.scene import Scene
-from confide.attack.engine.unit_sums import OtherRows, log_unit_rows, other_rows
+from confide.attack.engine.unit_sums import log_unit_rows
 from confide.attack.learning.attributes.mixtures import PAIRS, log_mixed, record_kinds
 from confide.attack.learning.attributes.normal_pairs import of_records, of_targets
 from confide.frames.columns import F64, I64
