@@ -58,10 +58,26 @@ def as_registered() -> Iterator[None]:
             del kind.classes[name]
 
 
-@pytest.hookimpl(trylast=True)
+@pytest.hookimpl(tryfirst=True)  # before groups are read
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Slow tests first, so that no worker waits at the end for one that began last; examples of papers are slow."""
+    """Slow tests first, so that no worker waits at the end for one that began last; examples of papers are slow.
+
+    What goes to one worker: tests that share the session of Spark, which takes as long to start as many of them to run,
+    before all others; and quick tests of one file, with what it makes for all of them.
+    """
     for item in items:
         if item.nodeid.startswith("papers/"):
             item.add_marker("slow")
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    items.sort(key=lambda item: (not _on_spark(item), item.get_closest_marker("slow") is None))
+    for item in items:
+        if _on_spark(item):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+        elif item.get_closest_marker("slow") is None:
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+
+
+def _on_spark(item: pytest.Item) -> bool:
+    """Whether a test takes part in the session of Spark, by name or by a parameter that says so."""
+    given = getattr(item, "callspec", None)
+    told = [] if given is None else [v for v in given.params.values() if isinstance(v, str)]
+    return "session" in getattr(item, "fixturenames", ()) or any(v.startswith("spark") for v in told)

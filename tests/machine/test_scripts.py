@@ -88,10 +88,10 @@ def with_fake_tools(folder: Path, answer: str) -> None:
 @pytest.mark.parametrize(
     ("given", "asked"),
     [
-        ([], ["worksteal"]),
+        ([], ["no-loadscope-reorder"]),
         (["--cover"], ["-m not slow --cov --cov-report=", "-m coverage report --format=total"]),
         (["--fast", "-x"], ["-m not slow -x"]),
-        (["tests/tables"], ["worksteal tests/tables"]),
+        (["tests/tables"], ["no-loadscope-reorder tests/tables"]),
     ],
 )
 def test_the_lanes(given: list[str], asked: list[str], tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def _started(here: Path, mark: Path) -> subprocess.Popen[bytes]:
         [sys.executable, "-m", "tests.helpers.spark_protect", "local[2,4]", *places],
         env={**prepared(), MARK: str(mark), HOW: "wait"}, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
     )  # fmt: skip
-    for _ in range(600):
+    for _ in range(3000):
         made = list((here / "private").glob(".confide-kept-*/parts/*.parquet"))
         if (mark.exists() and len(made) == 5) or process.poll() is not None:
             break
