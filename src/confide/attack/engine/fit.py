@@ -27,7 +27,8 @@ from confide.attack.evidence.case import Case, needs_whole, set_aside
 from confide.attack.evidence.gather import Knowledge, Uncertain, gather
 from confide.attack.intruder import Uniform
 from confide.core.errors import InputError
-from confide.frames.columns import F64, I64, Column, Records, codes_in
+from confide.frames.columns import F64, I64, Records, codes_in
+from confide.frames.tally import Tally
 from confide.protect.likelihoods.spread import Spread
 
 
@@ -114,7 +115,7 @@ def fit(case: Case, knowledge: Knowledge, targets: Records, knows: tuple[str, ..
         believed = _believe(case, knowledge, numeric, targets)
     else:
         believed = Believed(numbers=fit_numbers(steps, numeric, None)[0])
-    scales = {v: _spread(case.released[v]) for v in knowledge.nearest}
+    scales = {v: _spread(case.view().counted((v,)), v) for v in knowledge.nearest}
     whole = needs_whole(case)
     return Fit(
         case if whole else set_aside(case), knows, dict(between), numeric, asked, asked and mixture,
@@ -138,10 +139,14 @@ def aside(case: Case, knowledge: Knowledge, targets: Records) -> Fit:
     return Fit(set_aside(case), (), {}, numeric, True, False, False, believed, {}, (), "a part of another fit")
 
 
-def _spread(column: Column) -> float:
+def _spread(file: Tally, v: str) -> float:
     """Standard deviation of a number, 1 where it has none."""
-    values = column.values[column.usable]
-    return float(np.std(values)) or 1.0 if len(values) else 1.0
+    usable = file.records[v].usable
+    values, count = file.records[v].values[usable], file.counts[usable]
+    if not len(values):
+        return 1.0
+    mean = (count * values).sum() / count.sum()
+    return float(np.sqrt((count * (values - mean) ** 2).sum() / count.sum())) or 1.0
 
 
 def _believe(case: Case, knowledge: Knowledge, numeric: Sequence[bool], targets: Records) -> Believed:
