@@ -82,11 +82,10 @@ CASES: dict[str, Made] = {
     "units with noise": ([cf.Noise("hh_income", sd=2000)], {"knows": ["sex", "race", "hh_income"], "unit": "home"}),
     "units, shown": ([cf.Swap("race", rate=0.3), cf.Sample(fraction=0.5, per="unit")], {"knows": ["sex", "race", "age"], "membership": "in_file"}),
     "quantile": (QUANTILES, {"knows": ["sex", "race", "hh_income"]}),
-    "quantile unknown": (QUANTILES, {"knows": ["sex", "age"], "guesses": {"widen": True}, "membership": cf.Unsure(total=5_000)}),
-    "quantile, codes, calipers": (QUANTILES, {"knows": ["sex", "age"], "guesses": {"caliper": "auto", "tau": 0.3}}),
+    "quantile unknown": (QUANTILES, {"knows": ["sex", "age"], "guesses": {"widen": True}, "membership": cf.Unsure(total=9_000)}),
     "quantile, exact": (QUANTILES, {"knows": ["sex", "hh_income"], "available": "exact", "unavailable": "exact", "others": "exact"}),
     "quantile, average": (QUANTILES, {"knows": ["sex", "race", "hh_income"], "available": "average", "unavailable": "average", "others": "average"}),
-    "quantile, calipers": ([*QUANTILES, cf.Sample(fraction=0.7)], {"knows": ["sex", "age", "hh_income"], "guesses": {"caliper": "auto"}, "membership": "in_file"}),
+    "quantile, calipers, codes": ([*QUANTILES, cf.Sample(fraction=0.7)], {"knows": ["sex", "age", "hh_income"], "guesses": {"caliper": "auto", "tau": 0.3}, "membership": "in_file"}),
     "quantile, A left out": (QUANTILES, {"knows": ["sex", "age", "hh_income"], "others": "ignore", "guesses": {"tau": "known"}}),
     "quantile, a random tau": (QUANTILES, {"knows": ["sex", "hh_income"], "guesses": {"tau": "random"}}),
     "lognormal": ([cf.LognormalNoise("hh_income", sd=0.05), cf.Recode("age", width=10)], {"knows": ["sex", "age", "hh_income"]}),
@@ -143,7 +142,7 @@ HELD_WHOLE = ("units", "units with noise", "units, shown", "quantile, a random t
 """Cases of which all rows are held at once, in the variables in play."""
 COUNTED_ON_SPARK = (
     "exact", "two noises", "swaps", "mistakes", "units", "missing is not known", "weights", "sample", "suppression", "not released", "noise and swap",
-    "trees, a number", "rank swap unknown", "round and topcode",
+    "trees, a number", "rank swap unknown", "round and topcode", "quantile", "quantile, average",
 )  # fmt: skip
 """Cases whose pairs Spark counts for the merged way: those that differ in what is counted. All others are merged above,
 from the same counts, and go over Spark in buckets."""
@@ -251,6 +250,8 @@ KNOWN = {
     "mistakes": (SWAPS, {"knows": KEYS, "errors": {"age": 2, "race": 0.1}, "membership": "in_file"}),
     "exact": (SWAPS, {"knows": KEYS, "membership": "in_file", "available": "exact", "unavailable": "exact", "others": "exact"}),
     "units": (SWAPS, {"knows": KEYS, "unit": "home"}),
+    "naive": (NOISE, {"knows": ["sex", "hh_income"], "between": {"age": ("low", "high")}, "available": "naive"}),
+    "quantile": (QUANTILES, {"knows": ["sex", "hh_income"]}),
 }  # fmt: skip
 
 

@@ -123,6 +123,23 @@ def levels_asked(intruder: Intruder, compiled: Compiled) -> Iterator[tuple[int, 
         yield from ((i, level) for i, s in enumerate(compiled.steps) if s.role == "random" for level in intruder.levels)
 
 
+def spread_of(case: Case, v: str) -> float:
+    """Standard deviation of a released number in the whole file, 1 where it has none."""
+    view = case.view()
+
+    def spread() -> float:
+        file = view.counted((v,))
+        usable = file.records[v].usable
+        values, count = file.records[v].values[usable], file.counts[usable]
+        if not len(values):
+            return 1.0
+        mean = (count * values).sum() / count.sum()
+        return float(np.sqrt((count * (values - mean) ** 2).sum() / count.sum())) or 1.0
+
+    found: float = view.once(("spread", v), spread)
+    return found
+
+
 def set_aside(case: Case) -> Case:
     """The setting without rows: what evidence for any part of the release is made from."""
     compiled = replace(

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from confide.attack.engine.behind import PART, part_of_rows, parts_are_asked, with_parts
-from confide.attack.evidence.case import Case, believed_steps, needs_whole, several_numbers
+from confide.attack.evidence.case import Case, believed_steps, needs_whole, several_numbers, spread_of
 from confide.attack.evidence.gather import gather
 from confide.attack.intruder import Intruder
 from confide.attack.scanned.coded import frame_of, tally_of
@@ -212,9 +212,10 @@ def _ask(case: Case, patterns: Sequence[tuple[str, ...]]) -> list[tuple[str, ...
     for knows in patterns:
         found = gather(case, knows, dict.fromkeys(case.intruder.between, (-np.inf, np.inf)))
         judged = [v for u in found.uncertain if u.given_record for v in u.variables]
-        compared = [*(v for v in knows if v in case.intruder.errors), *judged, *found.nearest]
-        for v in dict.fromkeys(compared):
-            case.view().counted((v,))  # what mistakes are compared with, and how far numbers are spread
+        for v in dict.fromkeys([*(v for v in knows if v in case.intruder.errors), *judged]):
+            case.view().counted((v,))  # what mistakes are compared with
+        for v in found.nearest:
+            spread_of(case, v)
         for v in found.helpers:
             case.codebook(v)  # of a number that helps, all released values: its codes are places among them
     return list(case.tables)
