@@ -14,7 +14,8 @@ from confide.attack.engine.checks import check_scene
 from confide.attack.engine.fit import Fit, fit, helper_codes
 from confide.attack.engine.link import linked_variables, shown_codes
 from confide.attack.engine.membership import people_in_blocks
-from confide.attack.engine.prepare import population_of, with_more
+from confide.attack.engine.more_steps import with_more
+from confide.attack.engine.prepare import population_of
 from confide.attack.engine.register import countable
 from confide.attack.engine.scene import Scene, TargetSide
 from confide.attack.evidence.case import Case
