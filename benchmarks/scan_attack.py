@@ -4,6 +4,8 @@
     python benchmarks/scan_attack.py 1000000 noise      # a known noisy number beside them
     python benchmarks/scan_attack.py 1000000 noise buckets
     python benchmarks/scan_attack.py 1000000 noise buckets apart        # of which hardly two original rows are alike
+    python benchmarks/scan_attack.py 1000000 noise naive buckets        # taken as true: the nearest record
+    python benchmarks/scan_attack.py 1000000 quantile buckets           # drawn from a quantile regression instead
     python benchmarks/scan_attack.py 1000000 units memory=4GB           # three rows belong together, and state is known
 
 Files are made of the demonstration file, drawn with replacement. Each attack runs in a process of its own, whose peak
@@ -29,6 +31,7 @@ PART = 1_000_000
 KEYS = ["sex", "race", "marital", "age"]
 CATEGORIES = [cf.Recode("age", width=5), cf.Swap("race", rate=0.3), cf.Swap("marital", rate=0.3)]
 NOISE = [*CATEGORIES, cf.Noise("property_value", sd=20_000)]
+QUANTILES = [*CATEGORIES, cf.QuantileRegression("property_value", given=["sex", "age"], learn=20_000)]
 
 
 def make(folder: Path, rows: int, apart: bool) -> None:
@@ -46,33 +49,37 @@ def make(folder: Path, rows: int, apart: bool) -> None:
         some.write_parquet(folder / f"part-{k:05}.parquet")
 
 
-def protect(folder: Path, noise: bool, units: bool = False) -> dict[str, object]:
-    dropped = ["home"] if units else ["home", "state"]
-    plan = cf.Plan(NOISE, drop=["home"]) if noise else cf.Plan(CATEGORIES, drop=["property_value", *dropped])
+def protect(folder: Path, asked: list[str]) -> dict[str, object]:
+    if "noise" in asked or "quantile" in asked:
+        plan = cf.Plan(NOISE if "noise" in asked else QUANTILES, drop=["home"])
+    else:
+        dropped = ["home"] if "units" in asked else ["home", "state"]
+        plan = cf.Plan(CATEGORIES, drop=["property_value", *dropped])
     plan.protect(cf.scan(folder / "in"), seed=1, out=folder / "out", private=folder / "private")
     return {}
 
 
-def attack(folder: Path, noise: bool, engine: cf.Local, out: bool, units: bool) -> dict[str, object]:
-    release = cf.ScannedRelease.load(folder / "private")
-    knows = [*KEYS, *(["state"] if noise or units else []), *(["property_value"] if noise else [])]
-    intruder = cf.Intruder(knows=knows, unit="home" if units else None)
-    found = intruder.attack(release, engine=engine, out=folder / "units" if out else None, progress=False)
+def attack(folder: Path, engine: cf.Local, asked: list[str]) -> dict[str, object]:
+    release, units = cf.ScannedRelease.load(folder / "private"), "units" in asked
+    number = "noise" in asked or "quantile" in asked
+    knows = [*KEYS, *(["state"] if number or units else []), *(["property_value"] if number else [])]
+    level = "naive" if "naive" in asked else "sdl"
+    intruder = cf.Intruder(knows=knows, unit="home" if units else None, available=level)
+    found = intruder.attack(release, engine=engine, out=folder / "units" if "out" in asked else None, progress=False)
     return {"targets": found.summary().targets, "found": found.summary().found, "kinds": found.merged.height}
 
 
 def one(what: str, folder: Path, rows: int, asked: list[str]) -> None:
     """One piece of work, and what it took."""
-    noise = "noise" in asked
     memory = next((a.removeprefix("memory=") for a in asked if a.startswith("memory=")), "1GB")
     engine = cf.Local(memory=memory, buckets=max(rows // 40_000, 1) if "buckets" in asked else None)
     began, cpu, told = time.perf_counter(), time.process_time(), dict[str, object]()
     if what == "make":
         make(folder / "in", rows, "apart" in asked)
     elif what == "protect":
-        told = protect(folder, noise, "units" in asked)
+        told = protect(folder, asked)
     else:
-        told = attack(folder, noise, engine, "out" in asked, "units" in asked)
+        told = attack(folder, engine, asked)
     took = {"seconds": round(time.perf_counter() - began, 1), "cpu": round(time.process_time() - cpu, 1)}
     peak = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
     print(json.dumps({"what": what, "rows": rows, **took, "peak_mb": peak, **told}), flush=True)

@@ -16,7 +16,7 @@ def in_files(
     (folder / "in").mkdir()
     ends = [0, *cuts, release.original.height]
     for k, (first, last) in enumerate(pairwise(ends)):
-        release.original[first:last].write_parquet(folder / "in" / f"part {k}.parquet")
+        cf.write(cf.Data(release.original[first:last], release.before.schema), folder / "in" / f"part {k}.parquet")
     made = release.plan.protect(
         cf.scan(folder / "in"), seed=release.seed, out=folder / "released", private=folder / "private", part_rows=170,
         engine=engine,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -166,16 +165,3 @@ def test_counts_of_parts_are_those_of_the_whole() -> None:
         tables.append(alike.table.sort(KEYS))
     assert tables[0].equals(tables[1])
     assert tables[0].equals(tables[2])
-
-
-def test_a_fit_travels_and_does_not_grow(tmp_path: Path) -> None:
-    """What a bucket is attacked with is as large for ten times as many rows."""
-    sizes = []
-    for k, times in enumerate((1, 10)):
-        data = pl.concat([people().drop("id")] * times)
-        release = cf.Plan([*SWAPS[:2], cf.Noise("hh_income", sd=2000)]).protect(data, seed=1)
-        (tmp_path / str(k)).mkdir()
-        files = in_files(release, tmp_path / str(k))
-        found = cf.Intruder(knows=["sex", "race", "age"], unavailable="ignore").attack(files, engine=Local(buckets=2))
-        sizes.append(len(pickle.dumps(found.files.fits)))  # type: ignore[union-attr]
-    assert sizes[1] < 1.1 * sizes[0]

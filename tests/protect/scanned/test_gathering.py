@@ -9,8 +9,9 @@ import pytest
 from confide.core.random.draws import Counter
 from confide.frames.columns import Column, Records
 from confide.protect.scanned.steps import JointCounts
-from confide.protect.seam.gathering import Patch, surely_below
-from confide.protect.seam.learning import learnt, may_learn
+from confide.protect.seam import learning
+from confide.protect.seam.gathering import Patch
+from confide.protect.seam.learning import drawn, learnt, may_learn, surely_below
 from confide.protect.shared.smallest import Smallest
 
 DRAWS = Counter(bytes(range(16)))
@@ -65,6 +66,12 @@ def test_records_that_a_model_learns_from_are_among_those_kept() -> None:
     assert len(kept) < 1_000
     np.testing.assert_array_equal(learnt(file.take(kept), 400, "Step:x").rows, wanted)
     assert learnt(file, None, "Step:x") is file
+
+
+@pytest.mark.parametrize("many", [1, 400, 4_999, 5_000, 9_000])
+def test_their_numbers_are_found_without_any_record(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learning, "TOGETHER", 700)
+    np.testing.assert_array_equal(drawn(5_000, many, "Step:x"), learnt(records(np.arange(5_000)), many, "Step:x").rows)
 
 
 def test_joint_counts_do_not_hang_on_the_cut() -> None:

@@ -23,11 +23,11 @@ from confide.attack.beliefs.regressions import Fitted
 from confide.attack.beliefs.score_tilts import Predictors
 from confide.attack.beliefs.synthetic import correlation
 from confide.attack.engine.absence import Absence, fit_absence
-from confide.attack.evidence.case import Case, needs_whole, set_aside
+from confide.attack.evidence.case import Case, needs_whole, set_aside, spread_of
 from confide.attack.evidence.gather import Knowledge, Uncertain, gather
 from confide.attack.intruder import Uniform
 from confide.core.errors import InputError
-from confide.frames.columns import F64, I64, Column, Records, codes_in
+from confide.frames.columns import F64, I64, Records, codes_in
 from confide.protect.likelihoods.spread import Spread
 
 
@@ -114,7 +114,7 @@ def fit(case: Case, knowledge: Knowledge, targets: Records, knows: tuple[str, ..
         believed = _believe(case, knowledge, numeric, targets)
     else:
         believed = Believed(numbers=fit_numbers(steps, numeric, None)[0])
-    scales = {v: _spread(case.released[v]) for v in knowledge.nearest}
+    scales = {v: spread_of(case, v) for v in knowledge.nearest}
     whole = needs_whole(case)
     return Fit(
         case if whole else set_aside(case), knows, dict(between), numeric, asked, asked and mixture,
@@ -136,12 +136,6 @@ def aside(case: Case, knowledge: Knowledge, targets: Records) -> Fit:
     numeric = tuple(is_number(u, case) for u in knowledge.uncertain)
     believed = _believe(case, knowledge, numeric, targets)
     return Fit(set_aside(case), (), {}, numeric, True, False, False, believed, {}, (), "a part of another fit")
-
-
-def _spread(column: Column) -> float:
-    """Standard deviation of a number, 1 where it has none."""
-    values = column.values[column.usable]
-    return float(np.std(values)) or 1.0 if len(values) else 1.0
 
 
 def _believe(case: Case, knowledge: Knowledge, numeric: Sequence[bool], targets: Records) -> Believed:

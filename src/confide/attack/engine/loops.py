@@ -14,9 +14,9 @@ from confide.attack.engine import kernels
 from confide.attack.engine.blocks import starts
 from confide.attack.engine.helped_loops import helped
 from confide.attack.engine.kernel_plan import KernelPlan, Units
-from confide.attack.engine.kernels.arguments import Codes, Errors, Given, Into, Mixed, Near, Noisy, Pairs, Tables
+from confide.attack.engine.kernels.arguments import Codes, Errors, Given, Into, Mixed, Noisy, Pairs, Tables
 from confide.attack.engine.known_noise import known_numbers
-from confide.attack.engine.nearest import axes, scales
+from confide.attack.engine.nearest import near_records
 from confide.attack.engine.noise_boxes import attack_in_boxes
 from confide.attack.engine.plain_loops import MIXED, plain_loops
 from confide.attack.engine.ranges import Part, Weights, own_room, parts, pieces_of, without_class
@@ -101,14 +101,13 @@ def _pairs_of(plan: KernelPlan) -> Pairs:
 
 
 def _nearest(plan: KernelPlan, into: Into) -> Callable[[int, int], float]:
-    s = plan.scene
-    y = np.ascontiguousarray(axes(s, s.targets.take(plan.first)).T)
-    near, pairs = Near(y, axes(s, s.released.take(plan.records.first)), scales(s)), _pairs_of(plan)
+    near, pairs = near_records(plan), _pairs_of(plan)
+    widest = int(np.diff(near.start).max(initial=0))
 
     def work(first: int, last: int) -> float:
-        space = room(2, plan.block_t[first:last], plan.offsets)
-        kernels.attack_nearest(first, last, pairs, near, plan.own, own_room(into), space)
-        return plan.pairs(first, last)
+        space, places, visited = np.empty((3, widest)), np.empty(widest, dtype=np.int64), np.zeros(1)
+        kernels.attack_nearest(first, last, pairs, near, plan.own, own_room(into), space, places, visited)
+        return float(visited[0])
 
     return work
 

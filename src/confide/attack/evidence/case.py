@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,8 @@ from confide.frames.distinct import Distinct
 from confide.frames.tally import Tally
 from confide.protect.compiled import Compiled
 from confide.protect.seam.coarsening import Chain
-from confide.protect.seam.fitted import Fitted, View
+from confide.protect.seam.fitted import Fitted, Sampler, View
+from confide.protect.seam.learning import drawn
 
 if TYPE_CHECKING:
     from confide.protect.release import Release
@@ -30,7 +32,8 @@ class Case:
     release, `values`: in the original, of variables whose truth may differ from what is known or released. `blind`: the
     plan is not known, so every value may have been altered. `unit`: of every row of the file that beliefs are fitted
     on, None where each row is one; `grouped`: whether units are asked about. `seen`: unknown variables that count in
-    any case, at whatever level others do: what is guessed next.
+    any case, at whatever level others do: what is guessed next. `remembered`: what was made of the whole release once;
+    `sampler`: what finds records of it, None where `released` are all of them, row by row.
     """
 
     intruder: Intruder
@@ -46,6 +49,8 @@ class Case:
     grouped: bool = False
     seen: tuple[str, ...] = ()
     values: dict[str, Tally] = field(default_factory=dict)
+    remembered: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    sampler: Sampler | None = None
 
     def __repr__(self) -> str:
         return (
@@ -79,7 +84,7 @@ class Case:
         return replace(
             self.compiled.view(self.released), known=frozenset(known), guesses=self.intruder.guesses,
             as_printed=self.intruder.as_printed, count=self.count, tables=self.tables,
-            told_missing=frozenset(self.intruder.told_missing),
+            told_missing=frozenset(self.intruder.told_missing), remembered=self.remembered, sampler=self.sampler,
         )  # fmt: skip
 
     def codebook(self, v: str) -> Column:
@@ -98,15 +103,41 @@ class Case:
 
 
 def needs_whole(case: Case) -> str:
-    """Why evidence must see all rows of the release; empty where counts of it are enough."""
-    altered = [v for v in case.intruder.knows if case.altered(v)]
-    if case.intruder.levels[0] == "naive" and any(case.released[v].kind == "numeric" for v in altered):
-        return "a naive intruder compares numbers by their spread in the whole file"
-    for i, step in enumerate(case.compiled.steps):
-        fitted = [case.compiled.fitted[i], case.believed.get(i)] if step.role == "random" else []
-        if any(f is not None and not f.in_parts for f in fitted):
-            return f"{type(step).__name__} reads the whole file"
+    """Why evidence must see all rows of the release; empty where counts of it, and some of its rows, are enough."""
+    return why_together(case.intruder, case.compiled, case.believed)
+
+
+def why_together(intruder: Intruder, compiled: Compiled, believed: Mapping[int, Fitted]) -> str:
+    """The same of a plan, before rows are read; `believed`: steps as an "average" intruder imagines them."""
+    for i, level in levels_asked(intruder, compiled):
+        fitted = believed.get(i, compiled.fitted[i]) if level == "average" else compiled.fitted[i]
+        used = "exact" if "exact" in intruder.levels and level != "ignore" else level
+        if fitted is not None and (why := fitted.whole_file(used, intruder.guesses)):
+            return f"{type(compiled.steps[i]).__name__} {why}"
     return ""
+
+
+def levels_asked(intruder: Intruder, compiled: Compiled) -> Iterator[tuple[int, str]]:
+    """Steps that alter at random, with each level at which they are asked; a naive intruder asks none."""
+    if intruder.levels[0] != "naive":
+        yield from ((i, level) for i, s in enumerate(compiled.steps) if s.role == "random" for level in intruder.levels)
+
+
+def spread_of(case: Case, v: str) -> float:
+    """Standard deviation of a released number in the whole file, 1 where it has none."""
+    view = case.view()
+
+    def spread() -> float:
+        file = view.counted((v,))
+        usable = file.records[v].usable
+        values, count = file.records[v].values[usable], file.counts[usable]
+        if not len(values):
+            return 1.0
+        mean = (count * values).sum() / count.sum()
+        return float(np.sqrt((count * (values - mean) ** 2).sum() / count.sum())) or 1.0
+
+    found: float = view.once(("spread", v), spread)
+    return found
 
 
 def set_aside(case: Case) -> Case:
@@ -120,8 +151,12 @@ def set_aside(case: Case) -> Case:
     return replace(
         case, compiled=compiled, original=case.original.take(one), released=case.released.take(nobody), unit=None,
         believed={i: f.lean() for i, f in case.believed.items()}, count=None, original_count=None, tables=tables,
-        values=values,
+        values=values, sampler=_not_here,
     )  # fmt: skip
+
+
+def _not_here(names: Sequence[str], many: int, stream: str) -> Records:  # noqa: ARG001 - as `Sampler` has it
+    raise RuntimeError("A part of a file was asked for records of all of it; ask for them within View.once.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +169,10 @@ class Merged:
 
 
 def several_numbers(case: Case) -> bool:
-    """Whether several altered numbers are known: beliefs in their combinations are fitted row by row."""
+    """Whether several altered numbers are known, and anything is believed of them: beliefs in their combinations are
+    fitted row by row."""
+    if case.intruder.levels[0] == "naive":
+        return False
     return sum(case.altered(v) and case.original[v].kind == "numeric" for v in case.intruder.knows) > 1
 
 
@@ -147,8 +185,9 @@ def merged(case: Case, may: bool = True) -> Merged:
         return Merged(case, Tally(case.original), Tally(case.released))
     original, released = Tally.merged(case.original), Tally.merged(case.released)
     fewer = replace(
-        case, original=original.records, original_count=original.count, released=released.records, count=released.count
-    )
+        case, original=original.records, original_count=original.count, released=released.records, count=released.count,
+        sampler=Sampled(case.released, partial(drawn, case.released.n)),
+    )  # fmt: skip
     return Merged(fewer, original, released)
 
 
@@ -164,9 +203,12 @@ def in_play(
     return [v for v in dict.fromkeys(needed) if v in public]
 
 
-def make_case(intruder: Intruder, release: Release, seen: tuple[str, ...] = (), count: F64 | None = None) -> Case:
+def make_case(
+    intruder: Intruder, release: Release, seen: tuple[str, ...] = (), count: F64 | None = None,
+    places: Callable[[int, str], I64] | None = None,
+) -> Case:  # fmt: skip
     """Original and released files as arrays, with the steps an "average" intruder believes in; `count`: how many rows
-    of the release each of its rows stands for (None: one)."""
+    of the release each of its rows stands for (None: one), `places`: where `Sampled` finds them."""
     compiled = release.compiled or Compiled((), {}, ())
     kept = [v for v in release.public_variables if v in release.original.columns]
     names = in_play(intruder, compiled, kept, seen, unit_of(intruder, release))
@@ -174,8 +216,24 @@ def make_case(intruder: Intruder, release: Release, seen: tuple[str, ...] = (), 
     if lost:
         raise InputError(f'The original file has no column "{lost[0]}", so nobody can be said to know it.')
     original, released = release.encoded(names, numeric=intruder.between)
-    believed = believed_steps(intruder, compiled, original, released, count)
-    return Case(intruder, compiled, original, released, believed, blind=release.plan is None, seen=seen)
+    believed = believed_steps(intruder, compiled, original, released, count, places)
+    sampler = None if places is None else Sampled(released, places)
+    return Case(
+        intruder, compiled, original, released, believed, blind=release.plan is None, seen=seen, sampler=sampler
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """Records of the whole release by their places among these; `places`: of so many, by a step's key."""
+
+    records: Records
+    places: Callable[[int, str], I64]
+
+    def __call__(self, names: Sequence[str], many: int, stream: str) -> Records:
+        """See `View.sampled`."""
+        found = self.records.select(names).take(self.places(many, stream))
+        return Records(found.values(), n=found.n)
 
 
 def _remembered(compiled: Compiled, i: int, belief: Any, seen: Records, after: Mapping[str, Chain]) -> Fitted:
@@ -199,10 +257,11 @@ def repeated(file: Records, names: Sequence[str], count: F64 | None) -> Records:
 
 
 def believed_steps(
-    intruder: Intruder, compiled: Compiled, original: Records, released: Records, count: F64 | None = None
-) -> dict[int, Fitted]:
+    intruder: Intruder, compiled: Compiled, original: Records, released: Records, count: F64 | None = None,
+    places: Callable[[int, str], I64] | None = None,
+) -> dict[int, Fitted]:  # fmt: skip
     """Each random step as an "average" intruder imagines it, fitted to the release; `count`: how many rows each of its
-    rows stands for (None: one)."""
+    rows stands for (None: one), `places`: where those are among them that a step learns from."""
     if "average" not in intruder.levels:
         return {}
     stated = {v: step for step in intruder.believes for v in step.variables}
@@ -215,8 +274,9 @@ def believed_steps(
             raise InputError(
                 f"believes: {', '.join(step.variables)} were altered by one step; believe in one step for them."
             )
-        read = (*step.variables, *step.needs)
-        belief = next(iter(mine.values())) if mine else step.guess(repeated(released, read, count))
+        belief = (
+            next(iter(mine.values())) if mine else step.guess(repeated(released, (*step.variables, *step.needs), count))
+        )
         if set(belief.variables) != set(step.variables):
             raise InputError(
                 f"believes: the step must cover exactly {', '.join(step.variables)}, which were altered together."
@@ -225,7 +285,12 @@ def believed_steps(
         met = {v: compiled.way(v).before.image(original[v]) for v in released}
         visible = {v: released[v] if v in step.needs or released[v].kind == met[v].kind else met[v] for v in released}
         seen = Records([replace(c, special=met[c.name].special) for c in visible.values()], n=released.n)
-        out[i] = _remembered(compiled, i, belief, repeated(seen, [*belief.variables, *belief.needs], count), after)
+        names = [v for v in dict.fromkeys((*belief.variables, *belief.needs)) if v in seen]
+        if belief.learns_from is not None and places is not None:
+            read = Sampled(seen, places)(names, belief.learns_from, belief.stream)
+        else:
+            read = repeated(seen, names, count)
+        out[i] = _remembered(compiled, i, belief, read, after)
     unknown = [v for v in stated if compiled.way(v).random is None]
     if unknown:
         raise InputError(f'believes: the plan does not alter "{unknown[0]}" at random.')

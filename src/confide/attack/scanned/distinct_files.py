@@ -6,7 +6,7 @@ of both files with their counts, and the distinct pairs of both, are all that an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +30,7 @@ from confide.frames.encoded import Encoded
 from confide.frames.tally import Tally
 from confide.protect.compiled import Compiled
 from confide.protect.release import Release
+from confide.protect.seam.learning import drawn
 
 if TYPE_CHECKING:
     from confide.protect.scanned.release import ScannedRelease
@@ -64,18 +65,43 @@ class StatedTargets:
 
 
 @dataclass(frozen=True, eq=False)
+class Places:
+    """Where those released rows are among the distinct ones that a step would learn from; `held`: found before, since
+    whose row is whose is known no longer than the counting lasts (None: it is over)."""
+
+    whole: ScannedRelease
+    counting: Counting | None
+    held: dict[tuple[int, str], I64] = field(default_factory=dict)
+
+    def __call__(self, many: int, stream: str) -> I64:
+        """Of so many, by a step's key."""
+        if (many, stream) not in self.held:
+            assert self.counting is not None
+            rows, found, first = drawn(self.whole.released.height, many, stream), list[I64](), 0
+            for link in self.whole.links():
+                low, high = np.searchsorted(rows, [first, first + len(link)])
+                found.append(link[rows[low:high] - first])
+                first += len(link)
+            pair = self.counting.pairs_of(np.concatenate(found))
+            self.held[many, stream] = self.counting.counted.pair_released[pair]
+        return self.held[many, stream]
+
+
+@dataclass(frozen=True, eq=False)
 class DistinctFiles:
     """`release`: of distinct rows; `counted`: how many there are of each, and of pairs. `intruder`: with what the
-    release can be compared with. `room`: bytes of memory."""
+    release can be compared with. `room`: bytes of memory. `places`: where rows are that somebody learns from."""
 
     intruder: Intruder
     release: Release
     counted: Counted
     room: int = 2**40
+    places: Places | None = None
 
     @classmethod
-    def of(cls, intruder: Intruder, whole: ScannedRelease, counted: Counted, room: int) -> DistinctFiles:
+    def of(cls, intruder: Intruder, whole: ScannedRelease, counting: Counting, room: int) -> DistinctFiles:
         """From what an engine counted."""
+        counted = counting.counted
         names = [v for v in counted.released.columns if not v.startswith(COUNT)]
         original = counted.original.select(v for v in counted.original.columns if not v.startswith(COUNT))
         released = counted.released.select(names)
@@ -84,12 +110,16 @@ class DistinctFiles:
         release = Release(
             whole.plan, released, released, original, None, None, whole.compiled, None, before, after,
         )  # fmt: skip
-        return cls(intruder, release, counted, room)
+        return cls(intruder, release, counted, room, Places(whole, counting))
+
+    def closed(self) -> DistinctFiles:
+        """The same after the counting."""
+        return self if self.places is None else replace(self, places=replace(self.places, counting=None))
 
     def prepare(self, stated: StatedTargets | None = None) -> Prepared:
         """The attack up to its loops. Targets are those stated; else pairs, each as many people as it counts."""
         counted, released_count = self.counted, self.counted.released[COUNT].to_numpy()
-        case = make_case(self.intruder, self.release, count=released_count)
+        case = make_case(self.intruder, self.release, count=released_count, places=self.places)
         files = _merged(case, counted.original[COUNT].to_numpy(), released_count, self.room)
         part, place = people_in_parts(files.case), files.original.of
         assert place is not None
@@ -156,7 +186,7 @@ def _merged(case: Case, original_count: F64, released_count: F64, room: int) -> 
         original, released = _every_row(original, room), _every_row(released, room)
     fewer = Case(
         case.intruder, case.compiled, original.records, released.records, case.believed, case.blind, released.count,
-        original.count, case.tables, case.unit, case.grouped, case.seen,
+        original.count, case.tables, case.unit, case.grouped, case.seen, sampler=case.sampler,
     )  # fmt: skip
     check_whole(fewer)
     return Merged(fewer, original, released)

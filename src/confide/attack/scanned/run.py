@@ -77,7 +77,7 @@ def _in_parts(
         return _in_buckets(intruder, shown, release, where, asked, folder, targets, workers, progress, began)
     try:
         with where.counting(release, asked, progress) as counting:
-            files = DistinctFiles.of(shown, release, counting.counted, where.in_bytes)
+            files = DistinctFiles.of(shown, release, counting, where.in_bytes)
             stated = None if frame is None or rows is None else StatedTargets.of(frame, rows, counting)
             ready = files.prepare(stated)
             with progress_bar("attacking", int(ready.units.count.sum()), progress) as done:
@@ -93,8 +93,8 @@ def _in_parts(
         with whole_folder(folder, private=True) as made:
             found.table.write_parquet(made / "part-00000.parquet")
     return ScannedAttack(
-        intruder, release, merged, tuple(treatments(ready, intruder)), time.perf_counter() - began, found.pairs, files,
-        stated, folder, found.people, found.short,
+        intruder, release, merged, tuple(treatments(ready, intruder)), time.perf_counter() - began, found.pairs,
+        files.closed(), stated, folder, found.people, found.short,
     )  # fmt: skip
 
 

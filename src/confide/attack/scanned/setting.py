@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import polars as pl
 
 from confide.attack.engine.behind import PART, part_of_rows, parts_are_asked, with_parts
-from confide.attack.evidence.case import Case, believed_steps, needs_whole, several_numbers
+from confide.attack.evidence.case import Case, believed_steps, needs_whole, several_numbers, spread_of
 from confide.attack.evidence.gather import gather
 from confide.attack.intruder import Intruder
 from confide.attack.scanned.coded import frame_of, tally_of
@@ -24,6 +24,7 @@ from confide.frames.encoded import Encoded
 from confide.frames.scan.codebook import Codebook
 from confide.frames.tally import Tally
 from confide.protect.release import Release
+from confide.protect.seam.learning import drawn
 
 if TYPE_CHECKING:
     from confide.protect.scanned.release import ScannedRelease
@@ -50,6 +51,9 @@ class Files(Protocol):
 
     def tables(self, after: Codebook, keys: list[tuple[str, ...]]) -> dict[tuple[str, ...], Tally]:
         """Joint counts of variables of the release, in codes."""
+
+    def sampled(self, after: Codebook, names: Sequence[str], rows: I64) -> Records:
+        """The released rows with these numbers, which rise, in codes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +82,31 @@ class LocalFiles:
             for key, alike in counts.items():
                 alike.add(frame_of(batch, key))
         return {key: tally_of(alike, after.columns) for key, alike in counts.items()}
+
+    def sampled(self, after: Codebook, names: Sequence[str], rows: I64) -> Records:
+        """See `Files`."""
+        found = []
+        for first, batch in self.release.released.batches(list(names), self.rows):
+            low, high = np.searchsorted(rows, [first, first + batch.height])
+            found.append(batch[rows[low:high] - first])
+        return after.encode(pl.concat(found), 0, names)
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """Records of the release that somebody learns from, gathered in one pass over it; `held`: those that were."""
+
+    files: Files
+    after: Codebook
+    held: dict[tuple[tuple[str, ...], int, str], Records] = field(default_factory=dict)
+
+    def __call__(self, names: Sequence[str], many: int, stream: str) -> Records:
+        """See `View.sampled`."""
+        key = (tuple(names), many, stream)
+        if key not in self.held:
+            found = self.files.sampled(self.after, names, drawn(self.files.release.released.height, many, stream))
+            self.held[key] = Records(found.values(), n=found.n)
+        return self.held[key]
 
 
 def _counted(batches: Iterator[Records], book: Codebook, names: list[str], most: int) -> Tally:
@@ -111,7 +140,10 @@ class Setting:
         few = next(iter(release.records(after, rows)))
         file = _rows_by_row(Case(intruder, release.compiled, file.records, few, {}), file, most)
         believed = believed_steps(intruder, release.compiled, file.records, _altered(intruder, release, after, rows))
-        case = Case(intruder, release.compiled, file.records, few, believed, original_count=file.count)
+        case = Case(
+            intruder, release.compiled, file.records, few, believed, original_count=file.count,
+            sampler=Gathered(files, after),
+        )  # fmt: skip
         why = needs_whole(case)
         if why:
             raise NeedsWhole(why)
@@ -125,22 +157,18 @@ class Setting:
         return made.asking(files, [knows for _, knows in patterns])
 
     def asking(self, files: Files, known: Iterable[tuple[str, ...]]) -> Setting:
-        """The same with all that evidence counts in the whole release, where these variables are known."""
-        more = [key for key in self._asked(known) if key not in self.case.tables]
-        return replace(self, case=replace(self.case, tables={**self.case.tables, **files.tables(self.after, more)}))
-
-    def _asked(self, known: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
-        """Variables whose joint counts in the whole release evidence asks for."""
-        tried: dict[tuple[str, ...], Tally] = {}
-        trying = replace(self.case, tables=tried)
-        for knows in dict.fromkeys(known):
-            found = gather(trying, knows, dict.fromkeys(trying.intruder.between, (-np.inf, np.inf)))
-            judged = [v for u in found.uncertain if u.given_record for v in u.variables]
-            for v in dict.fromkeys([*(v for v in knows if v in trying.intruder.errors), *judged]):
-                trying.view().counted((v,))  # what mistakes are compared with
-            for v in found.helpers:
-                trying.codebook(v)  # of a number that helps, all released values: its codes are places among them
-        return list(tried)
+        """The same with all that evidence counts in the whole release, where these variables are known. Tables that
+        were asked for once, to make something of them, are not kept: they may be as long as the file."""
+        patterns = list(dict.fromkeys(known))
+        tried = replace(self.case, tables={}, remembered=dict(self.case.remembered))
+        asked = _ask(tried, patterns)
+        tables = {**self.case.tables, **files.tables(self.after, [k for k in asked if k not in self.case.tables])}
+        full = replace(self.case, tables=tables, remembered=dict(self.case.remembered))
+        if len(tried.remembered) > len(full.remembered):
+            _ask(full, patterns)
+            lasting = {*_ask(replace(full, tables={}), patterns), *self.case.tables}
+            full = replace(full, tables={key: tables[key] for key in lasting})
+        return replace(self, case=full)
 
     def released(self) -> Iterator[tuple[Case, I64, pl.DataFrame]]:
         """The release in batches: the setting with these rows, their original rows, and the rows to be put aside."""
@@ -177,6 +205,20 @@ class Setting:
         return Release(
             self.release.plan, released, released, original, None, None, self.release.compiled, None, before
         )  # fmt: skip
+
+
+def _ask(case: Case, patterns: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Ask for all evidence; variables whose joint counts in the whole release it asked for, now among the tables."""
+    for knows in patterns:
+        found = gather(case, knows, dict.fromkeys(case.intruder.between, (-np.inf, np.inf)))
+        judged = [v for u in found.uncertain if u.given_record for v in u.variables]
+        for v in dict.fromkeys([*(v for v in knows if v in case.intruder.errors), *judged]):
+            case.view().counted((v,))  # what mistakes are compared with
+        for v in found.nearest:
+            spread_of(case, v)
+        for v in found.helpers:
+            case.codebook(v)  # of a number that helps, all released values: its codes are places among them
+    return list(case.tables)
 
 
 def _rows_by_row(case: Case, file: Tally, most: int) -> Tally:

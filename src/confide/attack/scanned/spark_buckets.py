@@ -22,7 +22,7 @@ from confide.attack.scanned.coded import frame_of, records_of, tally_of
 from confide.attack.scanned.cut import Cut
 from confide.attack.scanned.pattern import Learnt, learn
 from confide.attack.scanned.setting import Setting
-from confide.attack.scanned.spark_work import UNITS, AttackBucket, Labelled, PackRecords, PackTargets
+from confide.attack.scanned.spark_work import UNITS, AttackBucket, Labelled, PackRecords, PackTargets, SomeRows
 from confide.attack.scanned.who import Who
 from confide.core.errors import InputError
 from confide.core.run.progress import Progress, progress_bar
@@ -32,7 +32,7 @@ from confide.core.scale.spark_batches import PACKED, Workers
 from confide.core.scale.spark_files import ROW, as_uri, collected, distinct_rows, named_again
 from confide.core.scale.spark_pairs import Links
 from confide.core.scale.spark_write import write_in_order
-from confide.frames.columns import F64, I64
+from confide.frames.columns import F64, I64, Records
 from confide.frames.scan.codebook import Codebook
 from confide.frames.scan.scan import BATCH, Scan
 from confide.frames.scan.tallies import Tallies
@@ -128,6 +128,12 @@ class SparkFiles:
     def tables(self, after: Codebook, keys: list[tuple[str, ...]]) -> dict[tuple[str, ...], Tally]:
         """Joint counts of the release, likewise."""
         return {key: self._counted(self.release.released, after, list(key)) for key in keys}
+
+    def sampled(self, after: Codebook, names: Sequence[str], rows: I64) -> Records:
+        """Released rows with these numbers, found by workers."""
+        work = SomeRows(rows, after, tuple(names))
+        found = collected(self.workers.by_batches(self.release.released, names, work, work.schema)).sort(ROW)
+        return records_of(pl.DataFrame([found[f"c{i}"].alias(v) for i, v in enumerate(names)]), after.columns)
 
     def _counted(self, scan: Scan, book: Codebook, names: list[str], most: int = 2**31 - 2) -> Tally:
         rows = self.workers.numbered(scan, names)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ from confide.core.scale.rows_alike import sums_of
 from confide.core.scale.spark_batches import packed_rows, plain_table
 from confide.core.scale.spark_files import ROW
 from confide.core.scale.spark_pairs import Links
-from confide.frames.columns import Column, Records
+from confide.frames.columns import I64, Column, Records
 from confide.frames.scan.codebook import Codebook
 
 if TYPE_CHECKING:
@@ -55,10 +55,7 @@ class Labelled:
         plain = encoded(self.after, frame)
         rows, _, keys = placed_by(replace(self.case, released=plain), self.knows)
         keys = keys.rename({v: f"k{i}" for i, v in enumerate(keys.columns)}).cast(pl.Int64)
-        codes = frame_of(plain.take(rows)).select(
-            pl.col(v).cast(pl.Float64 if c.kind == "numeric" else pl.Int64).alias(f"c{i}")
-            for i, (v, c) in enumerate(self.after.columns.items())
-        )
+        codes = wide_codes(plain.take(rows), self.after.columns)
         held = [] if self.weight is None else [frame[self.weight][rows].alias("w")]
         wide = pl.concat([keys, codes, frame.select(ROW)[rows], pl.DataFrame(held)], how="horizontal")
         sums = [s.alias(f"s{i}") for i, s in enumerate(sums_of([] if self.weight is None else ["w"]))]
@@ -73,8 +70,39 @@ class Labelled:
         """Of the table."""
         sums = 1 if self.weight is None else 3
         columns = [f"k{i} bigint" for i in range(keys)] + [f"s{i} double" for i in range(sums)] + [f"{ROW} bigint"]
-        kinds = ("double" if c.kind == "numeric" else "bigint" for c in self.after.columns.values())
-        return ", ".join([*columns, *(f"c{i} {kind}" for i, kind in enumerate(kinds))])
+        return ", ".join([*columns, *code_types(self.after.columns.values())])
+
+
+@dataclass(frozen=True, eq=False)
+class SomeRows:
+    """Rows with these numbers, in the codes of the whole file."""
+
+    rows: I64
+    after: Codebook
+    names: tuple[str, ...]
+
+    def __call__(self, frame: pl.DataFrame) -> pa.Table:
+        some = frame.filter(pl.Series(np.isin(frame[ROW].to_numpy(), self.rows)))
+        codes = wide_codes(self.after.encode(some, 0, self.names), self.names)
+        return plain_table(codes.with_columns(some[ROW]))
+
+    @property
+    def schema(self) -> str:
+        """Of the table."""
+        return ", ".join([*code_types(self.after.columns[v] for v in self.names), f"{ROW} bigint"])
+
+
+def wide_codes(records: Records, names: Iterable[str]) -> pl.DataFrame:
+    """Codes as long integers and numbers as doubles, under short names."""
+    return frame_of(records).select(
+        pl.col(v).cast(pl.Float64 if records[v].kind == "numeric" else pl.Int64).alias(f"c{i}")
+        for i, v in enumerate(names)
+    )
+
+
+def code_types(columns: Iterable[Column]) -> list[str]:
+    """The types of the same for Spark."""
+    return [f"c{i} {'double' if c.kind == 'numeric' else 'bigint'}" for i, c in enumerate(columns)]
 
 
 def encoded(book: Codebook, frame: pl.DataFrame) -> Records:

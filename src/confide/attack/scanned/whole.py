@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from confide.attack.engine.run import run_attack
+from confide.attack.evidence.case import why_together
 from confide.attack.evidence.grouping import unit_of
 from confide.attack.intruder import Intruder
 from confide.attack.results.attack import Attack
@@ -50,10 +51,7 @@ def why_whole(intruder: Intruder, release: ScannedRelease) -> str:
     """Why counts of rows that are alike are not enough, as far as plan and intruder say; empty where they may be."""
     if (unit := unit_of(intruder, release)) is not None:  # type: ignore[arg-type]
         return f'which rows are of one "{unit}" is asked of all rows'
-    for step, fitted in zip(release.compiled.steps, release.compiled.fitted, strict=True):
-        if step.role == "random" and fitted is not None and not fitted.in_parts:
-            return f"{type(step).__name__} reads the whole file"
-    return ""
+    return why_together(intruder, release.compiled, {})
 
 
 def attack_whole(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from confide.frames.distinct import Distinct
 from confide.frames.tally import Tally
 from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.evidence import Evidence
+from confide.protect.seam.learning import learnt
 
 if TYPE_CHECKING:
     from confide.protect.seam.gathering import Gathering
@@ -37,6 +38,13 @@ KEPT, ALTERED, SYNTHETIC = "kept", "altered", "synthetic"
 """What became of a variable: kept (or coarsened), altered from its own value, or synthetic: drawn without it."""
 
 
+class Sampler(Protocol):
+    """What finds records of a release, some or all of which may not be at hand."""
+
+    def __call__(self, names: Sequence[str], many: int, stream: str) -> Records:
+        """See `View.sampled`."""
+
+
 @dataclass(frozen=True, eq=False)
 class View:
     """What an intruder's evidence may read: the released records and the plan around one random step.
@@ -49,7 +57,9 @@ class View:
     as a paper prints them, `told_missing` variables of which it is known whether the file has a value.
 
     `released` may be a part of the file, or its distinct rows: `count` is how many rows each stands for (None: one).
-    What is counted in the whole file is asked of `counted`; `tables` remembers it, for parts of the file too.
+    What is counted in the whole file is asked of `counted`, some of its records of `sampled` (`sampler` finds them
+    where they are not all here), what is made of either of `once`; `tables` and `remembered` keep it, for parts of the
+    file too.
     """
 
     released: Records
@@ -63,6 +73,8 @@ class View:
     count: F64 | None = None
     tables: dict[tuple[str, ...], Tally] = field(default_factory=dict)
     told_missing: frozenset[str] = frozenset()
+    remembered: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    sampler: Sampler | None = None
 
     def counted(self, names: Sequence[str]) -> Tally:
         """Joint values of some variables in the whole release, each with how many rows have it."""
@@ -73,10 +85,24 @@ class View:
             self.tables[key] = Tally(mine.take(found.first), found.count)
         return self.tables[key]
 
+    def sampled(self, names: Sequence[str], many: int, stream: str) -> Records:
+        """So many records of the whole release, all where it has no more: those that a step with this key would learn
+        from. A part of the file does not have them, so ask within `once`."""
+        if self.sampler is not None:
+            return self.sampler(names, many, stream)
+        return learnt(self.released.select(names), many, stream)
+
+    def once(self, key: tuple[str, ...], make: Callable[[], Any]) -> Any:
+        """What hangs on the whole release and on nothing else of what is asked: made once for a level, and remembered
+        for parts of the file, which do not have what it was made of. It must pickle."""
+        mine = (self.level, *key)
+        if mine not in self.remembered:
+            self.remembered[mine] = make()
+        return self.remembered[mine]
+
     def guess(self, name: str, variable: str, default: Any) -> Any:
         """What is guessed of a method's internals, for one variable or for all."""
-        given = self.guesses.get(name, default)
-        return given.get(variable, default) if isinstance(given, Mapping) else given
+        return guessed(self.guesses, name, variable, default)
 
     def sort(self, variable: str) -> str:
         return self.sorts.get(variable, KEPT)
@@ -98,6 +124,12 @@ class View:
         return self.after.get(variable, Chain())
 
 
+def guessed(guesses: Mapping[str, Any], name: str, variable: str, default: Any) -> Any:
+    """What is guessed of a method's internals, for one variable or for all."""
+    given = guesses.get(name, default)
+    return given.get(variable, default) if isinstance(given, Mapping) else given
+
+
 class Fitted(ABC):
     """A mechanism with what it learnt from the data."""
 
@@ -116,9 +148,14 @@ class Fitted(ABC):
 
     @property
     def in_parts(self) -> bool:
-        """Whether `View.counted` says all that evidence needs of the whole release, so that parts of it can be attacked
-        by themselves; else the file must stay together."""
+        """Whether `View.counted` and `View.sampled` say all that evidence needs of the whole release, so that parts of
+        it can be attacked by themselves; else the file must stay together."""
         return False
+
+    def whole_file(self, level: str, guesses: Mapping[str, Any]) -> str:  # noqa: ARG002 - a default
+        """Why the file must stay together for evidence at a level, given what is guessed, in words that follow the
+        method's name; empty where it need not. By default `in_parts` says so for all levels and guesses."""
+        return "" if self.in_parts else "reads the whole file"
 
     @property
     def reads_others(self) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from confide.core.random.draws import Draws
-from confide.frames.columns import F64, I64, Records
+from confide.frames.columns import I64, Records
 from confide.protect.seam.fitted import Applied
 
 
@@ -84,16 +84,6 @@ class Patch:
             values[at] = self.tables[v][new[low:high]] if v in self.tables else new[low:high]
             columns.append(current[v].with_values(values))
         return Applied(columns)
-
-
-def surely_below(share: F64 | float, size: F64 | float) -> F64:
-    """A limit that the smallest `share` of so many uniform numbers lie below, but for less than once in 10^14.
-
-    For one group and for many: of a binomial number the chance to miss by t standard deviations and t^2 more falls as
-    exp(-t^2 / 2).
-    """
-    p, n = np.asarray(share, dtype=float), np.maximum(np.asarray(size, dtype=float), 1.0)
-    return np.asarray(p + 9.0 * np.sqrt(p * (1.0 - p) / n) + 90.0 / n)
 
 
 def narrow_codes(values: NDArray[Any], levels: int) -> NDArray[Any]:

@@ -10,7 +10,8 @@ from confide.core.random.draws import Counter, Draws
 from confide.core.random.philox import U64
 from confide.frames.columns import I64, Bools, Records
 from confide.protect.seam.fitted import Applied
-from confide.protect.seam.gathering import Gathering, joined, surely_below
+from confide.protect.seam.gathering import Gathering, joined
+from confide.protect.seam.learning import surely_below
 
 
 @dataclass(frozen=True, eq=False)

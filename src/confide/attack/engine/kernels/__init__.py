@@ -6,7 +6,8 @@ from confide.attack.engine.kernels.helped import attack_helped
 from confide.attack.engine.kernels.integrals import log_joint_sums, log_node_sums, log_node_sums_between
 from confide.attack.engine.kernels.known_pairs import add_normal_pairs, log_mix, log_mix_pairs, weigh_pairs
 from confide.attack.engine.kernels.line_trees import grow, lay_out
-from confide.attack.engine.kernels.pairs import attack_mixture, attack_nearest, attack_noisy, attack_plain
+from confide.attack.engine.kernels.nearest import attack_nearest
+from confide.attack.engine.kernels.pairs import attack_mixture, attack_noisy, attack_plain
 from confide.attack.engine.kernels.products import finish_rows, log_on_grid
 from confide.attack.engine.kernels.unknown_errors import attack_spread
 

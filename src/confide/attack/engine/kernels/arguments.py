@@ -122,12 +122,22 @@ class Believed(NamedTuple):
 
 
 class Near(NamedTuple):
-    """Numbers that a naive intruder compares, what is no number at infinity. `y`: (targets, d); `z`: (d, records);
-    `scale`: (d,)."""
+    """d numbers that a naive intruder compares. `y`: (targets, d); `z`: (d, records); `scale`: (d,) their spreads.
+
+    Records that can be near each other at all (those of one block, with the same numbers missing and the same answer
+    codes) are a group: order[start[g]]..order[start[g+1]-1], by rising values of the number `by[g]` (-1: none is
+    there), which are in `key`. `group`: (targets,) -1 for a target whose group has no record. `total`: (blocks,) how
+    many released rows there are."""
 
     y: F64
     z: F64
     scale: F64
+    order: I64
+    start: I64
+    by: I64
+    key: F64
+    group: I64
+    total: F64
 
 
 class OneNoisy(NamedTuple):

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from confide.attack.engine.kernels.arithmetic import TOLERANCE, log_cell, window
+from confide.attack.engine.kernels.arithmetic import log_cell, window
 from confide.attack.engine.kernels.common import SKIP, add_base, add_tables, finish
 from confide.attack.engine.kernels.unknown_errors import add_spreads
 from confide.core.run.compile import compiled
@@ -166,30 +166,5 @@ def attack_mixture(first, last, pairs, mixed, tables, noisy_ones, errors, own, i
             for j in range(lo, hi):
                 w[j - lo] += t_log[t, v] + log_cell(low[v, j], high[v, j], y[t, v], sd[t, v])
         add_spreads(lo, hi, x[t], x_add[t], z, there, flat, coef, steep, nodes, scratch, product, w)
-        finish(w, counts[lo:hi], lo, true_at[true_start[t] : true_start[t + 1]], scratch[: hi - lo], tops, out[t],
-               truth[true_start[t] : true_start[t + 1]])  # fmt: skip
-
-
-@compiled
-def attack_nearest(first, last, pairs, near, own, into, room):  # type: ignore[no-untyped-def]
-    """Targets first..last-1 of a naive intruder: the nearest records share all."""
-    block_of, _, offsets, counts, _ = pairs
-    y, z, scale = near
-    true_start, true_at = own
-    tops, out, truth = into
-    for t in range(first, last):
-        b = block_of[t]
-        lo, hi = offsets[b], offsets[b + 1]
-        w, scratch = room[0, : hi - lo], room[1]
-        best = np.inf
-        for j in range(lo, hi):
-            gap = 0.0
-            for v in range(y.shape[1]):
-                x = (z[v, j] - y[t, v]) / scale[v]
-                gap += x * x if x == x else 0.0  # both at infinity, where what is no number lies
-            w[j - lo] = math.sqrt(gap)
-            best = w[j - lo] if w[j - lo] < best else best
-        for j in range(hi - lo):
-            w[j] = 0.0 if w[j] <= best * (1.0 + TOLERANCE) and best < np.inf else -np.inf
         finish(w, counts[lo:hi], lo, true_at[true_start[t] : true_start[t + 1]], scratch[: hi - lo], tops, out[t],
                truth[true_start[t] : true_start[t + 1]])  # fmt: skip

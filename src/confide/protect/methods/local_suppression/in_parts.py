@@ -12,7 +12,8 @@ import numpy as np
 from confide.core.random.draws import Draws
 from confide.frames.columns import I64, Column, Records
 from confide.protect.methods.local_suppression.pieces import Lookup, Pieces, key_codes, masked
-from confide.protect.seam.gathering import Gathering, Patch, joined, surely_below
+from confide.protect.seam.gathering import Gathering, Patch, joined
+from confide.protect.seam.learning import surely_below
 
 
 class HidingGathering(Gathering):

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from confide.core.random.draws import Draws
 from confide.frames.columns import I64, Bools, Records
 from confide.protect.methods.swap.pairing import chosen_of, nothing_to_swap, pairs
-from confide.protect.seam.gathering import Gathering, Patch, joined, narrow_codes, surely_below
+from confide.protect.seam.gathering import Gathering, Patch, joined, narrow_codes
+from confide.protect.seam.learning import surely_below
 from confide.protect.shared.category_codes import rows_in
 
 if TYPE_CHECKING:

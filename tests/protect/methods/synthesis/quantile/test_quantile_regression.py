@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import confide as cf
-from confide.protect.methods.synthesis.quantile.quantile_regression import _to_neighbour
 
 
 def file(n=3000, seed=0):
@@ -187,13 +186,3 @@ def test_bad_input(name):
     do, words = MISTAKES[name]
     with pytest.raises(cf.InputError, match=words):
         do()
-
-
-@settings(deadline=None)
-@given(seed=st.integers(0, 10_000))
-def test_distance_to_the_kth_neighbour(seed):
-    rng = np.random.default_rng(seed)
-    values = np.sort(rng.integers(0, 20, rng.integers(1, 30)).astype(float))
-    k, points = int(rng.integers(1, len(values) + 1)), rng.normal(10, 8, 5).round(rng.integers(0, 3))
-    nearest = np.sort(np.abs(values - points[:, None]), axis=1)[:, k - 1]
-    np.testing.assert_allclose(_to_neighbour(values, points, k), nearest)

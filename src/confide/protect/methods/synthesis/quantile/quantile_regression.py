@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,11 +15,12 @@ from confide.frames.columns import F64, Bools, Kind, Records, alike, rounded
 from confide.protect.likelihoods.spread import LOG_2PI, Spread
 from confide.protect.methods.synthesis.from_others import FromOthers, says_nothing
 from confide.protect.methods.synthesis.in_turn import numbers_in_turn
+from confide.protect.methods.synthesis.quantile.caliper import Caliper, typical
 from confide.protect.methods.synthesis.quantile.fitted_process import Process
 from confide.protect.seam.coarsening import Chain
 from confide.protect.seam.dials import Offers, Outlook, Untried
 from confide.protect.seam.evidence import Evidence
-from confide.protect.seam.fitted import Applied, Fitted, View
+from confide.protect.seam.fitted import Applied, Fitted, View, guessed
 from confide.protect.seam.likelihood import Columns, Likelihood
 from confide.protect.seam.mechanism import Check, Name, registered
 from confide.protect.shared.category_codes import joint_codes
@@ -28,9 +29,6 @@ from confide.protect.shared.standing_apart import States
 
 ROWS, QUANTILES = 100_000, 29
 """Records of a file in which it is tried at most, and quantiles that are then fitted: the time grows with both."""
-NEAR, POWER = 10, 0.75
-"""An intruder's own choice of caliper leaves this power of a cell's records inside for a typical target, at least ten:
-few enough to tell, and enough that calipers on two or three variables do not exclude everybody."""
 
 
 def _check_tau(given: Any) -> str | None:
@@ -136,9 +134,36 @@ class _FittedQuantiles(Fitted):
     process: Process | None
     memory: list[tuple[Records, _FittedQuantiles]] = field(default_factory=list)
 
-    def on_release(self, released: Records) -> _FittedQuantiles:
-        """The same step fitted to a release; the last one is remembered."""
-        mine = released.select((*self.step.variables, *self.step.needs))
+    def whole_file(self, level: str, guesses: Mapping[str, Any]) -> str:
+        """See `Fitted`. Counts say all, but for what an intruder fits to released rows: that is some of them with
+        `learn`."""
+        v = self.step.variable
+        if level not in ("sdl", "average"):
+            return ""
+        caliper, tau = guessed(guesses, "caliper", v, None), guessed(guesses, "tau", v, "estimated")
+        if caliper is None and tau == "random":
+            return 'draws a number for each released row where tau is guessed to be "random"'
+        reads = level == "average" or (caliper is None and tau == "estimated")
+        if reads and self.step.learn is None:
+            return "is fitted to all released rows by this intruder; learn=100_000 would take so many of them"
+        return ""
+
+    def lean(self) -> _FittedQuantiles:
+        return replace(self, memory=[])
+
+    def on_release(self, view: View) -> _FittedQuantiles:
+        """The same step fitted to a release, or to as many of its records as it learns from."""
+        names = tuple(dict.fromkeys((*self.step.variables, *self.step.needs)))
+        if self.step.learn is None:
+            return self._fitted_to(view.released.select(names))
+        many, stream = self.step.learn, self.step.stream
+        found: _FittedQuantiles = view.once(
+            ("on release", self.step.variable), lambda: self._fitted_to(view.sampled(names, many, stream)).lean()
+        )
+        return found
+
+    def _fitted_to(self, mine: Records) -> _FittedQuantiles:
+        """The last one is remembered, for other intruders too."""
         if not self.memory or not alike(self.memory[0][0], mine):
             self.memory[:] = [(mine, self.step.fit(mine, mine, {}))]
         return self.memory[0][1]
@@ -214,25 +239,21 @@ class _FittedQuantiles(Fitted):
             return Evidence(about, sense="pair")
         tau = view.guess("tau", v, 0.5)
         tau = float(tau) if isinstance(tau, (int, float)) else 0.5
-        size = self._typical(view, tau) if caliper == "auto" else float(caliper)
+        size = view.once(("caliper", v), lambda: self._typical(view, tau)) if caliper == "auto" else float(caliper)
         gap = -np.inf if v in view.known else 0.0  # a record without a value is no target's who has one
-        near = _Caliper(np.where(z.usable, z.values, np.nan), size, self._predictor(view, tau), gap)
+        near = Caliper(np.where(z.usable, z.values, np.nan), size, self._predictor(view, tau), gap)
         return Evidence(about, likelihood=near, sense="pair", log_others=np.zeros(len(z)))
 
     def _typical(self, view: View, tau: float) -> float:
         """A distance that leaves some records of its own cell of categories inside, for the median record."""
-        z = view.released[self.step.variable]
-        names = [p.name for p in self.predictors.parts if view.released[p.name].kind == "categorical"]
-        cell = joint_codes(view.released, names, lambda _: Chain())[0] if names else np.zeros(len(z), dtype=np.int64)
-        own = self.predict(self.predictors.matrix(view.released), tau)
-        distance = np.full(len(z), np.nan)
-        order = np.argsort(cell, kind="stable")
-        for rows in np.split(order, np.flatnonzero(np.diff(cell[order])) + 1):
-            values = np.sort(z.values[rows][z.usable[rows]])
-            if len(values):
-                distance[rows] = _to_neighbour(values, own[rows], _enough(len(values)))
-        found = float(np.nanmedian(distance)) if np.isfinite(distance).any() else 0.0
-        return found if found > 0 else max(z.step, 1e-9 * (1 + abs(own).max()))
+        v, parts = self.step.variable, self.predictors.parts
+        file = view.counted((v, *(p.name for p in parts)))
+        z, names = file.records[v], [p.name for p in parts if file.records[p.name].kind == "categorical"]
+        alike = np.zeros(len(z), dtype=np.int64)
+        cell = joint_codes(file.records, names, lambda _: Chain())[0] if names else alike
+        own = self.predict(self.predictors.matrix(file.records), tau)
+        found = typical(z.values, z.usable, own, cell, file.counts)
+        return found if found > 0 else max(z.step, 1e-9 * (1 + float(abs(own).max())))
 
     def predict(self, x: F64, tau: float | F64) -> F64:
         """One value for each record: the likelier of standing apart or not, and the line at tau."""
@@ -254,7 +275,7 @@ class _FittedQuantiles(Fitted):
         if guess in ("known", "estimated"):
             used: _FittedQuantiles = self
             if guess == "estimated" and view.level != "average":
-                used = self.on_release(view.released)
+                used = self.on_release(view)
             process, other = used.process, used.predictors.matrix(view.released)
             tau = np.full(len(z), 0.5)
             if process is not None:
@@ -271,20 +292,6 @@ class _FittedQuantiles(Fitted):
 
 def _own_value(variable: str) -> Callable[[Records], F64]:
     return lambda records: records[variable].values
-
-
-def _enough(n: int) -> int:
-    return int(min(max(NEAR, n**POWER), n))
-
-
-def _to_neighbour(values: F64, points: F64, k: int) -> F64:
-    """Distance from each point to the k-th nearest of sorted values."""
-    low, high = np.zeros(len(points), dtype=np.int64), np.full(len(points), len(values) - k)
-    while bool((low < high).any()):  # where the k nearest begin
-        middle = (low + high) // 2
-        later = points - values[middle] > values[np.minimum(middle + k, len(values) - 1)] - points
-        low, high = np.where((low < high) & later, middle + 1, low), np.where((low < high) & ~later, middle, high)
-    return np.asarray(np.maximum(np.abs(points - values[low]), np.abs(values[low + k - 1] - points)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -328,30 +335,3 @@ class _Lines(Likelihood):
 
     def altered(self, t: Columns) -> Bools:
         return np.ones(len(t["lines"]), dtype=bool)
-
-
-@dataclass(frozen=True, eq=False)
-class _Caliper(Likelihood):
-    """1 within a distance of the target's prediction, 0 beyond it; `gap` is the log for a missing value."""
-
-    z: F64
-    size: float
-    values: Callable[[Records], F64]
-    gap: float
-
-    scale: ClassVar[None] = None
-
-    @property
-    def record(self) -> Columns:
-        return {"z": self.z}
-
-    def target(self, records: Records) -> Columns:
-        return {"x": self.values(records)}
-
-    def log(self, t: Columns, z: Columns) -> F64:
-        with np.errstate(invalid="ignore"):
-            found = np.where(np.abs(t["x"] - z["z"]) <= self.size, 0.0, -np.inf)
-        return np.where(np.isnan(z["z"]), self.gap, found)
-
-    def altered(self, t: Columns) -> Bools:
-        return np.ones(len(t["x"]), dtype=bool)
