@@ -13,6 +13,7 @@ from polars.testing import assert_frame_equal
 
 from confide.core.errors import InputError
 from confide.frames import Schema, VariableSchema, attach, read, schema, to_polars, write
+from confide.frames.scan.scan import scan
 
 FRAME = pl.DataFrame(
     {
@@ -130,20 +131,47 @@ def test_csv_nan_is_written_as_missing(tmp_path: Path) -> None:
     ("text", "sentence"),
     [
         ("a,b,a\n1,2,3\n", 'file.csv has more than one column named "a"'),
-        ("a,b\n1,2\n31415,4,5\n", "cannot be read as CSV"),
-        ('a,b\n1,"31415\n2,3\n', "cannot be read as CSV"),
-        (b"a,b\n1,31415\xe9\n", "cannot be read as CSV|not UTF-8"),
+        ("a,b\n1,2\n31415,4,5\n", "line 3 has 3 cells, the first line 2"),
+        ("a,b,c\n1,2,3\n31415,4\n5,6,7\n", r"line 3 has 2 cells, the first line 3\. .*last line.* broke off"),
+        ('a,b,c\n1,"2\n\n",3\n31415,"x,y"', r"line 5 has 2 cells, the first line 3"),
+        ('a,b\n1,"31415\n2,3\n', "in line 2 or after, a quotation mark has no partner"),
+        ('a,b\n1,3"1415\n2,3"\n', "a quotation mark stands inside a value"),
+        ('"a,b\n1,31415\n' + "2,3\n" * 50_000, "a quotation mark has no partner"),
+        (b"a,b\n1,31415\n\0\0\0\0\0\0", "in line 3 or after, there are many NUL characters"),
+        (b"a,b\n1,31415\xe9\n", "in line 2 or after, it is not UTF-8|not UTF-8"),
+        (b"a,b\r\n1,2\r\n31415,4\r", "in line 3 or after, the file ends with half of a line's end"),
+        (b"a,b\r1,31415\r", "ends its lines with CR alone"),
+        ("31415,31415,x\n1,2,y\n", "file.csv has no names on its first line, it seems"),
+        (b"\x1f\x8b\x08\x00rest", "file.csv is compressed: unpack it"),
         (b"\xff\xfea\x00", "file.csv is not UTF-8 text"),
         ("a;b\n1;2\n", "separated by semicolons"),
         ("", "is empty"),
     ],
 )
 def test_csv_refusals_hold_no_value(tmp_path: Path, text: str | bytes, sentence: str) -> None:
-    with pytest.raises(InputError, match=sentence) as caught:
-        read(csv(tmp_path, text))
-    assert "31415" not in str(caught.value)
-    assert caught.value.__cause__ is None
-    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+    path = csv(tmp_path, text)
+    for reader in (read, lambda file: scan(file).types):
+        with pytest.raises(InputError, match=sentence) as caught:
+            reader(path)
+        assert "31415" not in str(caught.value)
+        assert caught.value.__cause__ is None
+        assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
+def test_csv_names_with_quotation_marks_commas_and_lines(tmp_path: Path, suffix: str) -> None:
+    cut = "," if suffix == ".csv" else "\t"
+    text = cut.join(['"say ""a"""', '"x,\ny"', "c"]) + "\n" + cut.join(["007", "2", ""]) + "\n"
+    path = csv(tmp_path, text, f"file{suffix}")
+    rows = {'say "a"': ["007"], "x,\ny": [2], "c": [None]}
+    assert read(path).to_dict(as_series=False) == scan(path).collect().to_dict(as_series=False) == rows
+    assert read(path, columns=["x,\ny", 'say "a"']).rows() == [(2, "007")]
+
+
+def test_a_packed_file_is_to_be_unpacked(tmp_path: Path) -> None:
+    path = csv(tmp_path, b"\x1f\x8b", "file.csv.gz")
+    with pytest.raises(InputError, match=r"file\.csv\.gz is compressed: unpack it"):
+        read(path)
 
 
 @pytest.mark.parametrize("suffix", [*SUFFIXES[2:], ".sas7bdat"])

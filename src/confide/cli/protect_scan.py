@@ -68,11 +68,13 @@ def _told(options: argparse.Namespace, release: cf.ScannedRelease, vault: cf.Vau
             "private": str(release.private),
             "vault": str(vault.folder),
         },
+        **({"cautions": list(release.cautions)} if release.cautions else {}),
     }
     lines = [
         f"Released {rows:,} of {of:,} rows and {release.released.width} of {release.original.width} variables, in "
         f"{len(release.released.files):,} files: {options.out}",
         *(f"  {i}. {words}" for i, words in enumerate(steps, start=1)),
+        *release.cautions,
         f"Private, never to be published, to be kept in two places: the vault {vault.folder}",
         f"  its folder {release.private.name} holds the link and the codebook",
     ]

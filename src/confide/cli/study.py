@@ -48,7 +48,11 @@ def run(options: argparse.Namespace) -> Told:
     study = cf.Study.load(options.study)
     with scanned.engine_of(options, study.data) as engine:
         result, choice, why, files = carried_out(study, options.out, options.force, options.threads, engine=engine)
-    return told(result, choice, why, files, options.out)
+    text, plain = told(result, choice, why, files, options.out)
+    cautions = list(getattr(study.data, "cautions", ()))  # of a scan
+    if cautions:
+        return "\n".join([text, "", *(f"Caution: {said}" for said in cautions)]), {**plain, "data_cautions": cautions}
+    return text, plain
 
 
 def carried_out(

@@ -45,6 +45,8 @@ FORMATS = {
     ".xlsx": "Excel",
 }
 TEXT = (".csv", ".tsv")
+PACKED = (".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".lz4", ".tar", ".tgz")
+"""Suffixes of files that are packed."""
 METADATA = "confide.schema"
 """Where a Parquet file has its labels and missing codes."""
 
@@ -162,6 +164,8 @@ def _source(path: str | os.PathLike[str]) -> tuple[Path, str]:
         raise InputError(f"{path} does not exist.{_near(source)}")
     if source.is_dir():
         raise InputError(f"{path} is a folder; give one file.")
+    if source.suffix.lower() in PACKED:
+        raise InputError(f"{path} is compressed: unpack it first.")
     suffix = _suffix(source)
     if suffix == ".xlsx":
         raise InputError("Excel files (.xlsx) can be written but not read; save the sheet as CSV.")

@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 
 import confide as cf
 from confide.frames.encoded import Encoded
-from confide.frames.scan import csv_parts
+from confide.frames.formats import csv_blocks
 from confide.frames.scan.codebook import Codebook
 from confide.frames.scan.tallies import Tallies
 from confide.frames.schema import Schema
@@ -49,7 +49,7 @@ def test_files_are_in_the_order_of_their_paths_or_of_the_list(tmp_path: Path) ->
 
 @pytest.mark.parametrize("block", [3, 11, 10_000])
 def test_csv_is_cut_where_a_record_ends(block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv_parts, "BLOCK", block)
+    monkeypatch.setattr(csv_blocks, "BLOCK", block)
     texts = [
         'a,b\n1,"x\ny"\n\n2,"say ""hi"""\n\n\n',
         "a\n1\n\n2",
@@ -60,6 +60,67 @@ def test_csv_is_cut_where_a_record_ends(block: int, tmp_path: Path, monkeypatch:
         path = tmp_path / f"{k}.csv"
         path.write_bytes(text.encode())
         assert_frame_equal(cf.scan(path).collect(), pl.DataFrame(cf.read(path)))
+
+
+def test_csv_that_may_have_lost_its_end_is_cautioned_about(tmp_path: Path) -> None:
+    def said(*texts: bytes) -> tuple[str, ...]:
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        folder.mkdir()
+        for k, text in enumerate(texts):
+            (folder / f"{k}.csv").write_bytes(text)
+        data = cf.scan(folder)
+        assert all(f"Caution: {one}" in repr(data) for one in data.cautions)
+        assert "1234" not in repr(data)
+        return data.cautions
+
+    whole, cut = b"a,b\n1,1234\n", b"a,b\n1,1234\n2,12"
+    (one,) = said(whole, cut, whole)
+    assert "1.csv does not end with the end of a line, and the others do" in one
+    assert said(cut) == said(cut, cut) == said(whole, whole) == said(b"a,b\r\n1,2\r\n", whole) == ()
+    (one,) = said(b"a,b\n" + b"1,1234\n" * 584 + b"1,12")
+    assert "its size is one at which copies break off" in one
+
+
+@pytest.mark.parametrize("kept", range(8, 40))
+def test_csv_cut_off_anywhere_is_refused_or_cautioned_about(kept: int, tmp_path: Path) -> None:
+    whole = b'a,b,c\n1,"x\ny",3\n4,"say ""z""",61\n7,w,9\n'
+    frame = pl.DataFrame({"a": [1, 4, 7], "b": ["x\ny", 'say "z"', "w"], "c": [3, 61, 9]})
+    (tmp_path / "0.csv").write_bytes(whole)
+    (tmp_path / "1.csv").write_bytes(whole[:kept])
+    data = cf.scan(tmp_path)
+    try:
+        rows = data.part(1).collect().rows()
+    except cf.InputError:
+        return
+    if data.cautions:  # the last cell may be cut; no other
+        assert [r[:2] for r in rows] == frame.select("a", "b").rows()[: len(rows)]
+    else:
+        assert rows == frame.rows()[: len(rows)]
+        assert whole[:kept].endswith(b"\n")
+
+
+def test_files_in_another_order_of_columns_without_names_or_packed(tmp_path: Path) -> None:
+    (tmp_path / "0.csv").write_text("a,b\n1,x\n")
+    (tmp_path / "1.csv").write_text("\ufeffb,a\ny,2\n")
+    assert cf.scan(tmp_path).collect().rows() == [(1, "x"), (2, "y")]
+    (tmp_path / "2.csv").write_text("3,31415\n4,w\n")
+    with pytest.raises(cf.InputError, match=r"2\.csv has none of the columns.*names of the columns") as told:
+        cf.scan(tmp_path).collect()
+    assert "31415" not in str(told.value)
+    (tmp_path / "2.csv").unlink()
+    (tmp_path / "3.csv.gz").write_bytes(b"\x1f\x8b")
+    with pytest.raises(cf.InputError, match=r"3\.csv\.gz in .* is compressed: unpack it"):
+        cf.scan(tmp_path)
+    with pytest.raises(cf.InputError, match="is compressed and cannot be read in parts"):
+        cf.scan(tmp_path / "3.csv.gz")
+
+
+def test_an_open_quotation_mark_does_not_fill_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv_blocks, "BLOCK", 50)
+    monkeypatch.setattr(csv_blocks, "LONGEST", 200)
+    (tmp_path / "a.csv").write_text('a,b\n1,2\n3,"4\n' + "1,2\n" * 1_000)
+    with pytest.raises(cf.InputError, match=r"in line 3 or after, a record is longer than .* has no partner"):
+        cf.scan(tmp_path).collect()
 
 
 def test_types_of_csv_hold_for_all_files(tmp_path: Path) -> None:
@@ -143,7 +204,7 @@ def test_files_that_are_not_there_or_no_data(tmp_path: Path) -> None:
     with pytest.raises(cf.InputError, match="cannot be read in parts"):
         cf.scan(tmp_path / "b.sav")
     (tmp_path / "c.csv").write_text("a,b\n1,2\n3,4,5\n")
-    with pytest.raises(cf.InputError, match="a line has more or fewer cells"):
+    with pytest.raises(cf.InputError, match="line 3 has 3 cells, the first line 2"):
         cf.scan(tmp_path / "c.csv").collect()
 
 

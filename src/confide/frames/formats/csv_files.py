@@ -11,11 +11,16 @@ import polars as pl
 from confide.core.errors import InputError
 from confide.frames.columns import type_name
 from confide.frames.door import check_names
+from confide.frames.formats.csv_blocks import blocks, broken, check_cells, why_not
 from confide.frames.formats.spreadsheet import guarded
 from confide.frames.types.exact import shortest
 
 NULLS = ["", "NA"]
 CODE = r"^[+-]?(0[0-9]|[0-9]{19,}$)"  # a leading zero, or more digits than a number should have
+
+GAPS = "__gaps"
+PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"(\xb5/\xfd", b"BZh", b"\xfd7zX")
+"""How compressed files begin: gzip, zip, zstd, bzip2, xz."""
 
 
 def header(source: Path) -> list[str]:
@@ -31,8 +36,20 @@ def header(source: Path) -> list[str]:
     try:
         with open(source, encoding="utf-8-sig", newline="") as handle:
             names = next(csv.reader(handle, delimiter=separator(source.suffix)), [])
+            ends = handle.newlines
     except UnicodeDecodeError:
         raise _not_text(source) from None
+    except csv.Error:
+        raise broken(source, "a quotation mark has no partner", 1) from None
+    if ends == "\r":
+        raise InputError(f"{source.name} ends its lines with CR alone, as old programs do; save it with usual ones.")
+    if names and all("\0" in name for name in names):  # UTF-16 without its mark
+        raise _not_text(source)
+    if len(set(names)) < len(names) and any(_is_value(name) for name in names):
+        raise InputError(
+            f"{source.name} has no names on its first line, it seems: cells there are the same, and some are numbers "
+            "or empty. Write the names of the columns there."
+        )
     check_names(names, source.name)
     if len(names) == 1 and names[0].count(";") > 0:
         raise InputError(f"{source.name} seems to be separated by semicolons; save it with commas and decimal points.")
@@ -49,22 +66,38 @@ def load(source: Path, columns: list[str] | None = None) -> pl.DataFrame:
     ...     load(path).dtypes
     [String, Int64]
     """
+    names, cut = header(source), separator(source.suffix)
+    try:
+        frame, gaps = _loaded(source, names, columns)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):  # its words may quote a line
+        whys = (why_not(source, line, block, len(names), cut) for line, block in blocks(source, len(names) == 1))
+        raise next((why for why in whys if why), None) or _unreadable(source) from None
+    for line, block in blocks(source, len(names) == 1):
+        if gaps:
+            check_cells(source, line, block, len(names), cut)
+    return frame
+
+
+def _loaded(source: Path, names: list[str], columns: list[str] | None) -> tuple[pl.DataFrame, bool]:
+    """The values as polars reads them, and whether the last column has gaps. polars keeps doubled quotation marks in
+    names as they are."""
     whole = _without_blank_end(source)
-    common: dict[str, Any] = {
-        "separator": separator(source.suffix),
-        "null_values": NULLS,
-        "glob": False,
-    }
+    common: dict[str, Any] = {"separator": separator(source.suffix), "null_values": NULLS, "glob": False}
     scan = pl.scan_csv(whole, infer_schema=False, **common)
-    found = scan.select(pl.all().str.contains(CODE).any()).collect().row(0, named=True)
-    codes = [name for name, some in found.items() if some and (columns is None or name in columns)]
-    return pl.read_csv(
+    read_as = dict(zip(names, scan.collect_schema().names(), strict=True))
+    coded = pl.all().str.contains(CODE).any()
+    shown = scan.select(coded, pl.col(read_as[names[-1]]).null_count().alias(GAPS)).collect()
+    gaps = bool(shown.drop_in_place(GAPS).item())
+    codes = [name for name, some in shown.row(0, named=True).items() if some]
+    wanted = names if columns is None else columns
+    frame = pl.read_csv(
         whole,
-        columns=columns,
+        columns=[read_as[v] for v in wanted],
         infer_schema_length=None,
-        schema_overrides=dict.fromkeys(codes, pl.String),
+        schema_overrides={v: pl.String() for v in codes if v in {read_as[name] for name in wanted}},
         **common,
     )
+    return frame.rename({read_as[v]: v for v in wanted}), gaps
 
 
 def save(frame: pl.DataFrame, target: Path, suffix: str, spreadsheet: bool = False) -> None:
@@ -113,5 +146,19 @@ def _without_blank_end(source: Path) -> Path | bytes:
     return source.read_bytes().rstrip(b"\r\n") + b"\n" if blank and len(header(source)) > 1 else source
 
 
+def _is_value(cell: str) -> bool:
+    """Whether a cell of the first line looks like a value rather than a name."""
+    return not cell.strip() or cell.strip().lstrip("+-").replace(".", "", 1).isdigit()
+
+
 def _not_text(source: Path) -> InputError:
-    return InputError(f"{source.name} is not UTF-8 text; save it as UTF-8.")
+    with open(source, "rb") as handle:
+        packed = handle.read(4).startswith(PACKED)
+    what = "is compressed: unpack it first" if packed else "is not UTF-8 text; save it as UTF-8"
+    return InputError(f"{source.name} {what}.")
+
+
+def _unreadable(source: Path) -> InputError:
+    return InputError(
+        f"{source} cannot be read as CSV: a quotation mark stands inside a value, or it is in another format."
+    )

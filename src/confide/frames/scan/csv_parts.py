@@ -11,10 +11,8 @@ from typing import Any
 import polars as pl
 
 from confide.core.errors import InputError
+from confide.frames.formats.csv_blocks import blocks, check_cells, why_not
 from confide.frames.formats.csv_files import CODE, NULLS, header, separator
-
-BLOCK = 16 * 2**20
-"""Bytes that are looked at together."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +30,11 @@ def survey(file: Path) -> Shown:
     columns = header(file)
     types: dict[str, pl.DataType | None] = dict.fromkeys(columns)
     coded, rows = set[str](), 0
-    for block in _blocks(file):
-        text = _read(file, block, columns, dict.fromkeys(columns, pl.String()))
-        shown = _read(file, block, columns, None)
+    for line, block in blocks(file, len(columns) == 1):
+        text = _read(file, line, block, columns, dict.fromkeys(columns, pl.String()))
+        if text[columns[-1]].null_count():
+            check_cells(file, line, block, len(columns), separator(file.suffix))
+        shown = _read(file, line, block, columns, None)
         rows += text.height
         coded |= {v for v, some in text.select(pl.all().str.contains(CODE).any()).row(0, named=True).items() if some}
         for v in columns:
@@ -67,58 +67,27 @@ def settled(found: Sequence[Shown]) -> tuple[dict[str, pl.DataType], list[str]]:
 def frames(file: Path, types: Mapping[str, pl.DataType], columns: Sequence[str]) -> Iterator[pl.DataFrame]:
     """All rows in order, block after block."""
     every = header(file)
-    for block in _blocks(file):
-        yield _read(file, block, every, types).select(columns)
+    for line, block in blocks(file, len(every) == 1):
+        yield _read(file, line, block, every, types).select(columns)
 
 
-def _read(file: Path, block: bytes, columns: Sequence[str], types: Mapping[str, pl.DataType] | None) -> pl.DataFrame:
-    """A block of whole records."""
-    common: dict[str, Any] = {"separator": separator(file.suffix), "null_values": NULLS}
+def _read(
+    file: Path, line: int, block: bytes, columns: Sequence[str], types: Mapping[str, pl.DataType] | None
+) -> pl.DataFrame:
+    """A block of whole records, of which the first is on this line. polars gets plain names, since it does not know
+    quotation marks in names."""
+    plain = [f"c{i}" for i in range(len(columns))]
+    cut = separator(file.suffix)
+    text = cut.join(plain).encode() + b"\n" + block
+    how: dict[str, Any] = {"infer_schema_length": None}
+    if types is not None:
+        how = {"schema": {p: types[v] for p, v in zip(plain, columns, strict=True)}}
     try:
-        if types is None:
-            return pl.read_csv(block, infer_schema_length=None, **common)
-        return pl.read_csv(block, schema={v: types[v] for v in columns}, **common)
+        made = pl.read_csv(text, separator=cut, null_values=NULLS, **how)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):  # its words may quote a line
-        raise InputError(
-            f"{file.name} cannot be read as CSV: a line has more or fewer cells than the first, or a value is not of "
-            "the type asked for."
+        raise why_not(file, line, block, len(columns), cut) or InputError(
+            f"{file.name} cannot be read as CSV: a value is not of the type asked for, or a quotation mark stands "
+            "inside a value and is not doubled."
         ) from None
-
-
-def _blocks(file: Path) -> Iterator[bytes]:
-    """The records in blocks that end where a record does, at a line's end outside quotes; each after the first line.
-
-    Empty lines at the end of the file are no records, except in a file with one column.
-    """
-    one, held, top = len(header(file)) == 1, b"", b""
-    with open(file, "rb") as handle:
-        while piece := handle.read(BLOCK):
-            held += piece
-            if not top:
-                end = _end(held, first=True)
-                if end < 0:
-                    continue
-                top, held = held[:end], held[end:]
-            end = _end(held)
-            body = held[: max(end, 0)] if one else held[: max(end, 0)].rstrip(b"\r\n")
-            if body:
-                end = len(body) if one else held.index(b"\n", len(body)) + 1
-                yield top + held[:end]
-                held = held[end:]  # with the empty lines, which are records if others follow
-    if held.strip(b"\r\n") or (one and held):
-        yield top + (held if held.endswith(b"\n") else held + b"\n")
-
-
-def _end(block: bytes, first: bool = False) -> int:
-    """The place after the last (or the first) record that is whole; -1 where there is none."""
-    at = block.find(b"\n") if first else block.rfind(b"\n")
-    quotes = block.count(b'"', 0, at + 1) if at >= 0 else 0
-    while at >= 0 and quotes % 2:
-        if first:
-            then = block.find(b"\n", at + 1)
-            quotes += block.count(b'"', at + 1, then + 1) if then >= 0 else 0
-        else:
-            then = block.rfind(b"\n", 0, at)
-            quotes -= block.count(b'"', then + 1, at + 1)
-        at = then
-    return at + 1 if at >= 0 else -1
+    made.columns = list(columns)
+    return made

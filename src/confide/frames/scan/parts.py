@@ -177,11 +177,18 @@ def _of_footer(file: Path, form: str) -> Found:
 def _unreadable(file: Path, form: str) -> InputError:
     if not file.exists():
         return InputError(f"{file.name} is missing: it was there when the scan was made.")
-    return InputError(f"{file.name} cannot be read as {form}; it may be damaged or in another format.")
+    return InputError(
+        f"{file.name} cannot be read as {form}; it may be damaged (a copy that broke off) or in another format."
+    )
 
 
 def _same_columns(names: Sequence[str], first: Sequence[str], file: Path, other: Path) -> None:
     lost, more = [v for v in first if v not in names], [v for v in names if v not in first]
+    if len(lost) == len(first):
+        raise InputError(
+            f"{file.name} has none of the columns of {other.name}: if its first line holds values, write the names of "
+            "the columns there; all files must have the same."
+        )
     if lost:
         raise InputError(
             f'{file.name} has no column "{lost[0]}", which {other.name} has; all files must have the same.'

@@ -10,7 +10,7 @@ from typing import cast
 
 from confide.core.errors import InputError
 from confide.core.scale.hadoop import Remote, files_of, is_uri
-from confide.frames.files import FORMATS
+from confide.frames.files import FORMATS, PACKED
 
 SCANNED = {s: f for s, f in FORMATS.items() if f in ("Parquet", "Arrow", "CSV", "TSV")}
 """Suffixes of files that can be read in parts."""
@@ -30,6 +30,10 @@ def found_files(source: Place | Sequence[Place]) -> tuple[list[Path], str]:
         raise InputError("scan was given a file twice; its rows would count twice.")
     forms = {p: SCANNED.get(p.suffix.lower()) for p in files}
     strange = [p for p, form in forms.items() if form is None]
+    if strange and strange[0].suffix.lower() in PACKED:
+        raise InputError(
+            f"{strange[0].name} is compressed and cannot be read in parts: unpack it, or have it written as Parquet."
+        )
     if strange:
         raise InputError(
             f"{strange[0].name} cannot be read in parts; files for that end in {', '.join(SCANNED)}. Read it whole "
@@ -69,10 +73,18 @@ def _of_name(source: Place) -> list[Path]:
 
 
 def _in_folder(folder: Path) -> list[Path]:
-    files = sorted(p for p in folder.iterdir() if p.suffix.lower() in SCANNED and not p.name.startswith((".", "_")))
+    there = [p for p in folder.iterdir() if not p.name.startswith((".", "_"))]
+    files = sorted(p for p in there if p.suffix.lower() in SCANNED)
+    packed = sorted(p for p in there if _packed(p) and p.with_suffix("") not in files)
+    if packed:  # left out, its rows would be missing
+        raise InputError(f"{packed[0].name} in {folder} is compressed: unpack it, move it away, or name the files.")
     if not files:
         raise InputError(f"The folder {folder} holds no files that end in {', '.join(SCANNED)}.")
     return files
+
+
+def _packed(file: Path) -> bool:
+    return file.suffix.lower() in PACKED and file.with_suffix("").suffix.lower() in SCANNED
 
 
 def _one(place: Place) -> list[Path]:

@@ -14,6 +14,7 @@ import polars as pl
 from polars._typing import PolarsDataType
 
 from confide.core.errors import InputError, did_you_mean
+from confide.frames.formats.csv_blocks import doubtful_ends
 from confide.frames.scan.parts import Part, survey
 from confide.frames.scan.paths import found_files
 from confide.frames.schema import Schema
@@ -74,6 +75,12 @@ class Scan:
     def parts(self) -> tuple[Part, ...]:
         """What is known of each file."""
         return survey(self.files, self.format, self.stated)
+
+    @cached_property
+    def cautions(self) -> tuple[str, ...]:
+        """What is suspicious about the files, in sentences: CSV whose last value may have lost its end, since the copy
+        broke off there. They are printed, too."""
+        return doubtful_ends(self.files) if self.format in ("CSV", "TSV") else ()
 
     @property
     def types(self) -> dict[str, pl.DataType]:
@@ -168,6 +175,6 @@ class Scan:
 
     def __repr__(self) -> str:
         files = f"{len(self.files):,} file{'s' if len(self.files) > 1 else ''}, {self.format}"
-        if "parts" not in self.__dict__:
-            return f"Scan: {files}, not read yet"
-        return f"Scan: {self.height:,} rows, {self.width} variables; {files}"
+        known = "parts" in self.__dict__
+        head = f"{self.height:,} rows, {self.width} variables; {files}" if known else f"{files}, not read yet"
+        return "\n".join([f"Scan: {head}", *(f"Caution: {said}" for said in self.cautions)])

@@ -134,8 +134,9 @@ class ScannedRelease:
 
     @cached_property
     def cautions(self) -> tuple[str, ...]:
-        """What a step of the plan does not do though its name may promise it, in sentences; they are printed too."""
-        return tuple(said for _, f in self._done() for said in f.cautions())
+        """What a step of the plan does not do though its name may promise it, and what is suspicious about the files,
+        in sentences; they are printed too."""
+        return (*self.original.cautions, *(said for _, f in self._done() for said in f.cautions()))
 
     def _done(self) -> list[tuple[Mechanism, Fitted]]:
         return [(s, f) for s, f in zip(self.compiled.steps, self.compiled.fitted, strict=True) if f is not None]

@@ -50,7 +50,7 @@ def asked_of_scan(
         guess=guess,
     )  # fmt: skip
     tallies = {v: known.values(v) for v in scan.types}
-    doubts = (*asked.doubts, *lost, *_cut(known.cut, known.most))
+    doubts = (*known.scan.cautions, *asked.doubts, *lost, *_cut(known.cut, known.most))
     return replace(asked, tallies=tallies, beside=beside, doubts=doubts)
 
 
