@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from confide.attack.evidence.gather import Uncertain
 from confide.attack.intruder import Uniform
 from confide.core.errors import InputError
 from confide.frames.columns import F64, I64, Bools, Records
+from confide.frames.distinct import Distinct
 from confide.protect.likelihoods.normal import Normal
 from confide.protect.seam.likelihood import Likelihood
 
@@ -29,13 +30,37 @@ MANY = 100
 
 
 @dataclass(frozen=True, eq=False)
+class Apart:
+    """Values of the reference that are not noisy, in classes by their labels: `value`, the `label` of each, and how
+    many rows have both (`count`); `mine`: the K classes' labels."""
+
+    value: F64
+    label: I64
+    count: F64
+    mine: I64
+
+    @classmethod
+    def of(cls, value: F64, label: I64, weight: F64 | None, mine: I64) -> Apart:
+        """From the rows of the reference; NaN lies in no interval."""
+        some = Distinct.rows([label, value], len(value), weight)
+        return cls(value[some.first], label[some.first], some.count.astype(float), mine)
+
+    def log_share(self, low: float, high: float) -> F64:
+        """log of the share of each class inside an interval, shape (K,)."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            inside = self.count * ((self.value >= low) & (self.value <= high))
+            shares = np.array([inside[self.label == k].sum() / self.count[self.label == k].sum() for k in self.mine])
+            return np.where(np.isnan(shares), -np.inf, np.log(shares))
+
+
+@dataclass(frozen=True, eq=False)
 class NumberFit:
     """One uncertain number: `variable` is the one at `margin` among those of step `item`.
 
     `belief`: None where A and B do not ask; `binned`: the same for a synthetic one. Where labels of an unknown number
-    are classes, `noisy` marks those in which it is a noisy one, shape (K,), and `log_inside` is, for the others, the
-    log share of the reference in the interval that is known of it; else None. `log_there`: where missing values are
-    exchanged like others, log Pr(there is a value) and log Pr(there is none), shape (2, cells, K).
+    are classes, `noisy` marks those in which it is a noisy one, shape (K,), `apart` has the values of the others, and
+    `log_inside` is the log share of these in the interval that is known of it; else None. `log_there`: where missing
+    values are exchanged like others, log Pr(there is a value) and log Pr(there is none), shape (2, cells, K).
     """
 
     variable: str
@@ -45,8 +70,14 @@ class NumberFit:
     belief: NumberBelief | None = None
     binned: BinnedBelief | None = None
     noisy: Bools | None = None
+    apart: Apart | None = None
     log_inside: F64 | None = None
     log_there: F64 | None = None
+
+    def within(self, limits: tuple[float, float]) -> NumberFit:
+        """The same where the number is known to lie in an interval."""
+        belief = None if self.belief is None else self.belief.within(limits)
+        return replace(self, belief=belief, log_inside=None if self.apart is None else self.apart.log_share(*limits))
 
     def log_state(self, cell: I64, missing: Bools) -> F64 | float:
         """log Pr(missing or not, as given), shape (n, K); 0 where that is certain."""
@@ -106,8 +137,9 @@ def fit_numbers(
                 asked: Likelihood = margins[k] if margins_a[k] is None else margins_a[k]
                 belief, fitted = _belief(about, i, v, asked)
                 number = NumberFit(
-                    v, i, k, known, belief, None, *_regions(about, u, i, v, margins[k]), _log_there(about, i, v, asked)
-                )
+                    v, i, k, known, belief, None, *_regions(about, u, i, v, margins[k]), None,
+                    _log_there(about, i, v, asked),
+                )  # fmt: skip
             numbers.append(number)
             rows.append(fitted)
     return tuple(numbers), rows, scores
@@ -124,11 +156,12 @@ def _binned(about: Reference, i: int, v: str) -> tuple[BinnedBelief, tuple[I64, 
 
 def _belief(about: Reference, i: int, v: str, like: Likelihood) -> tuple[NumberBelief, Fitted | None]:
     beliefs, met, k = about.case.intruder.beliefs, about.met[i], about.classes.size
-    limits = about.limits.get(v)
     if isinstance(beliefs, Uniform):
         low, high = beliefs.ranges.get(v, (np.nanmin(met[v].values), np.nanmax(met[v].values)))
         steps = like.merging(float(low)) if isinstance(like, Normal) else None
-        return uniform_belief(float(low), float(high), len(about.cells), k, Merging(steps, limits=limits)), None
+        return uniform_belief(
+            float(low), float(high), len(about.cells), k, Merging(steps, limits=about.limits.get(v))
+        ), None
     if beliefs == "released" and "inside" in like.record:
         altered = like.moved(np.arange(met.n))
     else:
@@ -142,7 +175,7 @@ def _belief(about: Reference, i: int, v: str, like: Likelihood) -> tuple[NumberB
     y, logs = met[v].values[rows], about.case.intruder.as_printed
     if logs and y.min() <= 0:
         raise InputError(f'as_printed: "{v}" has zero or negative values among those altered, which have no logarithm.')
-    how = Merging(like.merging(float(y.min())), like.runs, limits)
+    how = Merging(like.merging(float(y.min())), like.runs)
     return NumberBelief.fit(about.cells.design, about.cell, about.of, k, y, rows, how, about.held, logs, about.weight)
 
 
@@ -158,8 +191,9 @@ def _log_there(about: Reference, i: int, v: str, like: Likelihood) -> F64 | None
     return np.ascontiguousarray(np.moveaxis(log_given_classes(*own, 2, about.held, about.weight), 2, 0))
 
 
-def _regions(about: Reference, u: Uncertain, i: int, v: str, like: Likelihood) -> tuple[Bools | None, F64 | None]:
-    """Of an unknown number whose labels are classes: in which it is noisy, and what an interval says of the others."""
+def _regions(about: Reference, u: Uncertain, i: int, v: str, like: Likelihood) -> tuple[Bools | None, Apart | None]:
+    """Of an unknown number whose labels are classes: in which it is noisy, and the values of the others, where an
+    interval is known of it."""
     if v not in about.classes.regions:
         return None, None
     label, mine = u.regions[v], about.classes.regions[v]
@@ -167,12 +201,11 @@ def _regions(about: Reference, u: Uncertain, i: int, v: str, like: Likelihood) -
     noisy = mine == (int(moved[0]) if len(moved) else -1)
     if v not in about.limits:
         return noisy, None
-    low, high = about.limits[v]
     seen = about.case.intruder.beliefs == "released"
     own = label.released if seen else label.of(about.met[i])
     column = about.case.released[v] if seen else about.met[i][v]
     y = np.where(column.usable, column.values, np.nan) if column.kind == "numeric" else column.values
-    weight = np.ones(len(y)) if about.weight is None else about.weight
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shares = [np.sum((weight * ((y >= low) & (y <= high)))[own == k]) / np.sum(weight[own == k]) for k in mine]
-        return noisy, np.where(np.isnan(shares), -np.inf, np.log(shares))
+    rows = np.flatnonzero(np.isin(own, mine[~noisy]))
+    return noisy, Apart.of(
+        np.asarray(y[rows], dtype=float), own[rows], None if about.weight is None else about.weight[rows], mine
+    )

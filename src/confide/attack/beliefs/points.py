@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.special import ndtri
@@ -94,21 +95,87 @@ def _means(whole: Points, count: F64, first: I64) -> Points:
 
 def _by_rule(whole: Points, count: F64, first: I64) -> Points:
     """Groups of more than four values by Gauss's rule, all other values as they are."""
-    size = np.diff(np.append(first, len(whole)))
+    if np.diff(np.append(first, len(whole))).max(initial=0) <= RULE:
+        return whole
+    return _as_points(*_ruled(whole.values, count, whole.spike, first))
+
+
+def _ruled(values: F64, count: F64, spike: I64, first: I64) -> tuple[F64, F64, I64]:
+    """Values in rising order, their weights and spikes; groups begin at `first`."""
+    size = np.diff(np.append(first, len(values)))
     many = size > RULE
     if not many.any():
-        return whole
+        return values, count, spike
     group = np.repeat(np.arange(len(first)), size)
     alone = np.flatnonzero(~many[group])
     among = np.flatnonzero(many[group])
     place = (np.cumsum(many) - 1)[group[among]]
-    points, weights = gauss_rule(whole.values[among], count[among], place, int(many.sum()))
-    values = np.concatenate([whole.values[alone], points.ravel()])
+    points, weights = gauss_rule(values[among], count[among], place, int(many.sum()))
+    found = np.concatenate([values[alone], points.ravel()])
     weight = np.concatenate([count[alone], weights.ravel()])
-    spike = np.concatenate([whole.spike[alone], np.full(points.size, -1)])
-    order = np.argsort(values, kind="stable")
-    values, spike = values[order], spike[order]
-    return Points(values, score_edges(np.where(spike < 0, weight[order], 0.0)), spike, values, values)
+    spikes = np.concatenate([spike[alone], np.full(points.size, -1)])
+    order = np.argsort(found, kind="stable")
+    return found[order], weight[order], spikes[order]
+
+
+def _as_points(values: F64, weight: F64, spike: I64) -> Points:
+    return Points(values, score_edges(np.where(spike < 0, weight, 0.0)), spike, values, values)
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """All values of a number in the groups that become one or four points each, cut again by every interval that is
+    asked about. `whole`, `count`: the values, and how often each occurs; `first`: where groups begin; `ruled`: whether
+    they become points by Gauss's rule."""
+
+    whole: Points
+    count: F64
+    first: I64
+    ruled: bool
+
+    @classmethod
+    def of(cls, whole: Points, count: F64, how: Merging, even: bool) -> Groups | None:
+        """The same groups as those of `merged`; None where nothing is merged."""
+        if how.steps is None:
+            return None
+        width = 1 if not even else RUN if how.runs else GROUP
+        return cls(whole, count, how.groups(whole.values, whole.spike, width), even and not how.runs)
+
+    @cached_property
+    def _each(self) -> tuple[F64, F64, I64, I64]:
+        """Of all groups as they are: points, weights and spikes, and where the points of each begin."""
+        size = np.diff(np.append(self.first, len(self.whole)))
+        start = np.concatenate([[0], np.cumsum(np.where(size > RULE, RULE, size))])
+        return *_ruled(self.whole.values, self.count, self.whole.spike, self.first), start
+
+    def points(self, limits: tuple[float, float] | None = None) -> Points:
+        """Those of `merged`; only groups that an end of the interval cuts are put together again."""
+        cuts = self._cuts(limits)
+        if not self.ruled:
+            return _means(self.whole, self.count, np.union1d(self.first, cuts))
+        values, weight, spike, start = self._each
+        if not len(cuts):
+            return _as_points(values, weight, spike)
+        parts, upto = list[tuple[F64, F64, I64]](), 0
+        ends = np.append(self.first, len(self.whole))
+        group = np.searchsorted(self.first, cuts, side="right") - 1
+        for g in np.unique(group).tolist():
+            parts.append((values[upto : start[g]], weight[upto : start[g]], spike[upto : start[g]]))
+            here, begin = slice(ends[g], ends[g + 1]), np.append(0, cuts[group == g] - ends[g])
+            parts.append(_ruled(self.whole.values[here], self.count[here], self.whole.spike[here], begin))
+            upto = start[g + 1]
+        parts.append((values[upto:], weight[upto:], spike[upto:]))
+        return _as_points(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+    def _cuts(self, limits: tuple[float, float] | None) -> I64:
+        """Where an end of the interval lies inside a group."""
+        if limits is None:
+            return np.zeros(0, dtype=np.int64)
+        values = self.whole.values
+        low = np.searchsorted(values, limits[0], side="left")
+        high = np.searchsorted(values, limits[1], side="right")
+        cuts = np.array([c for c in (low, high) if low < high and 0 < c < len(values)], dtype=np.int64)
+        return cuts[~np.isin(cuts, self.first)]
 
 
 def score_edges(count: F64) -> F64:

@@ -14,7 +14,7 @@ S : number of spikes
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,7 +22,7 @@ from scipy.special import log_ndtr, ndtr, ndtri
 
 from confide.attack.beliefs.class_model import log_given_classes
 from confide.attack.beliefs.held_out import Held
-from confide.attack.beliefs.points import Merging, Points, every, merged, score_edges
+from confide.attack.beliefs.points import Groups, Merging, Points, every, score_edges
 from confide.attack.beliefs.score_fit import Rows, interval_fit, plain_fit
 from confide.frames.columns import F64, I64, codes_of_numbers
 
@@ -101,7 +101,8 @@ class NumberBelief:
     tell them apart; `law`: their probabilities.
 
     For beliefs in several numbers together: `middle`, normal scores of all reference values, spikes among them, and
-    `mu`, (cells, K), and `tau`, their regression. `logs`: the scores are logarithms, as printed.
+    `mu`, (cells, K), and `tau`, their regression. `logs`: the scores are logarithms, as printed. `groups`: the values
+    that nodes stand for, None where each is a node of its own.
     """
 
     every: Points
@@ -111,6 +112,7 @@ class NumberBelief:
     mu: F64
     tau: float
     logs: bool = False
+    groups: Groups | None = None
 
     @classmethod
     def fit(
@@ -138,8 +140,13 @@ class NumberBelief:
             if logs
             else _law(about, each, whole, inverse, (beta, tau), held.take(rows))
         )
-        nodes = merged(whole, count, how, even=not logs)
-        return cls(whole, nodes, law, middle, mu, tau, logs), Fitted(rows, y, residual)
+        groups = Groups.of(whole, count, how, even=not logs)
+        nodes = whole if groups is None else groups.points(how.limits)
+        return cls(whole, nodes, law, middle, mu, tau, logs, groups), Fitted(rows, y, residual)
+
+    def within(self, limits: tuple[float, float]) -> NumberBelief:
+        """The same belief, with nodes of which none lies on both sides of an end of an interval."""
+        return self if self.groups is None else replace(self, nodes=self.groups.points(limits))
 
     def score(self, y: F64) -> F64:
         """Normal scores of any values, by interpolation between reference values."""

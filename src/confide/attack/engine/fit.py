@@ -8,7 +8,7 @@ long as the file; else `whole` says why the file must stay together.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -98,6 +98,18 @@ class Fit:
             found = step.joined(case, found, self, targets)
         return found
 
+    def at(self, between: Mapping[str, tuple[float, float]]) -> Fit:
+        """The same where these intervals are known of the same variables. Only how finely believed values are looked at
+        hangs on them, and absence where it does not stand for all (`absence_of`)."""
+        if between == self.between:
+            return self
+        numbers, numbers_t = (
+            tuple(n.within(between[n.variable]) if n.variable in between and not n.known else n for n in each)
+            for each in (self.believed.numbers, self.believed.numbers_t)
+        )
+        believed = replace(self.believed, numbers=numbers, numbers_t=numbers_t)
+        return replace(self, between=dict(between), believed=believed)
+
     def __repr__(self) -> str:
         b = self.believed
         kind = "in parts" if not self.whole else "the whole file"
@@ -116,11 +128,12 @@ def fit(case: Case, knowledge: Knowledge, targets: Records, knows: tuple[str, ..
         believed = Believed(numbers=fit_numbers(steps, numeric, None)[0])
     scales = {v: spread_of(case, v) for v in knowledge.nearest}
     whole = needs_whole(case)
-    return Fit(
-        case if whole else set_aside(case), knows, dict(between), numeric, asked, asked and mixture,
+    found = Fit(
+        case if whole else set_aside(case), knows, {}, numeric, asked, asked and mixture,
         asked and bool(knowledge.helpers), believed, scales, _sharpest_first(steps, believed.numbers), whole,
         absence_of(case, knowledge, targets, between),
     )  # fmt: skip
+    return found.at(between)
 
 
 def absence_of(

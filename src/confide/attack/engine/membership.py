@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,19 @@ from confide.frames.comparing import encode_like
 
 if TYPE_CHECKING:
     from confide.protect.release import Release
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """What `people_in_blocks` says."""
+
+    n_t: F64 | None
+    model: PeopleModel | None = None
+    short: float = 0.0
+
+    def at(self, blocks: I64) -> People:
+        """The same of some of the blocks."""
+        return self if self.n_t is None else replace(self, n_t=self.n_t[blocks])
 
 
 def check_membership(intruder: Intruder, release: Release) -> None:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from confide.attack.engine.behind import people_in_parts, with_parts
-from confide.attack.engine.behind_step import with_values_behind
 from confide.attack.engine.fit import Fit, fit
+from confide.attack.engine.intervals import Between, Together, fit_at, known_at
 from confide.attack.engine.kernel_plan import Units
-from confide.attack.engine.link import with_link
-from confide.attack.engine.membership import population_records, released_weights
-from confide.attack.engine.mistaken_noise import with_mistaken_noise
+from confide.attack.engine.membership import People, people_in_blocks, population_records, released_weights
+from confide.attack.engine.more_steps import with_more
 from confide.attack.engine.register import log_register
 from confide.attack.engine.scene import Scene, TargetSide
 from confide.attack.evidence.case import Case, Merged, make_case, merged
@@ -31,16 +32,6 @@ from confide.frames.distinct import Distinct
 
 if TYPE_CHECKING:
     from confide.protect.release import Release
-
-
-def with_more(case: Case, knowledge: Knowledge, fitted: Fit, targets: Records) -> tuple[Knowledge, Fit]:
-    """The same with steps that hang on mistakes, and on what goes with the values that records show."""
-    for fitted_more in (with_mistaken_noise, with_link, with_values_behind):
-        before = len(fitted.more)
-        fitted = fitted_more(case, knowledge, fitted, targets)
-        for step in fitted.more[before:]:
-            knowledge = step.joined(case, knowledge, fitted, targets)
-    return knowledge, fitted
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +68,7 @@ class Prepared:
     behind: bool
     groups: Grouping | None = None
     fits: dict[bytes, tuple[Knowledge, Fit, TargetSide]] = field(default_factory=dict)
+    opened: dict[Any, tuple[Knowledge, Knowledge, Fit, I64]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"Prepared: {len(self.who.truth):,} targets, {len(self.own):,} units; {self.case!r}"
@@ -90,20 +82,79 @@ class Prepared:
         """How many rows the release has."""
         return self.case.released.n if self.case.count is None else float(self.case.count.sum())
 
+    @cached_property
+    def patterns(self) -> list[tuple[I64, tuple[str, ...], dict[str, tuple[float, float]]]]:
+        """Targets of whom the same is known: their rows, variables, and intervals."""
+        return list(self.who.patterns(tuple(self.intruder.knows), self.case.told_missing))
+
     def scenes(self) -> Iterator[tuple[I64, Scene, Units]]:
         """One pattern of knowledge after another: positions of its units, the scene, and the units in it."""
-        for rows, knows, between in self.who.patterns(tuple(self.intruder.knows), self.case.told_missing):
+        for rows, knows, between in self.patterns:
             knowledge, fitted, side = self.fitted(rows, knows, between)
-            place = np.full(self.who.records.n, -1, dtype=np.int64)
-            place[rows] = np.arange(len(rows))
-            mine = np.flatnonzero(place[self.units.target] >= 0)
-            units = Units(place[self.units.target[mine]], self.units.own[mine], self.units.count[mine])
-            yield mine, Scene.place(self.case, knowledge, fitted, side), units
+            for mine, units in self._units([rows]):
+                yield mine, Scene.place(self.case, knowledge, fitted, side), units
+
+    def parts(self) -> Iterator[tuple[I64, Scene, Units, People]]:
+        """The same with how many people there are in blocks. Where several intervals of the same variables are known,
+        a scene has the blocks of its targets alone."""
+        alike = dict[tuple[tuple[str, ...], tuple[str, ...]], list[tuple[I64, dict[str, tuple[float, float]]]]]()
+        for rows, knows, between in self.patterns:
+            alike.setdefault((knows, tuple(between)), []).append((rows, between))
+        for (knows, names), each in alike.items():
+            if len(each) > 1 and self.groups is None:
+                yield from self._at_intervals(knows, names, each)
+                continue
+            for rows, between in each:
+                scene = Scene.place(self.case, *self.fitted(rows, knows, between))
+                for mine, units in self._units([rows]):
+                    yield mine, scene, units, self._people(scene)
+
+    def _at_intervals(
+        self, knows: tuple[str, ...], names: tuple[str, ...], each: list[tuple[I64, dict[str, tuple[float, float]]]]
+    ) -> Iterator[tuple[I64, Scene, Units, People]]:
+        """One interval after another, with records and targets placed once."""
+        knowledge, _, opened, every = self._opened(knows, names)
+        together = Together.of((self.case, *self.others), knowledge, opened, self._known(every))
+        told = self._log_register(knowledge, together.scene.targets)
+        at_large = None if together.kept else self._people(together.scene)
+        for (rows, between), (mine, units) in zip(each, self._units([rows for rows, _ in each]), strict=True):
+            targets = np.searchsorted(every, rows)
+            fitted = fit_at(self.case, knowledge, opened, together.scene.targets.take(targets), between)
+            scene, left = together.part(targets, fitted)
+            scene = scene.with_absence(told[targets])
+            yield (
+                mine,
+                scene,
+                units,
+                self._people_at(together, between, left) if at_large is None else at_large.at(left),
+            )
+
+    def _people_at(self, together: Together, between: Between, left: I64) -> People:
+        """People in the blocks that are left, of all whom intervals of kept variables allow."""
+        if self.intruder.membership == "certain":
+            return People(None)
+        scene, blocks = together.everybody(between)
+        return self._people(scene).at(np.searchsorted(blocks, left))
+
+    def _people(self, scene: Scene) -> People:
+        return People(*people_in_blocks(scene, self.rows, self.population, self.weights, self.behind))
+
+    def _units(self, each: list[I64]) -> Iterator[tuple[I64, Units]]:
+        """Units of targets with these rows, and their positions."""
+        place, of = np.zeros(self.who.records.n, dtype=np.int64), np.full(self.who.records.n, -1, dtype=np.int64)
+        for k, rows in enumerate(each):
+            place[rows], of[rows] = np.arange(len(rows)), k
+        mine = of[self.units.target]
+        order = np.argsort(mine, kind="stable")
+        edges = np.searchsorted(mine[order], np.arange(len(each) + 1))
+        for a, b in pairwise(edges.tolist()):
+            at = order[a:b]
+            yield at, Units(place[self.units.target[at]], self.units.own[at], self.units.count[at])
 
     def scene_of(self, target: int) -> tuple[Scene, int]:
         """The records of one target's block in a scene, and the target's place there."""
         row = target if self.who.of is None else int(self.who.of[target])
-        for rows, knows, between in self.who.patterns(tuple(self.intruder.knows), self.case.told_missing):
+        for rows, knows, between in self.patterns:
             if len(at := np.flatnonzero(rows == row)):
                 knowledge, fitted, side = self.fitted(rows, knows, between)
                 block = np.flatnonzero(knowledge.eligible)
@@ -118,18 +169,41 @@ class Prepared:
         """One pattern of knowledge: evidence, beliefs and the targets' side, made once."""
         key = rows.tobytes()
         if key not in self.fits:
-            knowledge = joined([gather(each, knows, between) for each in (self.case, *self.others)])
-            targets = self.who.records.only(rows)
-            if self.who.part is not None:
-                targets = with_parts(targets, self.who.part[rows])
-            fitted = fit(self.case, knowledge, targets, knows, between)
-            knowledge, fitted = with_more(self.case, knowledge, fitted, targets)
-            side = TargetSide.of(knowledge, fitted, targets)
-            if self.population is not None:
-                told = log_register(self.case, knowledge, targets, *self.population)
-                side = replace(side, log_absent=side.log_absent + told)
-            self.fits[key] = knowledge, fitted, side
+            knowledge, known, fitted, _ = self._opened(knows, tuple(between))
+            targets = self._known(rows)
+            if between:
+                fitted = fit_at(self.case, knowledge, fitted, targets, between)
+                known, side = known_at((self.case, *self.others), knowledge, fitted, targets)
+            else:
+                side = TargetSide.of(known, fitted, targets)
+            told = self._log_register(knowledge, targets)
+            self.fits[key] = known, fitted, replace(side, log_absent=side.log_absent + told)
         return self.fits[key]
+
+    def _log_register(self, knowledge: Knowledge, targets: Records) -> F64:
+        if self.population is None:
+            return np.zeros(targets.n)
+        return log_register(self.case, knowledge, targets, *self.population)
+
+    def _known(self, rows: I64) -> Records:
+        """What is known of targets, with their part, where that matters."""
+        targets = self.who.records.only(rows)
+        return targets if self.who.part is None else with_parts(targets, self.who.part[rows])
+
+    def _opened(self, knows: tuple[str, ...], names: tuple[str, ...]) -> tuple[Knowledge, Knowledge, Fit, I64]:
+        """All targets of whom the same variables are known, some as intervals: what open intervals say, without and
+        with more steps, the fit, and their rows."""
+        key = knows, names
+        if key not in self.opened:
+            each = [rows for rows, mine, between in self.patterns if (mine, tuple(between)) == key]
+            every, between = np.sort(np.concatenate(each)), dict.fromkeys(names, (-np.inf, np.inf))
+            knowledge, targets = (
+                joined([gather(c, knows, between) for c in (self.case, *self.others)]),
+                self._known(every),
+            )
+            fitted = fit(self.case, knowledge, targets, knows, between)
+            self.opened[key] = knowledge, *with_more(self.case, knowledge, fitted, targets), every
+        return self.opened[key]
 
 
 def prepare(

@@ -13,7 +13,6 @@ import polars as pl
 from confide.attack.engine.checks import check_attack, check_scene
 from confide.attack.engine.kernel_plan import KernelPlan, Units
 from confide.attack.engine.loops import Outcome, carry_out
-from confide.attack.engine.membership import people_in_blocks
 from confide.attack.engine.prepare import Prepared, Stated, prepare
 from confide.attack.engine.scene import Scene
 from confide.attack.engine.treatments import treatments
@@ -68,14 +67,13 @@ class Found:
 def carry_out_all(ready: Prepared, threads: int, done: Callable[[int], None]) -> Found:
     """Every pattern of knowledge carried out, one after the other."""
     columns = {k: np.full(len(ready.units.target), np.nan) for k in (*SUMMARIES, "n_t", "people")}
-    pairs, models, short = np.zeros(2), [], 0.0
-    for mine, scene, units in ready.scenes():
+    pairs, models, short = np.zeros(2), list[PeopleModel](), 0.0
+    for mine, scene, units, people in ready.parts():
         check_scene(scene, ready.intruder)
         outcome, candidates = _carry_out(ready, scene, units, threads, done)
-        people, model, few = people_in_blocks(scene, ready.rows, ready.population, ready.weights, ready.behind)
-        short = max(short, few)
-        models += [] if model is None else [model]
-        _collect(columns, mine, scene, units, outcome, people)
+        short = max(short, people.short)
+        models += [] if people.model is None else [people.model]
+        _collect(columns, mine, scene, units, outcome, people.n_t)
         if candidates is not None:  # units, and those that are absent beside them
             columns["people"][mine] += candidates - columns["n_t"][mine]
             columns["n_t"][mine] = candidates

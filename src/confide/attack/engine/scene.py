@@ -88,6 +88,16 @@ class TargetSide:
             log_absent,
         )  # fmt: skip
 
+    def take(self, rows: I64, fit: Fit) -> TargetSide:
+        """Some of them. `fit`: theirs, which differs from that of all at most in how finely numbers are looked at."""
+        return TargetSide(
+            self.targets.take(rows), tuple(c[rows] for c in self.labels), self.cell[rows],
+            tuple(None if t is None else take(t, rows) for t in self.known),
+            tuple(None if part is None else (part[0], take(part[1], rows)) for part in self.parts_known),
+            _taken(self.numbers, fit.believed.numbers, rows), _taken(self.numbers_t, fit.believed.numbers_t, rows),
+            self.log_absent[rows],
+        )  # fmt: skip
+
 
 @dataclass(frozen=True, eq=False)
 class Scene:
@@ -137,9 +147,31 @@ class Scene:
             np.ones(len(rows)) if case.count is None else case.count[rows],
             *blocks(labels, side.labels, len(rows), side.targets.n), cell_r, np.zeros(len(rows)),
         )  # fmt: skip
-        return scene._with_others() if known_m is None else replace(scene, log_m=known_m[rows])
+        return scene.with_others() if known_m is None else replace(scene, log_m=known_m[rows])
 
-    def _with_others(self) -> Scene:
+    def only(self, at: I64, side: TargetSide, targets: I64, fit: Fit, knowledge: Knowledge) -> tuple[Scene, I64]:
+        """Some of the records and some of the targets, given their side; and the blocks that are left, as they were
+        numbered. `fit`, `knowledge`: with intervals in place of open ones, on which log m does not hang here."""
+        left, block_r = np.unique(self.block_r[at], return_inverse=True)
+        block_t = np.full(len(targets), -1, dtype=np.int64)
+        if len(left):
+            near = np.minimum(np.searchsorted(left, self.block_t[targets]), len(left) - 1)
+            block_t = np.where(left[near] == self.block_t[targets], near, -1)
+        scene = replace(
+            self, knowledge=knowledge, fit=fit, side=side,
+            intervals={v: p for v, p in fit.between.items() if v not in knowledge.limits},
+            rows=self.rows[at], released=self.released.take(at), records=tuple(take(z, at) for z in self.records),
+            records_a=tuple(None if z is None else take(z, at) for z in self.records_a), count=self.count[at],
+            block_r=block_r.astype(np.int64), block_t=block_t, n_blocks=len(left), cell_r=self.cell_r[at],
+            log_m=self.log_m[at], integrals={v: (of[at], kept) for v, (of, kept) in self.integrals.items()},
+        )  # fmt: skip
+        return scene, left
+
+    def with_absence(self, log_absent: F64) -> Scene:
+        """The same where targets' weights are divided by more."""
+        return replace(self, side=replace(self.side, log_absent=self.side.log_absent + log_absent))
+
+    def with_others(self) -> Scene:
         """The same with log m = -log A of every record."""
         found, integrals = log_m(self)
         found = np.where(np.isfinite(found), found, 0.0)  # nobody can have led to such a record: C is 0 for all
@@ -206,6 +238,13 @@ def _numbers(steps: tuple[Uncertain, ...], fitted: tuple[NumberFit, ...], target
         like_a = None if u.like_a is None else u.like_a.margins()[n.margin]
         out.append(Number(n, like, like_a, like.target(u.met(targets)) if n.known else None))
     return tuple(out)
+
+
+def _taken(every: tuple[Number, ...], fitted: tuple[NumberFit, ...], rows: I64) -> tuple[Number, ...]:
+    return tuple(
+        replace(n, fit=fit, target=None if n.target is None else take(n.target, rows))
+        for n, fit in zip(every, fitted, strict=True)
+    )
 
 
 def _part_known(u: Uncertain, number: bool, targets: Records) -> tuple[Likelihood, Columns] | None:

@@ -315,21 +315,30 @@ def _take_as_true(case: Case, v: str, certain: list[Certain], nearest: list[str]
     certain.append(_face_value(case, v, Chain((*way.before.steps, *way.after.steps))))
 
 
-def _meets(case: Case, v: str, low: float, high: float) -> Bools:
-    """Records whose released value allows a true value in [low, high]; missing ones do not."""
-    z, way = case.released[v], case.compiled.way(v)
+def allowed_in(case: Case, v: str, z: Column) -> tuple[F64, F64, Bools]:
+    """Of released values: the true one lies from the first number up to the second, if there is one (the third)."""
+    way = case.compiled.way(v)
     chain = way.before if z.kind == "categorical" and not way.after.steps else way.after
     if z.kind == "categorical" and not chain.steps:
         raise InputError(f'between: "{v}" is categorical; knowledge of it must be a value, not an interval.')
-    return meets(z, chain, low, high)
+    number = z.usable if z.kind == "numeric" else ~z.missing  # an answer code lies in no interval
+    return *chain.cells(z), number
+
+
+def _meets(case: Case, v: str, low: float, high: float) -> Bools:
+    """Records whose released value allows a true value in [low, high]; missing ones do not."""
+    return overlaps(*allowed_in(case, v, case.released[v]), low, high)
+
+
+def overlaps(cell_low: F64, cell_high: F64, number: Bools, low: float, high: float) -> Bools:
+    """Where a number from `cell_low` up to `cell_high` may lie in [low, high]."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray((cell_low <= high) & (cell_high > low) & number)
 
 
 def meets(z: Column, chain: Chain, low: float, high: float) -> Bools:
     """Where a value in its released form allows a true value in [low, high]."""
-    cell_low, cell_high = chain.cells(z)
-    with np.errstate(invalid="ignore"):
-        number = z.usable if z.kind == "numeric" else ~z.missing  # an answer code lies in no interval
-        return np.asarray((cell_low <= high) & (cell_high > low) & number)
+    return overlaps(*chain.cells(z), z.usable if z.kind == "numeric" else ~z.missing, low, high)
 
 
 def _mistaken(case: Case, v: str) -> Uncertain:

@@ -111,8 +111,7 @@ def _somebody(attack: ScannedAttack, held: Bucketed, target: int) -> tuple[Recor
     """What is known of a target, and the fit of those of whom the same is known."""
     assert held.before is not None
     if held.stated is not None:
-        people, of = held.stated
-        return Records(people.take(np.array([target])).values(), n=1), held.fits[int(of[target])]
+        return held.stated.someone(target)
     row = _original_row(attack.release, target, attack.intruder.membership == "in_file")
     whole = held.before.encode(attack.release.original.slice(row, 1, list(held.before.columns)), 0)
     case = held.fits[0].case

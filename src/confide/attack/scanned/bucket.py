@@ -30,14 +30,24 @@ class Blocks:
     size: F64
     people: F64 | None
 
+    def places(self, labels: tuple[I64, ...], n: int) -> I64:
+        """The block of each of n targets, -1 for none."""
+        order, at, number = blocks(self.labels, labels, len(self.size), n)
+        place = np.zeros(number, dtype=np.int64)
+        place[order] = np.arange(len(self.size))
+        return np.where(at >= 0, place[np.maximum(at, 0)], -1) if number else at
+
     def of(self, labels: tuple[I64, ...], n: int) -> tuple[F64, F64]:
         """Records and people of the block of each of n targets."""
-        _, at, _ = blocks(self.labels, labels, len(self.size), n)
-        inside, at = at >= 0, np.maximum(at, 0)
-        if not len(self.size):
-            return np.zeros(n), np.zeros(n)
-        people = np.zeros(n) if self.people is None else np.where(inside, self.people[at], 0.0)
-        return np.where(inside, self.size[at], 0.0), people
+        at = self.places(labels, n)
+        return among(self.size, at), among(self.people, at)
+
+
+def among(numbers: F64 | None, at: I64) -> F64:
+    """The number of each block, 0 for none."""
+    if numbers is None or not len(numbers):
+        return np.zeros(len(at))
+    return np.where(at >= 0, numbers[np.maximum(at, 0)], 0.0)
 
 
 def attack_bucket(

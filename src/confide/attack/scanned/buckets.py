@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from confide.attack.engine.fit import Fit
+from confide.attack.engine.intervals import Between
 from confide.attack.engine.kernel_plan import Units
 from confide.attack.engine.prepare import Prepared
 from confide.attack.engine.treatments import treatments
@@ -57,7 +58,7 @@ SHARE = 0.25
 class Bucketed:
     """One row for each target, in narrow columns (None: in the folder with results alone); and what goes with them, as
     of an `Attack`. `fits`: of all patterns of knowledge; `before`, `after`: what codes of both files refer to;
-    `targets`: how many there are; `stated`: where somebody states them, what is known of them, and the fit of each."""
+    `targets`: how many there are; `stated`: where somebody states them."""
 
     merged: pl.DataFrame | None
     treatments: list[Treatment]
@@ -68,7 +69,21 @@ class Bucketed:
     before: Codebook | None = None
     after: Codebook | None = None
     targets: int = 0
-    stated: tuple[Records, I64] | None = None
+    stated: StatedPeople | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class StatedPeople:
+    """What is known of stated targets; of each the place of its fit among `fits`, with the intervals that are known."""
+
+    records: Records
+    of: I64
+    fits: tuple[tuple[Fit, Between], ...]
+
+    def someone(self, target: int) -> tuple[Records, Fit]:
+        """One of them, and the fit."""
+        fitted, between = self.fits[int(self.of[target])]
+        return Records(self.records.take(np.array([target])).values(), n=1), fitted.at(between)
 
 
 def attack_in_buckets(

@@ -12,9 +12,11 @@ import polars as pl
 from confide.attack.engine.behind import PART
 from confide.attack.engine.checks import check_scene
 from confide.attack.engine.fit import Fit, fit, helper_codes
+from confide.attack.engine.intervals import Together
 from confide.attack.engine.link import linked_variables, shown_codes
 from confide.attack.engine.membership import people_in_blocks
-from confide.attack.engine.prepare import population_of, with_more
+from confide.attack.engine.more_steps import with_more
+from confide.attack.engine.prepare import population_of
 from confide.attack.engine.register import countable
 from confide.attack.engine.scene import Scene, TargetSide
 from confide.attack.evidence.case import Case
@@ -31,7 +33,7 @@ from confide.frames.distinct import Distinct
 @dataclass(frozen=True, eq=False)
 class Learnt:
     """`fit`; `blocks`: all there are; `model`: how N_t was estimated; `few`: records with too few people in a
-    population that is given; `someone`: a target who shows what is known."""
+    population that is given; `someone`: a target who shows what is known; `asking`: what intervals are asked of."""
 
     fit: Fit
     blocks: Blocks
@@ -39,6 +41,22 @@ class Learnt:
     model: PeopleModel | None
     few: float
     someone: Records
+    asking: Asking
+
+
+@dataclass(frozen=True, eq=False)
+class Asking:
+    """`placed`: a few records that show all labels; `case`, `knowledge`: what beliefs are fitted with; `counting`: what
+    `people_in_blocks` takes."""
+
+    placed: Scene
+    case: Case
+    knowledge: Knowledge
+    counting: tuple[float, tuple[Records, F64] | None, F64 | None, bool]
+
+    def together(self, plain: Knowledge) -> Together:
+        """The records with open intervals."""
+        return Together((self.placed.case,), plain, self.placed)
 
 
 def placed_by(case: Case, knows: tuple[str, ...]) -> tuple[I64, list[I64], pl.DataFrame]:
@@ -64,24 +82,28 @@ def learn(
     people behind records; `between`: intervals that are known of them."""
     knowledge = gather(case, knows, between or {})
     people = _people(setting, knowledge, shown)
-    fitted, scene = _fitted(setting, case, knowledge, people, (knows, between or {}))
+    fitted, scene, every, plain = _fitted(setting, case, knowledge, people, (knows, between or {}))
     population = population_of(case.intruder, case)
     if population is not None and countable(knowledge, population[0]):
         raise NeedsWhole("the population is compared with the whole file")
     each = count[scene.rows]
     placed = replace(scene, count=each, case=replace(scene.case, count=count))
-    in_blocks, model, few = people_in_blocks(placed, float(count.sum()), population, weights, behind)
+    counting = float(count.sum()), population, weights, behind
+    in_blocks, model, few = people_in_blocks(placed, *counting)
     size = np.bincount(scene.block_r, weights=each, minlength=scene.n_blocks).astype(np.float64)
     first = np.unique(scene.block_r, return_index=True)[1]
     labels = tuple(c.released[scene.rows][first] for c in knowledge.certain)
-    return Learnt(fitted, Blocks(labels, size, in_blocks), knowledge, model, few, people.take(np.arange(1)))
+    return Learnt(
+        fitted, Blocks(labels, size, in_blocks), knowledge, model, few, people.take(np.arange(1)),
+        Asking(placed, every, plain, counting),
+    )  # fmt: skip
 
 
 def _fitted(
     setting: Setting, case: Case, knowledge: Knowledge, people: Records,
     known: tuple[tuple[str, ...], Mapping[str, Any]],
-) -> tuple[Fit, Scene]:  # fmt: skip
-    """The fit for this pattern, and the few records placed by it."""
+) -> tuple[Fit, Scene, Case, Knowledge]:  # fmt: skip
+    """The fit for this pattern, the few records placed by it, and what was fitted to."""
     every = case
     if setting.seen is not None:
         every = replace(case, released=setting.seen.records, count=setting.seen.count)
@@ -91,10 +113,10 @@ def _fitted(
         raise NeedsWhole(fitted.whole)
     _, fitted = with_more(every, knowledge, fitted, people)
     someone = people.take(np.arange(1))
-    knowledge = fitted.knowledge(case, someone)
-    scene = Scene.place(case, knowledge, fitted, TargetSide.of(knowledge, fitted, someone))
+    more = fitted.knowledge(case, someone)
+    scene = Scene.place(case, more, fitted, TargetSide.of(more, fitted, someone))
     check_scene(scene, case.intruder)
-    return fitted, scene
+    return fitted, scene, every, knowledge
 
 
 def _people(setting: Setting, knowledge: Knowledge, shown: I64 | Records) -> Records:

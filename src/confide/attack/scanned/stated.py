@@ -3,6 +3,7 @@ known, and each target meets the records of its own block. Intervals are asked o
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,13 +13,16 @@ import polars as pl
 
 from confide.attack.engine.behind import part_of_rows, parts_are_asked, with_parts
 from confide.attack.engine.fit import Fit
+from confide.attack.engine.intervals import Between, opened
 from confide.attack.engine.treatments import treatments
+from confide.attack.evidence.case import Case
 from confide.attack.intruder import Intruder
 from confide.attack.population.people import PeopleModel
 from confide.attack.results.units import ALIKE
-from confide.attack.scanned.bucket import attack_bucket, own_places
-from confide.attack.scanned.buckets import ROW, Bucketed, Pattern, told
+from confide.attack.scanned.bucket import own_places
+from confide.attack.scanned.buckets import ROW, Bucketed, Pattern, StatedPeople, told
 from confide.attack.scanned.coded import records_of
+from confide.attack.scanned.intervals import Intervals, attack_intervals
 from confide.attack.scanned.pattern import Learnt, learn
 from confide.attack.scanned.setting import LocalFiles, Setting
 from confide.attack.targets import UNKNOWN, Targets, part_of, stated_targets
@@ -28,10 +32,14 @@ from confide.core.scale.engine import Asked
 from confide.core.scale.local import Local
 from confide.core.scale.scratch import scratch_folder
 from confide.core.scale.spilled import Spilled, bucket_of
-from confide.frames.columns import I64
+from confide.frames.columns import F64, I64
 
 if TYPE_CHECKING:
     from confide.protect.scanned.release import ScannedRelease
+
+
+Shown = tuple[Case, F64, F64 | None]
+"""A few records that show all labels, with how many each stands for, and for how many people by weights."""
 
 
 def attack_stated(
@@ -42,20 +50,16 @@ def attack_stated(
     files = LocalFiles(release, local.batch)
     setting = Setting.of(intruder, files, list(asked.original), local.batch, local.in_bytes)
     who, state = _people(setting, *targets)
-    patterns = list(who.patterns(tuple(intruder.knows), setting.case.told_missing))
-    setting = setting.asking(files, [knows for _, knows, _ in patterns])
+    groups = alike(who, tuple(intruder.knows), setting.case.told_missing)
+    setting = setting.asking(files, [knows for knows, _ in groups])
     with scratch_folder(local.scratch) as folder, progress_bar("attacking", who.records.n, progress) as done:
         work = _Stated(setting, who, state, threads)
-        for k, knows in enumerate(dict.fromkeys(knows for _, knows, _ in patterns)):
+        for k, knows in enumerate(dict.fromkeys(knows for knows, _ in groups)):
             part = Pattern(setting, knows, np.zeros(0, dtype=np.int64), folder, str(k), local, None)
             records, case, count, weights = part.records(asked)
-            for rows, mine, between in patterns:
+            for (mine, _), each in groups.items():
                 if mine == knows:
-                    people = who.records.take(rows)
-                    behind = bool((state >= 0).all())
-                    found = learn(setting, knows, people, case, count, weights, behind, between)
-                    work.attack(rows, found, records)
-                    done(len(rows))
+                    work.attack(each, knows, (case, count, weights), records, done)
     table = work.table()
     if out is not None:
         with whole_folder(out, private=True) as made:
@@ -63,9 +67,28 @@ def attack_stated(
     merged = table.drop("target").with_columns(pl.lit(1, dtype=pl.Int64).alias(ALIKE))
     return Bucketed(
         merged, treatments(told(setting, intruder, who.records), stated), (float(work.pairs[0]), float(work.pairs[1])),
-        tuple(work.models), int(work.short), tuple(work.fits), setting.before, setting.after, merged.height,
-        (who.records, work.of),
+        tuple(work.models), int(work.short), (), setting.before, setting.after, merged.height,
+        StatedPeople(who.records, work.of, tuple(work.fits)),
     )  # fmt: skip
+
+
+def alike(
+    who: Targets, knows: tuple[str, ...], told_missing: Collection[str]
+) -> dict[tuple[tuple[str, ...], tuple[str, ...]], list[tuple[I64, Between]]]:
+    """Targets of whom the same variables are known, some as intervals: for each interval their rows, and that."""
+    found = dict[tuple[tuple[str, ...], tuple[str, ...]], list[tuple[I64, Between]]]()
+    for rows, mine, between in who.patterns(knows, told_missing):
+        found.setdefault((mine, tuple(between)), []).append((rows, between))
+    return found
+
+
+def learn_together(
+    setting: Setting, who: Targets, knows: tuple[str, ...], each: list[tuple[I64, Between]], behind: bool, shown: Shown
+) -> tuple[Learnt, Intervals, list[PeopleModel], float]:
+    """What buckets share, learnt with open intervals, and what hangs on each of them; `shown`: few records, as `learn` takes them."""
+    every = who.records.take(np.sort(np.concatenate([rows for rows, _ in each])))
+    found = learn(setting, knows, every, *shown, behind=behind, between=opened(each[0][1]))
+    return found, *Intervals.of(found, [(who.records.take(rows), between) for rows, between in each])
 
 
 def _people(setting: Setting, frame: pl.DataFrame, truth: I64) -> tuple[Targets, I64]:
@@ -95,27 +118,36 @@ class _Stated:
 
     def __post_init__(self) -> None:
         self.of = np.zeros(self.who.records.n, dtype=np.int64)
-        self.fits, self.models, self.found = list[Fit](), list[PeopleModel](), list[pl.DataFrame]()
+        self.fits, self.models, self.found = list[tuple[Fit, Between]](), list[PeopleModel](), list[pl.DataFrame]()
         self.short, self.pairs = 0.0, np.zeros(2)
 
-    def attack(self, rows: I64, found: Learnt, records: Spilled) -> None:
-        """Targets of one pattern, bucket by bucket."""
-        self.of[rows] = len(self.fits)
-        self.fits.append(found.fit)
-        self.models += [] if found.model is None else [found.model]
-        self.short = max(self.short, found.few)
+    def attack(
+        self, each: list[tuple[I64, Between]], knows: tuple[str, ...], shown: Shown, records: Spilled,
+        done: Callable[[int], None],
+    ) -> None:  # fmt: skip
+        """Targets of whom the same variables are known, bucket by bucket."""
+        behind = bool((self.state >= 0).all())
+        found, asked, models, few = learn_together(self.setting, self.who, knows, each, behind, shown)
+        which = np.full(self.who.records.n, -1, dtype=np.int64)
+        for k, (rows, _) in enumerate(each):
+            which[rows], self.of[rows] = k, len(self.fits)
+            self.fits.append((asked.fits.get(k, found.fit), asked.between[k]))
+        self.models += models
+        self.short = max(self.short, few)
+        rows = np.flatnonzero(which >= 0)
         people = self.who.records.take(rows)
         bucket = bucket_of([c.of(people) for c in found.knowledge.certain], len(rows), records.buckets)
         for b in np.unique(bucket).tolist():
             mine = rows[bucket == b]
             z = records.bucket(b)
-            table, pairs = attack_bucket(
-                found.fit, found.blocks, self.who.records.take(mine), self.state[mine],
+            table, pairs = attack_intervals(
+                found.fit, found.blocks, asked, which[mine], self.who.records.take(mine), self.state[mine],
                 records_of(z, self.setting.after.columns), own_places(self.who.truth[mine], z[ROW].to_numpy()),
                 self.threads,
             )  # fmt: skip
             self.pairs += pairs
             self.found.append(table.insert_column(0, pl.Series("target", mine)))
+            done(len(mine))
 
     def table(self) -> pl.DataFrame:
         """One row for each target, in their order."""
