@@ -109,7 +109,9 @@ def _ended(process: subprocess.Popen[bytes]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(bool(no_spark()), reason=no_spark())
-def test_a_killed_driver_leaves_nothing_and_the_same_command_goes_on(session: Any, tmp_path: Path) -> None:
+def test_a_killed_driver_leaves_nothing_and_the_same_command_goes_on(
+    session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     intruder, release, whole = made("noise")
     files, mark = in_files(release, tmp_path, (300,)), tmp_path / "private" / "mark"
     process = _driver("local[2,4]", tmp_path, "noise", 5, **{MARK: str(mark), HOW: "wait"})
@@ -123,9 +125,12 @@ def test_a_killed_driver_leaves_nothing_and_the_same_command_goes_on(session: An
     mark.unlink()
     assert not (tmp_path / "units").exists()
     assert [p for p in (tmp_path / "private").iterdir() if "unfinished" in p.name]
+    for name in ("codebooks", "people"):
+        monkeypatch.setattr(spark_buckets.SparkFiles, name, lambda *_: pytest.fail("it is not counted again"))
     found = intruder.attack(files, out=tmp_path / "units", engine=cf.Spark(session, buckets=5))
     same(whole, found, found.units.collect())
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in", "private", "released", "units"]
+    assert not list((tmp_path / "private").glob(".confide*"))
     assert not [p for p in (tmp_path / "private").iterdir() if "unfinished" in p.name]
 
 
