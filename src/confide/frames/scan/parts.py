@@ -37,7 +37,7 @@ class Part:
 
     def batches(self, columns: Sequence[str], rows: int, since: int = 0) -> Iterator[tuple[int, pl.DataFrame]]:
         """All rows in order, with the place of the first of each batch in this file; from the place `since` on."""
-        self._check_stamp()
+        self.check()
         if self.format in ("CSV", "TSV"):
             yield from (some for some in self._of_text(columns, rows) if some[0] >= since)
             return
@@ -46,7 +46,7 @@ class Part:
 
     def slice(self, first: int, rows: int, columns: Sequence[str]) -> pl.DataFrame:
         """So many rows from a place on."""
-        self._check_stamp()
+        self.check()
         if self.format in ("CSV", "TSV"):
             return self._slice_of_text(first, rows, columns)
         try:
@@ -60,7 +60,8 @@ class Part:
             raise changed(self.file)
         return self._typed(frame)
 
-    def _check_stamp(self) -> None:
+    def check(self) -> None:
+        """Refuse a file that is gone, or no longer what it was when it was looked at."""
         if self.stamp is None:
             return
         if not self.file.exists():

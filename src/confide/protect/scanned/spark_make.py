@@ -24,7 +24,7 @@ from confide.core.random.philox import U64
 from confide.core.scale.remembered import Remembered
 from confide.core.scale.spark import Spark
 from confide.core.scale.spark_batches import PACKED, Workers
-from confide.core.scale.spark_files import as_uri, collected
+from confide.core.scale.spark_files import as_uri, check_parquet, collected
 from confide.frames.columns import I64
 from confide.frames.scan.scan import Scan
 from confide.protect.make import described_as, keyed_origin
@@ -87,6 +87,7 @@ class SparkWork:
         writing = Writing(self.workers, self.data, self.places, public, compiled, _shuffle(origin), ranks, scratch)
         written = writing.of(spilt, stack)
         self.bar(self.data.height)
+        check_parquet(self.data)  # workers do not see whether a file changed on the way
         kept = Kept(self.plan, self.data, digest, origin, compiled.lean(), found.codebook)
         return publish(kept, self.places, writing.files, writing.types, written.moved, stack)
 
