@@ -26,6 +26,7 @@ from confide.attack.scanned.bucket import Blocks
 from confide.attack.scanned.coded import label_frame
 from confide.attack.scanned.needs import NeedsWhole
 from confide.attack.scanned.setting import Setting
+from confide.core.scale.remembered import Remembered, named
 from confide.frames.columns import F64, I64, Records
 from confide.frames.distinct import Distinct
 
@@ -75,14 +76,14 @@ def placed_by(case: Case, knows: tuple[str, ...]) -> tuple[I64, list[I64], pl.Da
 
 def learn(
     setting: Setting, knows: tuple[str, ...], shown: I64 | Records, case: Case, count: F64, weights: F64 | None,
-    behind: bool, between: Mapping[str, tuple[float, float]] | None = None,
+    behind: bool, between: Mapping[str, tuple[float, float]] | None = None, kept: Remembered | None = None,
 ) -> Learnt:  # fmt: skip
     """From a few records that show all labels there are, with how many each stands for (`count`), and for how many
     people by weights. `shown`: targets, or rows of `setting.people` that show the pattern; `behind`: targets are the
-    people behind records; `between`: intervals that are known of them."""
+    people behind records; `between`: intervals that are known of them. `kept`: where the fit is kept."""
     knowledge = gather(case, knows, between or {})
     people = _people(setting, knowledge, shown)
-    fitted, scene, every, plain = _fitted(setting, case, knowledge, people, (knows, between or {}))
+    fitted, scene, every, plain = _fitted(setting, case, knowledge, people, (knows, between or {}), kept)
     population = population_of(case.intruder, case)
     if population is not None and countable(knowledge, population[0]):
         raise NeedsWhole("the population is compared with the whole file")
@@ -101,17 +102,21 @@ def learn(
 
 def _fitted(
     setting: Setting, case: Case, knowledge: Knowledge, people: Records,
-    known: tuple[tuple[str, ...], Mapping[str, Any]],
+    known: tuple[tuple[str, ...], Mapping[str, Any]], kept: Remembered | None,
 ) -> tuple[Fit, Scene, Case, Knowledge]:  # fmt: skip
     """The fit for this pattern, the few records placed by it, and what was fitted to."""
     every = case
     if setting.seen is not None:
         every = replace(case, released=setting.seen.records, count=setting.seen.count)
         knowledge = gather(every, *known)
-    fitted = fit(every, knowledge, people, *known)
-    if fitted.whole:
-        raise NeedsWhole(fitted.whole)
-    _, fitted = with_more(every, knowledge, fitted, people)
+
+    def fresh() -> Fit:
+        found = fit(every, knowledge, people, *known)
+        if found.whole:
+            raise NeedsWhole(found.whole)
+        return with_more(every, knowledge, found, people)[1]
+
+    fitted = fresh() if kept is None else kept.of(named("fit", known[0]), fresh)
     someone = people.take(np.arange(1))
     more = fitted.knowledge(case, someone)
     scene = Scene.place(case, more, fitted, TargetSide.of(more, fitted, someone))
