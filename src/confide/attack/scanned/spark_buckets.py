@@ -64,7 +64,7 @@ def attack_on_spark(
         models, short, fits, parts = list[PeopleModel](), 0.0, list[Fit](), list[str]()
         with progress_bar("attacking", 2 * len(setting.patterns) + 1, progress) as done:
             for k, (rows, knows) in enumerate(setting.patterns):
-                part = _Pattern(setting, knows, rows, workers, spark, asked)
+                part = SparkPattern(setting, knows, rows, workers, spark, asked)
                 found = part.learnt(behind)
                 done(1)
                 parts.append(as_uri(folder / f"results-{k}"))
@@ -73,7 +73,7 @@ def attack_on_spark(
                 fits.append(found.fit)
                 models += [] if found.model is None else [found.model]
                 short = max(short, found.few)
-            pairs = _written(spark, parts, many, out)
+            pairs, _ = written(spark, parts, many, out)
             done(1)
     return Bucketed(
         None, treatments(told(setting, intruder), stated), pairs, tuple(models), int(short), tuple(fits),
@@ -90,15 +90,22 @@ def _who(release: ScannedRelease, everybody: bool) -> tuple[Who, bool, int]:
     return Who.of(there, own), bool((own | ~there).all()), int(there.sum())
 
 
-def _written(spark: Spark, parts: list[str], many: int, out: Path) -> tuple[float, float]:
-    """Write the results in the order of targets; the pairs in all blocks and those visited."""
+def written(
+    spark: Spark, parts: list[str], many: int, out: Path | None
+) -> tuple[tuple[float, float], pl.DataFrame | None]:  # fmt: skip
+    """Write the results in the order of targets, or bring them here where there is no folder. First the pairs in all
+    blocks and those visited."""
     from pyspark.sql import functions as f
 
     results = spark.session.read.schema(UNITS).parquet(*parts)
     sums = collected(results.agg(f.sum("pairs").alias("pairs"), f.sum("visited").alias("visited")))
-    write_in_order(results.drop("pairs", "visited"), many, out)
     pairs, visited = sums.row(0)
-    return float(pairs or 0), float(visited or 0)
+    rows, table = results.drop("pairs", "visited"), None
+    if out is None:
+        table = collected(rows).sort("target").drop("target")
+    else:
+        write_in_order(rows, many, out)
+    return (float(pairs or 0), float(visited or 0)), table
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +145,7 @@ class SparkFiles:
 
 
 @dataclass(frozen=True, eq=False)
-class _Pattern:
+class SparkPattern:
     """Targets of whom the same variables are known."""
 
     setting: Setting
@@ -150,10 +157,9 @@ class _Pattern:
 
     def learnt(self, behind: bool) -> Learnt:
         """What all buckets share."""
-        case, count, weights = self._labels()
-        return learn(self.setting, self.knows, self.rows, case, count, weights, behind)
+        return learn(self.setting, self.knows, self.rows, *self.labels(), behind=behind)
 
-    def _labels(self) -> tuple[Case, F64, F64 | None]:
+    def labels(self) -> tuple[Case, F64, F64 | None]:
         """A few records that show all labels there are, with how many each stands for, and for how many people."""
         after, released = self.setting.after, self.setting.release.released
         weight = self.asked.added[0] if self.asked.added else None
