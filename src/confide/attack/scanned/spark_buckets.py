@@ -4,7 +4,7 @@ bucket. The driver receives counts and fits; nothing as long as a file."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from confide.attack.population.people import PeopleModel
 from confide.attack.scanned.buckets import PER_ROW, Bucketed, told
 from confide.attack.scanned.coded import frame_of, records_of, tally_of
 from confide.attack.scanned.cut import Cut
-from confide.attack.scanned.pattern import Learnt, learn
+from confide.attack.scanned.pattern import Ends, Learnt, learn
 from confide.attack.scanned.setting import Setting
 from confide.attack.scanned.spark_work import UNITS, AttackBucket, Labelled, PackRecords, PackTargets
 from confide.attack.scanned.who import Who
@@ -154,6 +154,7 @@ class SparkPattern:
     workers: Workers
     spark: Spark
     asked: Asked
+    ends: Ends = field(default_factory=dict)
 
     def learnt(self, behind: bool) -> Learnt:
         """What all buckets share."""
@@ -163,7 +164,7 @@ class SparkPattern:
         """A few records that show all labels there are, with how many each stands for, and for how many people."""
         after, released = self.setting.after, self.setting.release.released
         weight = self.asked.added[0] if self.asked.added else None
-        work = Labelled(set_aside(self.setting.case), self.knows, after, weight)
+        work = Labelled(set_aside(self.setting.case), self.knows, after, weight, self.ends)
         keys = _width(work, self.setting)
         names = [*after.columns, *([] if weight is None or weight in after.columns else [weight])]
         rows = self.workers.by_batches(released, names, work, work.schema(keys))

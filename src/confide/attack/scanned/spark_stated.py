@@ -38,7 +38,7 @@ from confide.attack.scanned.spark_work import (
     no_records,
     no_units,
 )  # fmt: skip
-from confide.attack.scanned.stated_people import alike, learn_together, stated_people
+from confide.attack.scanned.stated_people import alike, ends_of, learn_together, stated_people
 from confide.attack.targets import Targets
 from confide.core.run.progress import Progress, progress_bar
 from confide.core.scale.engine import Asked
@@ -130,7 +130,8 @@ class _Stated:
         """What buckets share, of targets of whom the same variables are known."""
         behind = bool((self.state >= 0).all())
         nobody = np.zeros(0, dtype=np.int64)
-        shown = SparkPattern(self.setting, knows, nobody, self.workers, self.spark, self.asked).labels()
+        ends = ends_of(self.setting, self.who)
+        shown = SparkPattern(self.setting, knows, nobody, self.workers, self.spark, self.asked, ends).labels()
         found, intervals, models, few = learn_together(self.setting, self.who, knows, each, behind, shown)
         for k, (rows, _) in enumerate(each):
             self.of[rows] = len(self.fits)

@@ -18,7 +18,7 @@ from confide.attack.evidence.gather import Knowledge, gather
 from confide.attack.scanned.bucket import Blocks, attack_bucket, own_places
 from confide.attack.scanned.coded import frame_of, records_of
 from confide.attack.scanned.cut import Cut
-from confide.attack.scanned.pattern import placed_by
+from confide.attack.scanned.pattern import Ends, placed_by
 from confide.attack.scanned.who import Who
 from confide.core.scale.rows_alike import sums_of
 from confide.core.scale.spark_batches import packed_rows, plain_table
@@ -50,11 +50,12 @@ class Labelled:
     knows: tuple[str, ...]
     after: Codebook
     weight: str | None
+    ends: Ends
 
     def keys(self, frame: pl.DataFrame) -> pl.DataFrame:
         """The table of a batch: keys, sums, the first row and what it holds, all as long integers and doubles."""
         plain = encoded(self.after, frame)
-        rows, _, keys = placed_by(replace(self.case, released=plain), self.knows)
+        rows, _, keys = placed_by(replace(self.case, released=plain), self.knows, self.ends)
         keys = keys.rename({v: f"k{i}" for i, v in enumerate(keys.columns)}).cast(pl.Int64)
         codes = frame_of(plain.take(rows)).select(
             pl.col(v).cast(pl.Float64 if c.kind == "numeric" else pl.Int64).alias(f"c{i}")

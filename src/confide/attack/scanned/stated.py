@@ -22,7 +22,7 @@ from confide.attack.scanned.buckets import ROW, Bucketed, Pattern, StatedPeople,
 from confide.attack.scanned.coded import records_of
 from confide.attack.scanned.intervals import attack_intervals
 from confide.attack.scanned.setting import LocalFiles, Setting
-from confide.attack.scanned.stated_people import Shown, alike, learn_together, part_of_rows_here, stated_people
+from confide.attack.scanned.stated_people import Shown, alike, ends_of, learn_together, part_of_rows_here, stated_people
 from confide.attack.targets import Targets
 from confide.core.files.whole_folder import whole_folder
 from confide.core.run.progress import Progress, progress_bar
@@ -49,7 +49,9 @@ def attack_stated(
     with scratch_folder(local.scratch) as folder, progress_bar("attacking", who.records.n, progress) as done:
         work = _Stated(setting, who, state, threads)
         for k, knows in enumerate(dict.fromkeys(knows for knows, _ in groups)):
-            part = Pattern(setting, knows, np.zeros(0, dtype=np.int64), folder, str(k), local, None)
+            part = Pattern(
+                setting, knows, np.zeros(0, dtype=np.int64), folder, str(k), local, None, ends_of(setting, who)
+            )
             records, case, count, weights = part.records(asked)
             for (mine, _), each in groups.items():
                 if mine == knows:

@@ -12,7 +12,7 @@ from confide.attack.engine.intervals import Between, opened
 from confide.attack.evidence.case import Case
 from confide.attack.population.people import PeopleModel
 from confide.attack.scanned.intervals import Intervals
-from confide.attack.scanned.pattern import Learnt, learn
+from confide.attack.scanned.pattern import Ends, Learnt, learn
 from confide.attack.scanned.setting import Setting
 from confide.attack.targets import UNKNOWN, Targets, part_of, stated_targets
 from confide.frames.columns import F64, I64
@@ -29,6 +29,13 @@ def alike(who: Targets, knows: tuple[str, ...], told_missing: Collection[str]) -
     for rows, mine, between in who.patterns(knows, told_missing):
         found.setdefault((mine, tuple(between)), []).append((rows, between))
     return found
+
+
+def ends_of(setting: Setting, who: Targets) -> Ends:
+    """All ends of intervals that are known, where the people whom they allow are counted; else none."""
+    if setting.case.intruder.membership == "certain":
+        return dict.fromkeys(who.low, (np.zeros(0), np.zeros(0)))
+    return {v: (np.unique(who.low[v]), np.unique(who.high[v])) for v in who.low}
 
 
 def learn_together(
