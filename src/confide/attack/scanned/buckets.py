@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ from confide.attack.results.units import ALIKE, STATUS
 from confide.attack.scanned.bucket import Blocks, attack_bucket, own_places
 from confide.attack.scanned.coded import frame_of, records_of
 from confide.attack.scanned.kept_files import KeptFiles
-from confide.attack.scanned.pattern import learn, placed_by
+from confide.attack.scanned.pattern import Ends, learn, placed_by
 from confide.attack.scanned.setting import LocalFiles, Setting
 from confide.attack.targets import Targets
 from confide.core.errors import InputError
@@ -131,6 +131,7 @@ class Pattern:
     name: str
     local: Local
     kept: Kept | None
+    ends: Ends = field(default_factory=dict)
 
     def attack(
         self, there: Bools, own: Bools, asked: Asked, units: Spilled, threads: int, done: Callable[[int], None]
@@ -161,7 +162,7 @@ class Pattern:
         alike, few = RowsAlike(()), list[pl.DataFrame]()
         weights = self._weights(asked)
         for case, _, frame in self.setting.released():
-            rows, labels, keys = placed_by(case, self.knows)
+            rows, labels, keys = placed_by(case, self.knows, self.ends)
             aside.add(frame[rows], bucket_of(labels, len(rows), many))
             if not few:
                 alike = RowsAlike(keys.columns, ["__weight"] if weights else ())

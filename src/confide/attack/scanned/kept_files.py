@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from confide.attack.scanned.setting import Files
 from confide.core.scale.remembered import Remembered, named
+from confide.frames.columns import I64, Records
 from confide.frames.scan.codebook import Codebook
 from confide.frames.tally import Tally
 
@@ -42,3 +46,8 @@ class KeptFiles:
     def tables(self, after: Codebook, keys: list[tuple[str, ...]]) -> dict[tuple[str, ...], Tally]:
         """See `Files`."""
         return self.kept.of(named("tables", keys), lambda: self.files.tables(after, keys))
+
+    def sampled(self, after: Codebook, names: Sequence[str], rows: I64) -> Records:
+        """See `Files`. Which rows follows from how many there are, and from what draws them."""
+        digest = hashlib.sha256(np.ascontiguousarray(rows)).hexdigest()
+        return self.kept.of(named("sampled", names, digest), lambda: self.files.sampled(after, names, rows))

@@ -20,7 +20,7 @@ from confide.attack.engine.prepare import population_of
 from confide.attack.engine.register import countable
 from confide.attack.engine.scene import Scene, TargetSide
 from confide.attack.evidence.case import Case
-from confide.attack.evidence.gather import Knowledge, gather
+from confide.attack.evidence.gather import Knowledge, allowed_in, gather
 from confide.attack.population.people import PeopleModel
 from confide.attack.scanned.bucket import Blocks
 from confide.attack.scanned.coded import label_frame
@@ -29,6 +29,9 @@ from confide.attack.scanned.setting import Setting
 from confide.core.scale.remembered import Remembered, named
 from confide.frames.columns import F64, I64, Records
 from confide.frames.distinct import Distinct
+
+Ends = Mapping[str, tuple[F64, F64]]
+"""Lower and upper ends of intervals of variables that are known so, rising."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +63,7 @@ class Asking:
         return Together((self.placed.case,), plain, self.placed)
 
 
-def placed_by(case: Case, knows: tuple[str, ...]) -> tuple[I64, list[I64], pl.DataFrame]:
+def placed_by(case: Case, knows: tuple[str, ...], ends: Ends) -> tuple[I64, list[I64], pl.DataFrame]:
     """Released rows that can be candidates, their labels, and all that decides of their block and cell."""
     knowledge = gather(case, knows, {})
     anything = dict.fromkeys(case.intruder.between, (-np.inf, np.inf))
@@ -68,10 +71,17 @@ def placed_by(case: Case, knows: tuple[str, ...]) -> tuple[I64, list[I64], pl.Da
     rows = np.flatnonzero(knowledge.eligible)
     labels = [c.released[rows] for c in knowledge.certain]
     regions = [label.released[rows] for u in told.uncertain for label in u.regions.values()]
-    regions += [case.released[v].values[rows] for v in anything if v not in told.limits]
+    regions += [_between(case, v, rows, *ends[v]) for v in anything if v not in told.limits]
     judged = [shown_codes(case, v)[rows] for v in linked_variables(case, knowledge)[0] if v not in knowledge.helpers]
     keys = label_frame([*labels, *(z[rows] for z in helper_codes(case, knowledge.helpers)), *regions, *judged])
     return rows, labels, keys if keys.width else pl.DataFrame({"none": np.zeros(len(rows), dtype=np.int8)})
+
+
+def _between(case: Case, v: str, rows: I64, low: F64, high: F64) -> I64:
+    """A number for each row: those that have the same are allowed by the same intervals with such ends."""
+    least, upto, there = (x[rows] for x in allowed_in(case, v, case.released[v]))
+    code = np.searchsorted(high, least, side="left") * (len(low) + 1) + np.searchsorted(low, upto, side="left")
+    return np.where(there, code, -1).astype(np.int64)
 
 
 def learn(

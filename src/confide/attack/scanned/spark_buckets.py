@@ -4,7 +4,7 @@ bucket. The driver receives counts and fits; nothing as long as a file."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ from confide.attack.scanned.buckets import PER_ROW, Bucketed, described, told
 from confide.attack.scanned.coded import frame_of, records_of, tally_of
 from confide.attack.scanned.cut import Cut
 from confide.attack.scanned.kept_files import KeptFiles
-from confide.attack.scanned.pattern import Learnt, learn
+from confide.attack.scanned.pattern import Ends, Learnt, learn
 from confide.attack.scanned.setting import Setting
 from confide.attack.scanned.spark_work import UNITS, AttackBucket, Labelled, PackRecords, PackTargets, SomeRows
 from confide.attack.scanned.who import Who
@@ -75,7 +75,7 @@ def attack_on_spark(
         models, short, fits, parts = list[PeopleModel](), 0.0, list[Fit](), list[str]()
         with progress_bar("attacking", 2 * len(setting.patterns) + 1, progress) as done:
             for k, (rows, knows) in enumerate(setting.patterns):
-                part = _Pattern(setting, knows, rows, workers, spark, asked)
+                part = SparkPattern(setting, knows, rows, workers, spark, asked)
                 found = part.learnt(behind, files.kept)
                 done(1)
                 results = kept.folder / f"results-{k}"
@@ -86,7 +86,7 @@ def attack_on_spark(
                 fits.append(found.fit)
                 models += [] if found.model is None else [found.model]
                 short = max(short, found.few)
-            pairs = _written(spark, parts, many, out)
+            pairs, _ = written(spark, parts, many, out)
             done(1)
     return Bucketed(
         None, treatments(told(setting, intruder), stated), pairs, tuple(models), int(short), tuple(fits),
@@ -103,15 +103,22 @@ def _who(release: ScannedRelease, everybody: bool) -> tuple[Who, bool, int]:
     return Who.of(there, own), bool((own | ~there).all()), int(there.sum())
 
 
-def _written(spark: Spark, parts: list[str], many: int, out: Path) -> tuple[float, float]:
-    """Write the results in the order of targets; the pairs in all blocks and those visited."""
+def written(
+    spark: Spark, parts: list[str], many: int, out: Path | None
+) -> tuple[tuple[float, float], pl.DataFrame | None]:  # fmt: skip
+    """Write the results in the order of targets, or bring them here where there is no folder. First the pairs in all
+    blocks and those visited."""
     from pyspark.sql import functions as f
 
     results = spark.session.read.schema(UNITS).parquet(*parts)
     sums = collected(results.agg(f.sum("pairs").alias("pairs"), f.sum("visited").alias("visited")))
-    write_in_order(results.drop("pairs", "visited"), many, out)
     pairs, visited = sums.row(0)
-    return float(pairs or 0), float(visited or 0)
+    rows, table = results.drop("pairs", "visited"), None
+    if out is None:
+        table = collected(rows).sort("target").drop("target")
+    else:
+        write_in_order(rows, many, out)
+    return (float(pairs or 0), float(visited or 0)), table
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +164,7 @@ class SparkFiles:
 
 
 @dataclass(frozen=True, eq=False)
-class _Pattern:
+class SparkPattern:
     """Targets of whom the same variables are known."""
 
     setting: Setting
@@ -166,17 +173,17 @@ class _Pattern:
     workers: Workers
     spark: Spark
     asked: Asked
+    ends: Ends = field(default_factory=dict)
 
     def learnt(self, behind: bool, kept: Remembered) -> Learnt:
         """What all buckets share."""
-        case, count, weights = self._labels(kept)
-        return learn(self.setting, self.knows, self.rows, case, count, weights, behind, kept=kept)
+        return learn(self.setting, self.knows, self.rows, *self.labels(kept), behind=behind, kept=kept)
 
-    def _labels(self, kept: Remembered) -> tuple[Case, F64, F64 | None]:
+    def labels(self, kept: Remembered | None = None) -> tuple[Case, F64, F64 | None]:
         """A few records that show all labels there are, with how many each stands for, and for how many people."""
         after, released = self.setting.after, self.setting.release.released
         weight = self.asked.added[0] if self.asked.added else None
-        work = Labelled(set_aside(self.setting.case), self.knows, after, weight)
+        work = Labelled(set_aside(self.setting.case), self.knows, after, weight, self.ends)
         keys = _width(work, self.setting)
         names = [*after.columns, *([] if weight is None or weight in after.columns else [weight])]
 
@@ -184,7 +191,7 @@ class _Pattern:
             rows = self.workers.by_batches(released, names, work, work.schema(keys))
             return collected(_added_up(rows, keys, 1 if weight is None else 3, len(after.columns))).sort(ROW)
 
-        found = kept.of(named("labels", self.knows), counted)
+        found = counted() if kept is None else kept.of(named("labels", self.knows), counted)
         shown = pl.DataFrame([found[f"c{i}"].alias(v) for i, v in enumerate(after.columns)])
         case = replace(self.setting.case, released=records_of(shown, after.columns), count=None)
         if weight is None:
