@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from confide.attack.scanned.setting import Files
 from confide.core.scale.remembered import Remembered, named
 from confide.frames.columns import I64, Records
@@ -49,5 +47,5 @@ class KeptFiles:
 
     def sampled(self, after: Codebook, names: Sequence[str], rows: I64) -> Records:
         """See `Files`. Which rows follows from how many there are, and from what draws them."""
-        digest = hashlib.sha256(np.ascontiguousarray(rows)).hexdigest()
+        digest = hashlib.sha256(rows.tobytes()).hexdigest()
         return self.kept.of(named("sampled", names, digest), lambda: self.files.sampled(after, names, rows))
