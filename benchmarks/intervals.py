@@ -5,9 +5,9 @@
     python benchmarks/intervals.py 1000000 1 30 300 parts buckets=25
     python benchmarks/intervals.py 51016 300 targets=51016             # 20,000 targets else
 
-Both kinds are tried: `altered`, an interval of a noisy number, beside a category that was swapped and one that was and is
-not known; `kept`, an interval of an income that was not altered, beside a noisy number. Each attack runs in a process
-of its own, whose peak is what the system says; imports take about 230 MB of it.
+Both kinds are tried: `altered`, an interval of a noisy number, beside a category that was swapped and one that was
+swapped and is not known; `kept`, an interval of an income that was not altered, beside a noisy number. Each attack runs
+in a process of its own, whose peak is what the system says; imports take about 230 MB of it.
 """
 
 from __future__ import annotations

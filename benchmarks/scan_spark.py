@@ -1,7 +1,8 @@
-"""Attacks on Spark beside the same attacks on one machine: seconds, processor seconds and peak memory, by process.
+"""Spark beside one machine at the same work: seconds, processor seconds and peak memory, by process.
 
-    python benchmarks/scan_spark.py 1000000                  # categories
+    python benchmarks/scan_spark.py 1000000                  # an attack, known by categories
     python benchmarks/scan_spark.py 1000000 noise buckets    # a known noisy number beside them, cut by block
+    python benchmarks/scan_spark.py 10000000 protect         # protecting: recode, two swaps, noise, topcode
 
 Spark runs here (`local[2,4]`, 2 GB for its JVM). The start of the session is not counted. Linux only: what processes
 took stands in /proc.
@@ -24,6 +25,7 @@ from typing import Any
 import confide as cf
 
 sys.path.insert(0, str(Path(__file__).parent))
+import scan
 import scan_attack
 
 TICK, PAGE = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
@@ -89,21 +91,40 @@ def measured(what: str, **told: Any) -> Iterator[None]:
     print(json.dumps({"what": what, **told, "seconds": seconds, "cpu": round(cpu, 1), "mb": watched.peak}), flush=True)
 
 
+def engine_of(what: str, buckets: int | None) -> Any:
+    """Here, or on Spark."""
+    if what == "local":
+        return cf.Local(memory="1GB", buckets=buckets)
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    from pyspark.sql import SparkSession
+
+    options = {"memory": "2g", "bindAddress": "127.0.0.1", "host": "127.0.0.1"}
+    builder = SparkSession.builder.master("local[2,4]").config("spark.ui.enabled", "false")
+    for name, value in options.items():
+        builder = builder.config(f"spark.driver.{name}", value)
+    return cf.Spark(builder.getOrCreate(), buckets=buckets)
+
+
+def protected(what: str, folder: Path, rows: int) -> None:
+    """A release, here or on Spark."""
+    engine, data = engine_of(what, None), cf.scan(folder / "in" / "*.parquet")
+    places = {"out": folder / f"out-{what}", "private": folder / f"private-{what}"}
+    with measured(f"protect {what}", rows=rows):
+        made = cf.Plan(scan.PLANS["noise"], identifiers=["id"]).protect(
+            data, seed=1, engine=engine, progress=False, **places
+        )
+    print(json.dumps({"released": made.released.height}), flush=True)
+
+
 def one(what: str, folder: Path, rows: int, asked: list[str]) -> None:
-    """An attack, here or on Spark."""
+    """A release, or an attack."""
+    if "protect" in asked:
+        protected(what, folder, rows)
+        return
     noise, buckets = "noise" in asked, max(rows // 40_000, 1) if "buckets" in asked else None
     release = cf.ScannedRelease.load(folder / "private")
     intruder = cf.Intruder(knows=[*scan_attack.KEYS, "state", "property_value"] if noise else scan_attack.KEYS)
-    engine: Any = cf.Local(memory="1GB", buckets=buckets)
-    if what == "spark":
-        os.environ["PYSPARK_PYTHON"] = sys.executable
-        from pyspark.sql import SparkSession
-
-        options = {"memory": "2g", "bindAddress": "127.0.0.1", "host": "127.0.0.1"}
-        builder = SparkSession.builder.master("local[2,4]").config("spark.ui.enabled", "false")
-        for name, value in options.items():
-            builder = builder.config(f"spark.driver.{name}", value)
-        engine = cf.Spark(builder.getOrCreate(), buckets=buckets)
+    engine = engine_of(what, buckets)
     with measured(what, rows=rows):
         found = intruder.attack(release, engine=engine, out=folder / f"units-{what}", progress=False)
     print(json.dumps({"found": found.summary().found}), flush=True)
@@ -114,8 +135,12 @@ def main() -> None:
         one(sys.argv[2], Path(sys.argv[3]), int(sys.argv[4]), sys.argv[5:])
         return
     with tempfile.TemporaryDirectory() as here:
-        scan_attack.make(Path(here) / "in", int(sys.argv[1]), "apart" in sys.argv)
-        scan_attack.protect(Path(here), "noise" in sys.argv)
+        if "protect" in sys.argv:
+            (Path(here) / "in").mkdir()
+            scan.make(Path(here) / "in", int(sys.argv[1]))
+        else:
+            scan_attack.make(Path(here) / "in", int(sys.argv[1]), "apart" in sys.argv)
+            scan_attack.protect(Path(here), "noise" in sys.argv)
         for what in ("local", "spark"):
             subprocess.run([sys.executable, __file__, "--one", what, here, *sys.argv[1:]], check=True)
 

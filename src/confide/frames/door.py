@@ -21,6 +21,7 @@ from confide.frames.data import Data
 from confide.frames.marks import withhold
 from confide.frames.schema import Frame, Schema, attach, schema
 
+_READ = 'A file is read first: {} = cf.read("file.csv").'
 _ACCEPTED = "a polars DataFrame or LazyFrame, a pandas DataFrame, a pyarrow Table, or a dict of columns"
 
 
@@ -208,5 +209,7 @@ def _by_narwhals(frame: Any, what: str) -> pl.DataFrame:
             f"{what} = {what}.collect(), or some of its rows, {what}.slice(first, rows)."
         )
     file = isinstance(frame, (str, os.PathLike))
-    read = f' A file is read first: {what} = cf.read("file.csv").' if file else ""
+    several = file and (os.path.isdir(frame) or any(c in str(frame) for c in "*?["))
+    how = 'Files that are one are scanned first: {} = cf.scan("folder").' if several else _READ
+    read = f" {how.format(what)}" if file else ""
     raise InputError(f"{what} must be {_ACCEPTED}, not {type(frame).__name__}.{read}")

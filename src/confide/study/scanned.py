@@ -16,6 +16,7 @@ from confide.core.errors import InputError
 from confide.core.files.folders import temporary_folder
 from confide.core.scale.engine import COUNT, Engine
 from confide.core.scale.local import engine_of
+from confide.core.scale.remembered import sizes_and_times
 from confide.core.scale.rows_alike import RowsAlike
 from confide.frames.encoded import Encoded
 from confide.frames.scan.codebook import Codebook
@@ -159,4 +160,4 @@ def kinds_of(study: Study, everything: Candidate) -> pl.DataFrame:
 
 def stamp(data: Scan) -> list[list[object]]:
     """What tells the files of a scan from others: where they are, how large, and when they were written."""
-    return [[str(p.resolve()), p.stat().st_size, p.stat().st_mtime_ns] for p in data.files]
+    return [list(found) for found in sizes_and_times(data.files)]

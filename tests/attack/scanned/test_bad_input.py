@@ -14,7 +14,8 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide.attack.scanned import buckets
+from confide.attack.scanned import buckets, pattern
+from confide.attack.scanned.setting import LocalFiles
 from confide.core.scale.local import Local
 from confide.core.scale.rows_alike import RowsAlike
 from tests.attack.scanned.test_every_engine import KEYS, SWAPS, made, people, same
@@ -102,6 +103,15 @@ def test_a_part_that_is_gone(buckets: int | None, tmp_path: Path) -> None:
     assert not (tmp_path / "s").exists() or not list((tmp_path / "s").iterdir())
 
 
+@pytest.mark.parametrize("buckets", [None, 3])
+def test_a_link_that_is_gone(buckets: int | None, tmp_path: Path) -> None:
+    release = in_files(cf.Plan(SWAPS, identifiers=["id"]).protect(people(), seed=1), tmp_path)
+    release.link_files[0].unlink()
+    with pytest.raises(cf.InputError, match=f"{release.link_files[0].name} is missing"):
+        cf.Intruder(knows=KEYS).attack(release, engine=Local(buckets=buckets, scratch=tmp_path / "scratch"))
+    assert not list(tmp_path.glob("scratch/*"))
+
+
 def test_no_room_on_scratch(files: cf.ScannedRelease, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, os.strerror(28))
@@ -146,6 +156,8 @@ def test_a_killed_process_leaves_no_folder_and_the_same_command_goes_on(
     assert not out.exists()
     assert [p.stat().st_mode & 0o777 for p in scratch.iterdir()] == [0o700, 0o700]
     files, work, done = cf.ScannedRelease.load(tmp_path / "private"), buckets.attack_bucket, []
+    for owner, name in ((LocalFiles, "codebooks"), (LocalFiles, "people"), (pattern, "fit")):
+        monkeypatch.setattr(owner, name, lambda *_: pytest.fail("what was counted and fitted is not made again"))
     monkeypatch.setattr(buckets, "attack_bucket", lambda *a: done.append(1) or work(*a))  # type: ignore[func-returns-value]
     found = intruder.attack(files, out=out, engine=Local(buckets=5, scratch=scratch))
     assert len(done) == 3

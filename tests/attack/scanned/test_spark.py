@@ -20,7 +20,7 @@ import pytest
 import confide as cf
 from confide.attack.scanned import cut, spark_buckets
 from confide.attack.scanned.buckets import Bucketed
-from confide.core.scale.spark_files import as_sentences
+from confide.core.scale.spark_files import as_sentences, check_parquet
 from tests.attack.scanned.test_every_engine import KEYS, SWAPS, N, made, people, same, same_units
 from tests.helpers.dying import HOW, MARK, Dying, DyingLabels, interrupted_at
 from tests.helpers.scanned_release import in_files
@@ -109,7 +109,9 @@ def _ended(process: subprocess.Popen[bytes]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(bool(no_spark()), reason=no_spark())
-def test_a_killed_driver_leaves_nothing_and_the_same_command_goes_on(session: Any, tmp_path: Path) -> None:
+def test_a_killed_driver_leaves_nothing_and_the_same_command_goes_on(
+    session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     intruder, release, whole = made("noise")
     files, mark = in_files(release, tmp_path, (300,)), tmp_path / "private" / "mark"
     process = _driver("local[2,4]", tmp_path, "noise", 5, **{MARK: str(mark), HOW: "wait"})
@@ -123,9 +125,12 @@ def test_a_killed_driver_leaves_nothing_and_the_same_command_goes_on(session: An
     mark.unlink()
     assert not (tmp_path / "units").exists()
     assert [p for p in (tmp_path / "private").iterdir() if "unfinished" in p.name]
+    for name in ("codebooks", "people"):
+        monkeypatch.setattr(spark_buckets.SparkFiles, name, lambda *_: pytest.fail("it is not counted again"))
     found = intruder.attack(files, out=tmp_path / "units", engine=cf.Spark(session, buckets=5))
     same(whole, found, found.units.collect())
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in", "private", "released", "units"]
+    assert not list((tmp_path / "private").glob(".confide*"))
     assert not [p for p in (tmp_path / "private").iterdir() if "unfinished" in p.name]
 
 
@@ -269,6 +274,32 @@ def test_a_session_that_ends_on_the_way() -> None:
             raise error
     with pytest.raises(ValueError, match="other"), as_sentences(_Living()):
         raise ValueError("other")
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ("... polars: No space left on device (os error 28) hh_income", "there is no room left on a disk"),
+        ("... java.lang.RuntimeException: file:/a is not a Parquet file hh_income", "a file cannot be read"),
+        ("... java.lang.OutOfMemoryError: Java heap space hh_income", "memory did not suffice"),
+        ("... something else hh_income", "a worker may be out of memory or disk"),
+    ],
+)
+def test_what_spark_tells_at_length_is_a_sentence_without_its_words(told: str, said: str) -> None:
+    errors = pytest.importorskip("pyspark.errors")
+    with pytest.raises(cf.InputError, match=said) as found, as_sentences(_Living()):
+        raise errors.PySparkException(told)
+    assert "hh_income" not in str(found.value)
+
+
+def test_a_file_that_changed_since_the_scan_is_refused_before_workers_read_it(tmp_path: Path) -> None:
+    """They would not see it: rows would have other numbers."""
+    cf.write({"a": [1, 2, 3]}, tmp_path / "a.parquet")
+    data = cf.scan(tmp_path)
+    check_parquet(data)
+    cf.write({"a": [1, 2]}, tmp_path / "a.parquet", overwrite=True)
+    with pytest.raises(cf.InputError, match="has changed since it was scanned"):
+        check_parquet(data)
 
 
 def test_an_error_of_spark_after_ctrl_c_is_an_interruption() -> None:

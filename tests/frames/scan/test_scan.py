@@ -166,6 +166,8 @@ def test_what_cannot_be_one_file_is_said(tmp_path: Path) -> None:
             cf.scan(folder, **more)
 
     one = pl.DataFrame({"a": [1], "b": ["x"]})
+    said(r"changes its type: .*pl\.Int64", one, one.cast({"a": pl.Int32}))
+    said(r"changes its type: .*pl\.Float64", one, one.cast({"a": pl.Float32}))
     said('1.parquet has no column "b", which 0.parquet has', one, one.drop("b"))
     said('1.parquet has a column "c", which 0.parquet has not', one, one.with_columns(c=1))
     said('"a" changes its type: Int64 values in 0.parquet, text in 1.parquet', one, one.cast({"a": pl.String}))
@@ -220,6 +222,22 @@ def test_a_file_that_changes_or_goes_after_the_scan_is_said(tmp_path: Path) -> N
         data.collect()
     with pytest.raises(cf.InputError, match='There is no column "b"'):
         list(data.batches(["b"]))
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+def test_a_file_that_goes_before_it_is_read(suffix: str, tmp_path: Path) -> None:
+    data = in_files(FILE.select("id", "income"), tmp_path / "in", [100], suffix)
+    assert data.height == 400
+    data.files[1].unlink()
+    for work in (
+        data.collect,
+        lambda: cf.look(data, keys=["income"]),
+        lambda: cf.Study(data, {"none": cf.Plan([])}, {"n": cf.Intruder(knows=["income"])}, ["means"]).run(
+            progress=False
+        ),
+    ):
+        with pytest.raises(cf.InputError, match=r"part-01\..* is missing: it was there when the scan was made"):
+            work()
 
 
 def test_what_reads_a_file_at_once_says_so(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +11,9 @@ import pytest
 
 import confide as cf
 from confide.protect.scanned import writing
-from confide.protect.scanned.passes import Stage
+from confide.protect.scanned.passes import Look, Stage
 from confide.protect.scanned.sizes import Sizes
+from confide.protect.scanned.survey import Surveying
 from tests.helpers.scanned import in_files, people
 
 SIZES = (300, 600, 700, 5)
@@ -19,10 +21,11 @@ SIZES = (300, 600, 700, 5)
 KILLED = """
 import os
 import confide as cf
-from confide.protect.scanned import spill, writing
+from confide.core.scale.remembered import Remembered
+from confide.protect.scanned import spill, survey, writing
 from confide.protect.scanned.sizes import Sizes
 Sizes.of = classmethod(lambda cls, *_: cls(*{sizes}))
-flush, write = spill.Spill.flush, writing.write_part
+flush, write, put, add = spill.Spill.flush, writing.write_part, Remembered.put, survey.Surveying.add
 done = []
 def counted(what, work):
     def run(*given):
@@ -32,6 +35,7 @@ def counted(what, work):
         return work(*given)
     return run
 spill.Spill.flush, writing.write_part = counted("runs", flush), counted("parts", write)
+survey.Surveying.add, Remembered.put = counted("survey", add), counted("kept", put)
 cf.Plan([cf.Recode("age", width=10), cf.Swap("race", rate=0.3)], identifiers=["id"], unit={unit!r}).protect(
     cf.scan({data!r}), seed=1, out={out!r}, private={private!r}, scratch={scratch!r}
 )
@@ -49,8 +53,8 @@ def data(tmp_path: Path) -> cf.Scan:
 
 @pytest.fixture
 def work(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
-    """How many batches steps are applied to, and how many public files are written."""
-    done, carry, write = {"batches": 0, "parts": 0}, Stage.carry, writing.write_part
+    """How many batches are surveyed, looked at, and have steps applied to them; how many public files are written."""
+    done, carry, write = {"surveyed": 0, "looked": 0, "batches": 0, "parts": 0}, Stage.carry, writing.write_part
 
     def counted(what: str, run: object) -> object:
         def counting(*given: object) -> object:
@@ -59,6 +63,8 @@ def work(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
 
         return counting
 
+    monkeypatch.setattr(Surveying, "add", counted("surveyed", Surveying.add))
+    monkeypatch.setattr(Look, "at", counted("looked", Look.at))
     monkeypatch.setattr(Stage, "carry", counted("batches", carry))
     monkeypatch.setattr(writing, "write_part", counted("parts", write))
     monkeypatch.setattr(Sizes, "of", classmethod(lambda cls, *_: cls(*SIZES)))
@@ -76,23 +82,29 @@ def killed(data: cf.Scan, here: Path, what: str, many: int, unit: str | None = N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("what", "many"), [("runs", 3), ("parts", 2)])
+@pytest.mark.parametrize(("what", "many"), [("survey", 4), ("kept", 0), ("kept", 1), ("runs", 3), ("parts", 2)])
 def test_the_same_command_goes_on(
     what: str, many: int, data: cf.Scan, tmp_path: Path, work: dict[str, int]
 ) -> None:  # fmt: skip
     whole = plan().protect(data, seed=1, out=tmp_path / "whole", private=tmp_path / "whole private")
     before = dict(work)
     killed(data, tmp_path, what, many)
-    work.update(batches=0, parts=0)
+    work.update(dict.fromkeys(work, 0))
     again = plan().protect(
         data, seed=1, out=tmp_path / "out", private=tmp_path / "private", scratch=tmp_path / "scratch"
     )
+    surveyed, looked = what != "survey" and many > 0, what in ("runs", "parts")
+    assert work["surveyed"] == (0 if surveyed else before["surveyed"]) == (0 if surveyed else 11)
+    assert work["looked"] == (0 if looked else before["looked"]) == (0 if looked else 11)
     if what == "runs":
-        assert 0 < work["batches"] < before["batches"] - 2 * 2 * many  # two steps, two batches a run, of 300 or fewer
-        assert work["parts"] == before["parts"]
+        assert (
+            0 < work["batches"] < before["batches"] - 2 * 2 * many + 1
+        )  # two steps, two batches a run, of 300 or fewer
+    elif what == "parts":
+        assert work["batches"] == 0
     else:
-        assert work["batches"] == before["batches"] - 2 * 11  # the last pass; learning is done again
-        assert work["parts"] == before["parts"] - many
+        assert work["batches"] == before["batches"]
+    assert work["parts"] == before["parts"] - (many if what == "parts" else 0)
     assert again.released.collect().equals(whole.released.collect())
     assert (again.link == whole.link).all()
     for one, other in zip(again.released.files, whole.released.files, strict=True):
@@ -107,7 +119,7 @@ def test_units_keep_their_pseudonyms(what: str, data: cf.Scan, tmp_path: Path, w
     whole = asked.protect(data, seed=1, out=tmp_path / "whole", private=tmp_path / "whole private")
     before = dict(work)
     killed(data, tmp_path, what, 2, "born")
-    work.update(batches=0, parts=0)
+    work.update(dict.fromkeys(work, 0))
     places = {"out": tmp_path / "out", "private": tmp_path / "private", "scratch": tmp_path / "scratch"}
     again = asked.protect(data, seed=1, **places)
     assert work["batches"] < before["batches"]
@@ -128,7 +140,32 @@ def test_another_command_removes_it_and_uses_nothing(
     asked, seed = plan(0.2 if other == "plan" else 0.3), 2 if other == "seed" else 1
     found = asked.protect(data, seed, out=tmp_path / "out", private=tmp_path / "private", scratch=tmp_path / "scratch")
     done = dict(work)
+    assert done["surveyed"] == done["looked"] == 11
     whole = asked.protect(data, seed, out=tmp_path / "whole", private=tmp_path / "whole private")
     assert {k: n - done[k] for k, n in work.items()} == done
     assert found.released.collect().equals(whole.released.collect())
+    assert not list((tmp_path / "scratch").iterdir())
+
+
+@pytest.mark.slow
+def test_a_file_written_over_with_its_time_put_back_is_surveyed_again(
+    data: cf.Scan, tmp_path: Path, work: dict[str, int]
+) -> None:
+    """Its digest keys the draws: what was found of other content is of no use, whatever the times say."""
+    for file in data.files:
+        file.unlink()
+    frame = people(3_000).select("id", "sex", "race", "age", "marital")
+    data = in_files(frame, tmp_path / "in", [1_000, 1_000], ".csv")
+    killed(data, tmp_path, "runs", 2)
+    file = data.files[2]
+    content, before = file.read_bytes(), file.stat()
+    with open(file, "r+b") as handle:  # in place, of the same size
+        handle.write(content.replace(b"single", b"paired"))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (file.stat().st_size, file.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+    places = {"out": tmp_path / "out", "private": tmp_path / "private", "scratch": tmp_path / "scratch"}
+    found = plan().protect(cf.scan(tmp_path / "in"), seed=1, **places)
+    assert work["surveyed"] == work["looked"] == 11
+    whole = plan().protect(cf.scan(tmp_path / "in").collect(), seed=1)
+    assert found.released.collect().equals(whole.data)
     assert not list((tmp_path / "scratch").iterdir())

@@ -119,7 +119,7 @@ def _started(here: Path, mark: Path) -> subprocess.Popen[bytes]:
         env={**prepared(), MARK: str(mark), HOW: "wait"}, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
     )  # fmt: skip
     for _ in range(3000):
-        made = list((here / "private").glob(".confide-kept-*/parts/*.parquet"))
+        made = list((here / "private").glob(".confide-kept-*/*/parts/*.parquet"))
         if (mark.exists() and len(made) == 5) or process.poll() is not None:
             break
         time.sleep(0.1)
@@ -144,6 +144,8 @@ def test_a_killed_driver_leaves_nothing_public_and_the_same_command_goes_on(
     monkeypatch.setenv(HOW, "error")
     monkeypatch.setenv(MARK, str(mark))
     monkeypatch.setattr(spark_make, "SpillBatch", DyingSpill.made)
+    monkeypatch.setattr(spark_make, "SurveyBatch", lambda *_: pytest.fail("the survey is not made again"))
+    monkeypatch.setattr(spark_make, "LookAtBatch", lambda *_: pytest.fail("no step looks at the file again"))
     found = plan().protect(data, seed=1, out=out, private=private, part_rows=700, engine=cf.Spark(session))
     same_files(found, here)
     assert not [p for p in tmp_path.rglob(".*") if p.name.startswith(".confide")]
@@ -173,9 +175,11 @@ def test_what_is_finished_is_used_whichever_stage_was_cut_short(
         with pytest.raises(cf.InputError, match="Spark could not finish the work"):
             asked.protect(**places, **given)  # type: ignore[call-overload]
     assert not Path("out").exists()
-    before = [p.name for p in finished_in(next(Path("scratch").glob("*/aside")))]
+    before = [p.name for p in finished_in(next(Path("scratch").glob("*/*/aside")))]
     assert before
-    assert bool(list(Path("scratch").glob("*/parts/*.parquet"))) == (stage == "files")
+    assert bool(list(Path("scratch").glob("*/*/parts/*.parquet"))) == (stage == "files")
+    for again in ("SurveyBatch", "LookAtBatch", "UnitsOfBatch"):
+        monkeypatch.setattr(spark_make, again, lambda *_: pytest.fail("what was learnt is not learnt again"))
     asked_for: list[list[str]] = []
     taken = Aside.of
     monkeypatch.setattr(Aside, "of", lambda files: (asked_for.append([p.name for p in files]), taken(files))[1])

@@ -86,10 +86,12 @@ class Together:
     scene: Scene
 
     @classmethod
-    def of(cls, cases: Sequence[Case], knowledge: Knowledge, fitted: Fit, targets: Records) -> Together:
-        """Place them; log m is that of each part where it hangs on the interval."""
+    def of(
+        cls, cases: Sequence[Case], knowledge: Knowledge, fitted: Fit, targets: Records, known_m: F64 | None = None
+    ) -> Together:
+        """Place them; log m is that of each part where it hangs on the interval. `known_m`: else, where it is known."""
         known, side = known_at(cases, knowledge, fitted, targets)
-        none = np.zeros(cases[0].released.n) if known.limits or fitted.more else None
+        none = np.zeros(cases[0].released.n) if known.limits or fitted.more else known_m
         return cls(cases, knowledge, Scene.place(cases[0], known, fitted, side, known_m=none))
 
     @cached_property

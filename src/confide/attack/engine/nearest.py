@@ -70,8 +70,8 @@ def near_records(plan: KernelPlan) -> Near:
     order = np.lexsort((key, group_r)).astype(np.int64)
     unit = np.array([s.fit.scales[v] for v in s.knowledge.nearest])
     total = np.bincount(plan.block_r, weights=plan.records.count, minlength=s.n_blocks).astype(np.float64)
-    start = starts(group_r[order], many)
-    return Near(np.ascontiguousarray(y.T), z, unit, order, start, by, key[order], group, total)
+    start, sorted_z = starts(group_r[order], many), np.ascontiguousarray(z[:, order])
+    return Near(np.ascontiguousarray(y.T), sorted_z, unit, order, start, by, key[order], group, total)
 
 
 def states(scene: Scene, records: Records) -> list[I64]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,8 @@ from confide.attack.results.treatment import Treatment
 from confide.attack.results.units import ALIKE, STATUS
 from confide.attack.scanned.bucket import Blocks, attack_bucket, own_places
 from confide.attack.scanned.coded import frame_of, records_of
-from confide.attack.scanned.pattern import learn, placed_by
+from confide.attack.scanned.kept_files import KeptFiles
+from confide.attack.scanned.pattern import Ends, learn, placed_by
 from confide.attack.scanned.setting import LocalFiles, Setting
 from confide.attack.targets import Targets
 from confide.core.errors import InputError
@@ -33,6 +34,7 @@ from confide.core.run.progress import Progress, progress_bar
 from confide.core.scale.engine import COUNT, Asked
 from confide.core.scale.kept import Kept, kept_folder
 from confide.core.scale.local import Local
+from confide.core.scale.remembered import Remembered, sizes_and_times, stamps_of
 from confide.core.scale.rows_alike import RowsAlike
 from confide.core.scale.scratch import scratch_folder
 from confide.core.scale.spilled import Spilled, bucket_of
@@ -91,15 +93,14 @@ def attack_in_buckets(
     threads: int, progress: Progress,
 ) -> Bucketed:  # fmt: skip
     """The whole attack; `stated`: the intruder as given."""
-    files = LocalFiles(release, local.batch)
-    setting = Setting.of(intruder, files, list(asked.original), local.batch, local.in_bytes)
     n = release.original.height
-    asked_for = _described(intruder, release, local)
     with (
-        kept_folder(local.scratch, asked_for) as kept,
+        kept_folder(local.scratch, described(intruder, release, (local.buckets, local.in_bytes))) as kept,
         scratch_folder(local.scratch) as folder,
         progress_bar("attacking", n, progress) as done,
     ):
+        files = KeptFiles(LocalFiles(release, local.batch), Remembered(kept.folder))
+        setting = Setting.of(intruder, files, list(asked.original), local.batch, local.in_bytes)
         there = np.full(n, asked.everybody)
         own = np.zeros(n, dtype=bool)
         for link in release.links(local.batch):
@@ -130,6 +131,7 @@ class Pattern:
     name: str
     local: Local
     kept: Kept | None
+    ends: Ends = field(default_factory=dict)
 
     def attack(
         self, there: Bools, own: Bools, asked: Asked, units: Spilled, threads: int, done: Callable[[int], None]
@@ -137,7 +139,10 @@ class Pattern:
         """All buckets; results are put aside by row. How N_t was estimated, records with too few people, pairs, and
         the fit."""
         records, case, count, weights = self.records(asked)
-        found = learn(self.setting, self.knows, self.rows, case, count, weights, bool((own | ~there).all()))
+        shared = None if self.kept is None else Remembered(self.kept.folder)
+        found = learn(
+            self.setting, self.knows, self.rows, case, count, weights, bool((own | ~there).all()), kept=shared
+        )
         targets = self._targets(records.buckets, found.knowledge, there)
         pairs = self._buckets(found.fit, found.blocks, targets, records, own, units, threads, done)
         return found.model, found.few, pairs, found.fit
@@ -157,7 +162,7 @@ class Pattern:
         alike, few = RowsAlike(()), list[pl.DataFrame]()
         weights = self._weights(asked)
         for case, _, frame in self.setting.released():
-            rows, labels, keys = placed_by(case, self.knows)
+            rows, labels, keys = placed_by(case, self.knows, self.ends)
             aside.add(frame[rows], bucket_of(labels, len(rows), many))
             if not few:
                 alike = RowsAlike(keys.columns, ["__weight"] if weights else ())
@@ -232,14 +237,15 @@ class Pattern:
         return table.with_columns(pl.Series(ROW, row), *(pl.lit(n).alias(v) for n, v in zip(pairs, PAIRS, strict=True)))
 
 
-def _described(intruder: Intruder, release: ScannedRelease, local: Local) -> str:
+def described(intruder: Intruder, release: ScannedRelease, cut: object) -> str:
     """What is asked, so that the same work is known again: the release, the intruder, and how it is cut."""
     private = release.private.resolve()
     files = (*release.original.files, *release.released.files, *release.link_files)
-    stamps = [(str(p), p.stat().st_size, p.stat().st_mtime_ns) for p in files]
+    stamps = stamps_of(files) or ()
+    held = sizes_and_times(files)
     people = intruder.membership.population if isinstance(intruder.membership, Unsure) else None
     told = 0 if people is None else int(to_polars(people, "population").hash_rows().sum())
-    return repr((__version__, str(private), stamps, repr(intruder), told, local.buckets, local.in_bytes))
+    return repr((__version__, str(private), held, stamps, repr(intruder), told, cut))
 
 
 def _collected(units: Spilled, out: Path | None) -> pl.DataFrame:

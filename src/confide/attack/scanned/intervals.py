@@ -62,7 +62,7 @@ class Intervals:
 
 def attack_intervals(
     opened: Fit, known: Blocks, asked: Intervals, which: I64, targets: Records, state: I64, records: Records, own: I64,
-    threads: int = 1,
+    threads: int = 1, log_m: F64 | None = None,
 ) -> tuple[pl.DataFrame, tuple[float, float]]:  # fmt: skip
     """As `attack_bucket`, of targets of whom `which` of the intervals is known."""
     found, pairs = [], np.zeros(2)
@@ -72,7 +72,7 @@ def attack_intervals(
         columns = {v: np.full(len(some), x) for v, x in NONE.items()} | {"n_t": np.zeros(len(some))}
         columns["people"] = np.zeros(len(some))
         if records.n:
-            work = _Bucket.of(opened, known, asked, Records(mine.values(), n=mine.n), records)
+            work = _Bucket.of(opened, known, asked, Records(mine.values(), n=mine.n), records, log_m)
             pairs += work.attack(which[some], own[some], columns, threads)
         table, *_ = make_units(columns, state[some], opened.case.intruder.membership == "certain")
         found.append(table.drop("target"))
@@ -89,9 +89,11 @@ class _Bucket:
     at: I64
 
     @classmethod
-    def of(cls, opened: Fit, known: Blocks, asked: Intervals, targets: Records, records: Records) -> _Bucket:
+    def of(
+        cls, opened: Fit, known: Blocks, asked: Intervals, targets: Records, records: Records, log_m: F64 | None
+    ) -> _Bucket:
         case = replace(opened.case, released=records, count=None)
-        together = Together.of((case,), gather(case, opened.knows, opened.between), opened, targets)
+        together = Together.of((case,), gather(case, opened.knows, opened.between), opened, targets, log_m)
         return cls(asked, known, together, known.places(together.scene.side.labels, targets.n))
 
     def attack(self, which: I64, own: I64, columns: dict[str, F64], threads: int) -> F64:

@@ -20,14 +20,18 @@ from confide.attack.engine.prepare import population_of
 from confide.attack.engine.register import countable
 from confide.attack.engine.scene import Scene, TargetSide
 from confide.attack.evidence.case import Case
-from confide.attack.evidence.gather import Knowledge, gather
+from confide.attack.evidence.gather import Knowledge, allowed_in, gather
 from confide.attack.population.people import PeopleModel
 from confide.attack.scanned.bucket import Blocks
 from confide.attack.scanned.coded import label_frame
 from confide.attack.scanned.needs import NeedsWhole
 from confide.attack.scanned.setting import Setting
+from confide.core.scale.remembered import Remembered, named
 from confide.frames.columns import F64, I64, Records
 from confide.frames.distinct import Distinct
+
+Ends = Mapping[str, tuple[F64, F64]]
+"""Lower and upper ends of intervals of variables that are known so, rising."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +63,7 @@ class Asking:
         return Together((self.placed.case,), plain, self.placed)
 
 
-def placed_by(case: Case, knows: tuple[str, ...]) -> tuple[I64, list[I64], pl.DataFrame]:
+def placed_by(case: Case, knows: tuple[str, ...], ends: Ends) -> tuple[I64, list[I64], pl.DataFrame]:
     """Released rows that can be candidates, their labels, and all that decides of their block and cell."""
     knowledge = gather(case, knows, {})
     anything = dict.fromkeys(case.intruder.between, (-np.inf, np.inf))
@@ -67,22 +71,29 @@ def placed_by(case: Case, knows: tuple[str, ...]) -> tuple[I64, list[I64], pl.Da
     rows = np.flatnonzero(knowledge.eligible)
     labels = [c.released[rows] for c in knowledge.certain]
     regions = [label.released[rows] for u in told.uncertain for label in u.regions.values()]
-    regions += [case.released[v].values[rows] for v in anything if v not in told.limits]
+    regions += [_between(case, v, rows, *ends[v]) for v in anything if v not in told.limits]
     judged = [shown_codes(case, v)[rows] for v in linked_variables(case, knowledge)[0] if v not in knowledge.helpers]
     keys = label_frame([*labels, *(z[rows] for z in helper_codes(case, knowledge.helpers)), *regions, *judged])
     return rows, labels, keys if keys.width else pl.DataFrame({"none": np.zeros(len(rows), dtype=np.int8)})
 
 
+def _between(case: Case, v: str, rows: I64, low: F64, high: F64) -> I64:
+    """A number for each row: those that have the same are allowed by the same intervals with such ends."""
+    least, upto, there = (x[rows] for x in allowed_in(case, v, case.released[v]))
+    code = np.searchsorted(high, least, side="left") * (len(low) + 1) + np.searchsorted(low, upto, side="left")
+    return np.where(there, code, -1).astype(np.int64)
+
+
 def learn(
     setting: Setting, knows: tuple[str, ...], shown: I64 | Records, case: Case, count: F64, weights: F64 | None,
-    behind: bool, between: Mapping[str, tuple[float, float]] | None = None,
+    behind: bool, between: Mapping[str, tuple[float, float]] | None = None, kept: Remembered | None = None,
 ) -> Learnt:  # fmt: skip
     """From a few records that show all labels there are, with how many each stands for (`count`), and for how many
     people by weights. `shown`: targets, or rows of `setting.people` that show the pattern; `behind`: targets are the
-    people behind records; `between`: intervals that are known of them."""
+    people behind records; `between`: intervals that are known of them. `kept`: where the fit is kept."""
     knowledge = gather(case, knows, between or {})
     people = _people(setting, knowledge, shown)
-    fitted, scene, every, plain = _fitted(setting, case, knowledge, people, (knows, between or {}))
+    fitted, scene, every, plain = _fitted(setting, case, knowledge, people, (knows, between or {}), kept)
     population = population_of(case.intruder, case)
     if population is not None and countable(knowledge, population[0]):
         raise NeedsWhole("the population is compared with the whole file")
@@ -101,17 +112,21 @@ def learn(
 
 def _fitted(
     setting: Setting, case: Case, knowledge: Knowledge, people: Records,
-    known: tuple[tuple[str, ...], Mapping[str, Any]],
+    known: tuple[tuple[str, ...], Mapping[str, Any]], kept: Remembered | None,
 ) -> tuple[Fit, Scene, Case, Knowledge]:  # fmt: skip
     """The fit for this pattern, the few records placed by it, and what was fitted to."""
     every = case
     if setting.seen is not None:
         every = replace(case, released=setting.seen.records, count=setting.seen.count)
         knowledge = gather(every, *known)
-    fitted = fit(every, knowledge, people, *known)
-    if fitted.whole:
-        raise NeedsWhole(fitted.whole)
-    _, fitted = with_more(every, knowledge, fitted, people)
+
+    def fresh() -> Fit:
+        found = fit(every, knowledge, people, *known)
+        if found.whole:
+            raise NeedsWhole(found.whole)
+        return with_more(every, knowledge, found, people)[1]
+
+    fitted = fresh() if kept is None else kept.of(named("fit", known[0]), fresh)
     someone = people.take(np.arange(1))
     more = fitted.knowledge(case, someone)
     scene = Scene.place(case, more, fitted, TargetSide.of(more, fitted, someone))

@@ -21,6 +21,7 @@ from confide.attack.scanned.needs import NeedsWhole
 from confide.attack.scanned.population import counted_population
 from confide.attack.scanned.result import ScannedAttack
 from confide.attack.scanned.spark_buckets import attack_on_spark
+from confide.attack.scanned.spark_stated import attack_stated_on_spark
 from confide.attack.scanned.stated import attack_stated
 from confide.attack.scanned.truth import rows_of_targets
 from confide.attack.scanned.whole import attack_whole, why_whole
@@ -107,9 +108,10 @@ def _in_buckets(
     frame, rows = targets
     if shown.between and frame is None:
         raise InputError("between names columns of targets=...; give the targets.")
-    if frame is not None and rows is not None:  # they are here, and so is what they are met with
-        here = where if isinstance(where, Local) else Local(where.memory, where.scratch, buckets=where.buckets)
-        found = attack_stated(shown, release, here, asked, (frame, rows), folder, intruder, threads, progress)
+    if frame is not None and rows is not None and isinstance(where, Spark):
+        found = attack_stated_on_spark(shown, release, where, asked, (frame, rows), folder, intruder, progress)
+    elif frame is not None and rows is not None and isinstance(where, Local):
+        found = attack_stated(shown, release, where, asked, (frame, rows), folder, intruder, threads, progress)
     elif isinstance(where, Spark):
         found = attack_on_spark(shown, release, where, asked, folder, intruder, progress)
     else:

@@ -4,7 +4,7 @@ bucket. The driver receives counts and fits; nothing as long as a file."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,16 +17,19 @@ from confide.attack.engine.treatments import treatments
 from confide.attack.evidence.case import Case, set_aside
 from confide.attack.intruder import Intruder
 from confide.attack.population.people import PeopleModel
-from confide.attack.scanned.buckets import PER_ROW, Bucketed, told
+from confide.attack.scanned.buckets import PER_ROW, Bucketed, described, told
 from confide.attack.scanned.coded import frame_of, records_of, tally_of
 from confide.attack.scanned.cut import Cut
-from confide.attack.scanned.pattern import Learnt, learn
+from confide.attack.scanned.kept_files import KeptFiles
+from confide.attack.scanned.pattern import Ends, Learnt, learn
 from confide.attack.scanned.setting import Setting
 from confide.attack.scanned.spark_work import UNITS, AttackBucket, Labelled, PackRecords, PackTargets, SomeRows
 from confide.attack.scanned.who import Who
 from confide.core.errors import InputError
 from confide.core.run.progress import Progress, progress_bar
 from confide.core.scale.engine import COUNT, Asked
+from confide.core.scale.kept import kept_folder
+from confide.core.scale.remembered import Remembered, named
 from confide.core.scale.spark import Spark
 from confide.core.scale.spark_batches import PACKED, Workers
 from confide.core.scale.spark_files import ROW, as_uri, collected, distinct_rows, named_again
@@ -43,6 +46,8 @@ if TYPE_CHECKING:
 
     from confide.protect.scanned.release import ScannedRelease
 
+FINISHED = "_SUCCESS"
+"""What Spark writes beside results when all of them are there."""
 SHARE = 0.5
 """Of the memory of a task, for one bucket."""
 
@@ -57,23 +62,31 @@ def attack_on_spark(
             "Too few rows are alike for the results to be kept here: name a folder that the workers see, "
             "attack(release, out=..., engine=cf.Spark(session))."
         )
-    with spark.working(release) as folder, Workers(spark.session) as workers:
-        files = SparkFiles(release, workers)
+    place = release.private if spark.scratch is None else spark.scratch
+    cut = ("Spark", spark.buckets, spark.in_bytes, spark.task_bytes)
+    with (
+        spark.working(release),
+        kept_folder(place, described(intruder, release, cut)) as kept,
+        Workers(spark.session) as workers,
+    ):
+        files = KeptFiles(SparkFiles(release, workers), Remembered(kept.folder))
         setting = Setting.of(intruder, files, list(asked.original), BATCH, spark.in_bytes)
         who, behind, many = _who(release, asked.everybody)
         models, short, fits, parts = list[PeopleModel](), 0.0, list[Fit](), list[str]()
         with progress_bar("attacking", 2 * len(setting.patterns) + 1, progress) as done:
             for k, (rows, knows) in enumerate(setting.patterns):
-                part = _Pattern(setting, knows, rows, workers, spark, asked)
-                found = part.learnt(behind)
+                part = SparkPattern(setting, knows, rows, workers, spark, asked)
+                found = part.learnt(behind, files.kept)
                 done(1)
-                parts.append(as_uri(folder / f"results-{k}"))
-                part.attacked(found, who).write.parquet(parts[-1])
+                results = kept.folder / f"results-{k}"
+                parts.append(as_uri(results))
+                if not (results / FINISHED).exists():
+                    part.attacked(found, who).write.mode("overwrite").parquet(parts[-1])
                 done(1)
                 fits.append(found.fit)
                 models += [] if found.model is None else [found.model]
                 short = max(short, found.few)
-            pairs = _written(spark, parts, many, out)
+            pairs, _ = written(spark, parts, many, out)
             done(1)
     return Bucketed(
         None, treatments(told(setting, intruder), stated), pairs, tuple(models), int(short), tuple(fits),
@@ -90,15 +103,22 @@ def _who(release: ScannedRelease, everybody: bool) -> tuple[Who, bool, int]:
     return Who.of(there, own), bool((own | ~there).all()), int(there.sum())
 
 
-def _written(spark: Spark, parts: list[str], many: int, out: Path) -> tuple[float, float]:
-    """Write the results in the order of targets; the pairs in all blocks and those visited."""
+def written(
+    spark: Spark, parts: list[str], many: int, out: Path | None
+) -> tuple[tuple[float, float], pl.DataFrame | None]:  # fmt: skip
+    """Write the results in the order of targets, or bring them here where there is no folder. First the pairs in all
+    blocks and those visited."""
     from pyspark.sql import functions as f
 
     results = spark.session.read.schema(UNITS).parquet(*parts)
     sums = collected(results.agg(f.sum("pairs").alias("pairs"), f.sum("visited").alias("visited")))
-    write_in_order(results.drop("pairs", "visited"), many, out)
     pairs, visited = sums.row(0)
-    return float(pairs or 0), float(visited or 0)
+    rows, table = results.drop("pairs", "visited"), None
+    if out is None:
+        table = collected(rows).sort("target").drop("target")
+    else:
+        write_in_order(rows, many, out)
+    return (float(pairs or 0), float(visited or 0)), table
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +164,7 @@ class SparkFiles:
 
 
 @dataclass(frozen=True, eq=False)
-class _Pattern:
+class SparkPattern:
     """Targets of whom the same variables are known."""
 
     setting: Setting
@@ -153,21 +173,25 @@ class _Pattern:
     workers: Workers
     spark: Spark
     asked: Asked
+    ends: Ends = field(default_factory=dict)
 
-    def learnt(self, behind: bool) -> Learnt:
+    def learnt(self, behind: bool, kept: Remembered) -> Learnt:
         """What all buckets share."""
-        case, count, weights = self._labels()
-        return learn(self.setting, self.knows, self.rows, case, count, weights, behind)
+        return learn(self.setting, self.knows, self.rows, *self.labels(kept), behind=behind, kept=kept)
 
-    def _labels(self) -> tuple[Case, F64, F64 | None]:
+    def labels(self, kept: Remembered | None = None) -> tuple[Case, F64, F64 | None]:
         """A few records that show all labels there are, with how many each stands for, and for how many people."""
         after, released = self.setting.after, self.setting.release.released
         weight = self.asked.added[0] if self.asked.added else None
-        work = Labelled(set_aside(self.setting.case), self.knows, after, weight)
+        work = Labelled(set_aside(self.setting.case), self.knows, after, weight, self.ends)
         keys = _width(work, self.setting)
         names = [*after.columns, *([] if weight is None or weight in after.columns else [weight])]
-        rows = self.workers.by_batches(released, names, work, work.schema(keys))
-        found = collected(_added_up(rows, keys, 1 if weight is None else 3, len(after.columns))).sort(ROW)
+
+        def counted() -> pl.DataFrame:
+            rows = self.workers.by_batches(released, names, work, work.schema(keys))
+            return collected(_added_up(rows, keys, 1 if weight is None else 3, len(after.columns))).sort(ROW)
+
+        found = counted() if kept is None else kept.of(named("labels", self.knows), counted)
         shown = pl.DataFrame([found[f"c{i}"].alias(v) for i, v in enumerate(after.columns)])
         case = replace(self.setting.case, released=records_of(shown, after.columns), count=None)
         if weight is None:

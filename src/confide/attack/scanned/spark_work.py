@@ -10,14 +10,15 @@ import numpy as np
 import polars as pl
 
 from confide.attack.engine.behind import part_of_rows, parts_are_asked, with_parts
+from confide.attack.engine.blocks import blocks
 from confide.attack.engine.fit import Fit
 from confide.attack.engine.scene import Scene, TargetSide
 from confide.attack.evidence.case import Case
-from confide.attack.evidence.gather import gather
+from confide.attack.evidence.gather import Knowledge, gather
 from confide.attack.scanned.bucket import Blocks, attack_bucket, own_places
 from confide.attack.scanned.coded import frame_of, records_of
 from confide.attack.scanned.cut import Cut
-from confide.attack.scanned.pattern import placed_by
+from confide.attack.scanned.pattern import Ends, placed_by
 from confide.attack.scanned.who import Who
 from confide.core.scale.rows_alike import sums_of
 from confide.core.scale.spark_batches import packed_rows, plain_table
@@ -49,11 +50,12 @@ class Labelled:
     knows: tuple[str, ...]
     after: Codebook
     weight: str | None
+    ends: Ends
 
     def keys(self, frame: pl.DataFrame) -> pl.DataFrame:
         """The table of a batch: keys, sums, the first row and what it holds, all as long integers and doubles."""
         plain = encoded(self.after, frame)
-        rows, _, keys = placed_by(replace(self.case, released=plain), self.knows)
+        rows, _, keys = placed_by(replace(self.case, released=plain), self.knows, self.ends)
         keys = keys.rename({v: f"k{i}" for i, v in enumerate(keys.columns)}).cast(pl.Int64)
         codes = wide_codes(plain.take(rows), self.after.columns)
         held = [] if self.weight is None else [frame[self.weight][rows].alias("w")]
@@ -113,25 +115,38 @@ def encoded(book: Codebook, frame: pl.DataFrame) -> Records:
 
 @dataclass(frozen=True, eq=False)
 class PackRecords:
-    """Released rows with log m = -log A, cut by bucket. `someone`: any target."""
+    """Released rows with log m = -log A, cut by bucket. `someone`: any target. `wanted`: labels of the blocks that are
+    sent, None for all; `others`: whether log m is asked for."""
 
     fit: Fit
     after: Codebook
     links: Links
     cut: Cut
     someone: Records
+    wanted: tuple[I64, ...] | None = None
+    others: bool = True
 
     def __call__(self, frame: pl.DataFrame) -> pa.Table:
         plain = encoded(self.after, frame)
         case = replace(self.fit.case, released=plain)
         knowledge = self.fit.knowledge(case, self.someone)
-        scene = Scene.place(case, knowledge, self.fit, TargetSide.of(knowledge, self.fit, self.someone))
+        asked, none = self._asked(knowledge), None if self.others else np.zeros(plain.n)
+        side = TargetSide.of(knowledge, self.fit, self.someone)
+        scene = Scene.place(case, knowledge, self.fit, side, asked, none)
         rows = scene.rows
         sent, bucket = self.cut.of_records([c.released[rows] for c in knowledge.certain], len(rows))
         at = frame[ROW].to_numpy()[rows]
         more = {ROW: self.links.of(at), AT: at, LOG_M: scene.log_m}
         wide = frame_of(plain.take(rows)).with_columns(pl.Series(v, x) for v, x in more.items())
         return packed_rows(wide[sent], bucket, RECORDS)
+
+    def _asked(self, knowledge: Knowledge) -> I64 | None:
+        """Rows that can be candidates and are in a block that is sent; None for all that can."""
+        if not self.wanted:
+            return None
+        rows = np.flatnonzero(knowledge.eligible)
+        labels = [c.released[rows] for c in knowledge.certain]
+        return rows[blocks(self.wanted, labels, len(self.wanted[0]), len(rows))[1] >= 0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,33 +186,35 @@ class AttackBucket:
 
     def __call__(self, sides: Mapping[int, pl.DataFrame]) -> pa.Table:
         if TARGETS not in sides:
-            return _as_units(pl.DataFrame(schema=_TYPES))
+            return no_units()
         t = sides[TARGETS].sort(ROW)
-        z = sides[RECORDS].sort(AT) if RECORDS in sides else self._nobody()
+        z = sides[RECORDS].sort(AT) if RECORDS in sides else no_records(self.after)
         row = t[ROW].to_numpy()
         table, pairs = attack_bucket(
             self.fit, self.known, records_of(t, self.before), np.where(self.who.released(row), 0, -1),
             records_of(z, self.after), own_places(row, z[ROW].to_numpy()), log_m=z[LOG_M].to_numpy(),
         )  # fmt: skip
-        alone = np.arange(len(row)) == 0
-        return _as_units(table.with_columns(
-            pl.Series("target", self.who.numbers(row)), pl.Series("pairs", alone * pairs[0]),
-            pl.Series("visited", alone * pairs[1]),
-        ))  # fmt: skip
+        return as_units(table.with_columns(pl.Series("target", self.who.numbers(row))), pairs)
 
-    def _nobody(self) -> pl.DataFrame:
-        held = frame_of(Records([c.with_values(c.values[:0]) for c in self.after.values()], n=0))
-        return held.with_columns(
-            pl.Series(ROW, [], dtype=pl.Int64),
-            pl.Series(AT, [], dtype=pl.Int64),
-            pl.Series(LOG_M, [], dtype=pl.Float64),
-        )
+
+def no_records(after: Mapping[str, Column]) -> pl.DataFrame:
+    """What a bucket without a record has."""
+    held = frame_of(Records([c.with_values(c.values[:0]) for c in after.values()], n=0))
+    more = {ROW: pl.Int64, AT: pl.Int64, LOG_M: pl.Float64}
+    return held.with_columns(pl.Series(v, [], dtype=t) for v, t in more.items())
 
 
 _KINDS = {"bigint": pl.Int64, "double": pl.Float64, "boolean": pl.Boolean, "string": pl.String}
 _TYPES = {name: _KINDS[kind] for name, kind in (each.split() for each in UNITS.split(", "))}
 
 
-def _as_units(frame: pl.DataFrame) -> pa.Table:
-    """In the schema of results."""
-    return plain_table(frame.select(pl.col(v).cast(t) for v, t in _TYPES.items()))
+def no_units() -> pa.Table:
+    """The results of a bucket without a target."""
+    return plain_table(pl.DataFrame(schema=_TYPES))
+
+
+def as_units(frame: pl.DataFrame, pairs: tuple[float, float]) -> pa.Table:
+    """Results of a bucket in their schema; its pairs are told in the first row."""
+    alone = np.arange(frame.height) == 0
+    told = frame.with_columns(pl.Series("pairs", alone * pairs[0]), pl.Series("visited", alone * pairs[1]))
+    return plain_table(told.select(pl.col(v).cast(t) for v, t in _TYPES.items()))

@@ -3,7 +3,7 @@ known, and each target meets the records of its own block. Intervals are asked o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,35 +11,29 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from confide.attack.engine.behind import part_of_rows, parts_are_asked, with_parts
 from confide.attack.engine.fit import Fit
-from confide.attack.engine.intervals import Between, opened
+from confide.attack.engine.intervals import Between
 from confide.attack.engine.treatments import treatments
-from confide.attack.evidence.case import Case
 from confide.attack.intruder import Intruder
 from confide.attack.population.people import PeopleModel
 from confide.attack.results.units import ALIKE
 from confide.attack.scanned.bucket import own_places
 from confide.attack.scanned.buckets import ROW, Bucketed, Pattern, StatedPeople, told
 from confide.attack.scanned.coded import records_of
-from confide.attack.scanned.intervals import Intervals, attack_intervals
-from confide.attack.scanned.pattern import Learnt, learn
+from confide.attack.scanned.intervals import attack_intervals
 from confide.attack.scanned.setting import LocalFiles, Setting
-from confide.attack.targets import UNKNOWN, Targets, part_of, stated_targets
+from confide.attack.scanned.stated_people import Shown, alike, ends_of, learn_together, part_of_rows_here, stated_people
+from confide.attack.targets import Targets
 from confide.core.files.whole_folder import whole_folder
 from confide.core.run.progress import Progress, progress_bar
 from confide.core.scale.engine import Asked
 from confide.core.scale.local import Local
 from confide.core.scale.scratch import scratch_folder
 from confide.core.scale.spilled import Spilled, bucket_of
-from confide.frames.columns import F64, I64
+from confide.frames.columns import I64
 
 if TYPE_CHECKING:
     from confide.protect.scanned.release import ScannedRelease
-
-
-Shown = tuple[Case, F64, F64 | None]
-"""A few records that show all labels, with how many each stands for, and for how many people by weights."""
 
 
 def attack_stated(
@@ -49,13 +43,15 @@ def attack_stated(
     """The whole attack. `targets`: with the original row of each; `stated`: the intruder as given."""
     files = LocalFiles(release, local.batch)
     setting = Setting.of(intruder, files, list(asked.original), local.batch, local.in_bytes)
-    who, state = _people(setting, *targets)
+    who, state = stated_people(setting, *targets, lambda: part_of_rows_here(setting))
     groups = alike(who, tuple(intruder.knows), setting.case.told_missing)
     setting = setting.asking(files, [knows for knows, _ in groups])
     with scratch_folder(local.scratch) as folder, progress_bar("attacking", who.records.n, progress) as done:
         work = _Stated(setting, who, state, threads)
         for k, knows in enumerate(dict.fromkeys(knows for knows, _ in groups)):
-            part = Pattern(setting, knows, np.zeros(0, dtype=np.int64), folder, str(k), local, None)
+            part = Pattern(
+                setting, knows, np.zeros(0, dtype=np.int64), folder, str(k), local, None, ends_of(setting, who)
+            )
             records, case, count, weights = part.records(asked)
             for (mine, _), each in groups.items():
                 if mine == knows:
@@ -70,41 +66,6 @@ def attack_stated(
         tuple(work.models), int(work.short), (), setting.before, setting.after, merged.height,
         StatedPeople(who.records, work.of, tuple(work.fits)),
     )  # fmt: skip
-
-
-def alike(
-    who: Targets, knows: tuple[str, ...], told_missing: Collection[str]
-) -> dict[tuple[tuple[str, ...], tuple[str, ...]], list[tuple[I64, Between]]]:
-    """Targets of whom the same variables are known, some as intervals: for each interval their rows, and that."""
-    found = dict[tuple[tuple[str, ...], tuple[str, ...]], list[tuple[I64, Between]]]()
-    for rows, mine, between in who.patterns(knows, told_missing):
-        found.setdefault((mine, tuple(between)), []).append((rows, between))
-    return found
-
-
-def learn_together(
-    setting: Setting, who: Targets, knows: tuple[str, ...], each: list[tuple[I64, Between]], behind: bool, shown: Shown
-) -> tuple[Learnt, Intervals, list[PeopleModel], float]:
-    """What buckets share, learnt with open intervals, and what hangs on each of them; `shown`: few records, as `learn` takes them."""
-    every = who.records.take(np.sort(np.concatenate([rows for rows, _ in each])))
-    found = learn(setting, knows, every, *shown, behind=behind, between=opened(each[0][1]))
-    return found, *Intervals.of(found, [(who.records.take(rows), between) for rows, between in each])
-
-
-def _people(setting: Setting, frame: pl.DataFrame, truth: I64) -> tuple[Targets, I64]:
-    """What is known of targets; and of each 0 where it is released, -1 where not, -2 where that is unknown."""
-    known, low, high = stated_targets(setting.case.intruder, setting.case.original, frame)
-    release, inside = setting.release, truth >= 0
-    own = np.zeros(release.original.height, dtype=bool)
-    for link in release.links(setting.rows):
-        own[link] = True
-    if parts_are_asked(setting.case):
-        part = np.zeros(release.original.height, dtype=np.int8)
-        for batch in release.originals(setting.before, setting.rows):
-            part[batch.rows] = part_of_rows(batch)
-        known = with_parts(known, part_of(truth, part.astype(np.int64)))
-    state = np.where(inside, np.where(own[np.maximum(truth, 0)], 0, -1), np.where(truth == UNKNOWN, UNKNOWN, -1))
-    return Targets(known, truth, low, high), state
 
 
 @dataclass(eq=False)

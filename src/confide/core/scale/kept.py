@@ -55,6 +55,8 @@ def found_again(above: Path, asked: str) -> Iterator[Path]:
     mine.mkdir(mode=0o700, exist_ok=True)
     if mine.is_symlink() or (hasattr(os, "getuid") and mine.stat().st_uid != os.getuid()):
         raise InputError(f"{mine} belongs to somebody else; name another scratch folder.")
+    if os.name == "posix" and mine.stat().st_mode & 0o077:  # what is kept is read again as it is
+        raise InputError(f"{mine} is open to other users; remove it, or name another scratch folder.")
     handle = _locked(mine)
     try:
         yield mine

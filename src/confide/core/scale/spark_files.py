@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -40,10 +41,28 @@ def as_sentences(session: Any) -> Iterator[None]:
             ) from cause
         if isinstance(cause, PySparkException) or type(cause).__module__.startswith("py4j"):
             raise InputError(
-                f"Spark could not finish the work ({type(cause).__name__}): a file may be missing where workers look, "
-                "a worker may be out of memory or disk, or the session has ended. Spark's own log says more."
+                f"Spark could not finish the work ({type(cause).__name__}): {_why(cause)}. Spark's own log says more."
             ) from cause
         raise
+
+
+WHYS = {
+    r"No space left on device|os error 28|Errno 28": "there is no room left on a disk, of scratch, of the results, or "
+    "the one that Spark itself uses (spark.local.dir)",
+    r"is not a Parquet file|FAILED_READ_FILE|ParquetDecodingException": "a file cannot be read: it is damaged (a copy "
+    "that broke off), or has changed or gone",
+    r"OutOfMemoryError|MemoryError": "memory did not suffice, of a worker or of Java",
+}
+"""What the words of Spark and of workers tell of, by what stands in them."""
+
+
+def _why(cause: Exception) -> str:
+    """Without a word of theirs."""
+    told = f"{cause} {cause.__cause__}"
+    known = next((why for words, why in WHYS.items() if re.search(words, told)), None)
+    return known or (
+        "a file may be missing where workers look, a worker may be out of memory or disk, or the session has ended"
+    )
 
 
 def alive(session: Any) -> bool:
@@ -60,6 +79,8 @@ def check_parquet(*files: File) -> None:
         lost = [p for p in file.files if not p.exists()]
         if lost:
             raise InputError(f"{lost[0]} is missing: the file cannot be read without it.")
+        for part in getattr(file, "parts", ()):
+            part.check()
         fine = {v for v, t in file.types.items() if isinstance(t, pl.Datetime) and t.time_unit == "ns"}
         strange = [v for v, t in file.types.items() if t == pl.Time or v in fine]
         if strange:

@@ -164,8 +164,8 @@ def doubtful_ends(files: Sequence[Path]) -> tuple[str, ...]:
     why = dict.fromkeys(open_ended, "the others do" if others else "its size is one at which copies break off")
     doubtful = [p for p in open_ended if others or p.stat().st_size % PAGE == 0]
     return tuple(
-        f"{p.name} does not end with the end of a line, and {why[p]}: if its copy broke off, its last value is half of "
-        "one. Compare its size with that of the file it was copied from."
+        f"{p.name} does not end with the end of a line, and {why[p]}: if its copy broke off, its last value may be "
+        "half of one. Compare its size with that of the file it was copied from."
         for p in doubtful
     )
 

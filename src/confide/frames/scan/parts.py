@@ -37,7 +37,7 @@ class Part:
 
     def batches(self, columns: Sequence[str], rows: int, since: int = 0) -> Iterator[tuple[int, pl.DataFrame]]:
         """All rows in order, with the place of the first of each batch in this file; from the place `since` on."""
-        self._check_stamp()
+        self.check()
         if self.format in ("CSV", "TSV"):
             yield from (some for some in self._of_text(columns, rows) if some[0] >= since)
             return
@@ -46,7 +46,7 @@ class Part:
 
     def slice(self, first: int, rows: int, columns: Sequence[str]) -> pl.DataFrame:
         """So many rows from a place on."""
-        self._check_stamp()
+        self.check()
         if self.format in ("CSV", "TSV"):
             return self._slice_of_text(first, rows, columns)
         try:
@@ -60,8 +60,13 @@ class Part:
             raise changed(self.file)
         return self._typed(frame)
 
-    def _check_stamp(self) -> None:
-        if self.stamp is not None and self.file.exists() and stamp_of(self.file) != self.stamp:
+    def check(self) -> None:
+        """Refuse a file that is gone, or no longer what it was when it was looked at."""
+        if self.stamp is None:
+            return
+        if not self.file.exists():
+            raise missing(self.file)
+        if stamp_of(self.file) != self.stamp:
             raise changed(self.file)
 
     def _of_text(self, columns: Sequence[str], rows: int) -> Iterator[tuple[int, pl.DataFrame]]:
@@ -138,6 +143,11 @@ def stamp_of(file: Path) -> tuple[int, int] | None:
     return found.st_size, found.st_mtime_ns
 
 
+def missing(file: Path) -> InputError:
+    """A file is no longer there."""
+    return InputError(f"{file.name} is missing: it was there when the scan was made.")
+
+
 def changed(file: Path) -> InputError:
     """A file is no longer what it was."""
     return InputError(f"{file.name} has changed since it was scanned; scan it again.")
@@ -176,7 +186,7 @@ def _of_footer(file: Path, form: str) -> Found:
 
 def _unreadable(file: Path, form: str) -> InputError:
     if not file.exists():
-        return InputError(f"{file.name} is missing: it was there when the scan was made.")
+        return missing(file)
     return InputError(
         f"{file.name} cannot be read as {form}; it may be damaged (a copy that broke off) or in another format."
     )
@@ -197,6 +207,13 @@ def _same_columns(names: Sequence[str], first: Sequence[str], file: Path, other:
         raise InputError(f'{file.name} has a column "{more[0]}", which {other.name} has not; all must have the same.')
 
 
+def _wide(types: Sequence[pl.DataType]) -> str:
+    """A type that holds the values of all of these."""
+    if not all(t.is_numeric() for t in types):
+        return "String"
+    return "Int64" if all(t.is_integer() for t in types) else "Float64"
+
+
 def _check_types(held: Sequence[Mapping[str, pl.DataType]], files: Sequence[Path], settled: set[str]) -> None:
     """Refuse a column that is of one type in one file and of another in the next."""
     problems = []
@@ -212,5 +229,6 @@ def _check_types(held: Sequence[Mapping[str, pl.DataType]], files: Sequence[Path
             how = f"has other categories in {other[1].name} than in {at.name}"
         else:
             how = f"changes its type: {type_name(first)} in {at.name}, {type_name(other[0])} in {other[1].name}"
-        problems.append(f'"{v}" {how}. Say which to read it as: scan(..., types={{"{v}": pl.String}}).')
+        shown = [t for t, _ in there]
+        problems.append(f'"{v}" {how}. Say which to read it as: scan(..., types={{"{v}": pl.{_wide(shown)}}}).')
     raise_all(problems)

@@ -123,7 +123,10 @@ def _distinct(data: Scan, v: str, weight: str | None) -> pl.DataFrame:
         held.append(_added([pl.DataFrame([s.fill_nan(None) if s.dtype.is_float() else s, w])], v))
         if sum(f.height for f in held[1:]) > max(PENDING, held[0].height):
             held = [_added(held, v)]
-    return _added(held, v)
+    found = _added(held, v)
+    if weight is not None and not found[WEIGHT].sum() > 0:
+        raise InputError(f'The weight "{weight}" is zero in every row.')
+    return found
 
 
 def _added(parts: list[pl.DataFrame], v: str) -> pl.DataFrame:

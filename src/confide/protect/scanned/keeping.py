@@ -26,6 +26,7 @@ from confide.core.files.folders import settle_folder
 from confide.core.files.private import private_folder
 from confide.core.random.origin import Origin
 from confide.core.scale.hadoop import place_of
+from confide.core.scale.remembered import sizes_and_times
 from confide.core.version import __version__
 from confide.frames.scan.codebook import Codebook
 from confide.frames.scan.parts import stamp_of
@@ -44,9 +45,12 @@ RECORD, FITTED, ARRAYS, LINKS = "release.json", "fitted.json", "fitted.npz", "li
 
 def asked_for(plan: Plan, data: Scan, digest: str, origin: Origin, cut: object) -> str:
     """All that what is put aside hangs on: the file, the plan, the draws, how it is cut, and the version."""
-    stamps = [(str(p.resolve()), p.stat().st_size, p.stat().st_mtime_ns) for p in data.files]
-    stated = Writer(public=False).table(plan)
-    return repr((__version__, digest, stamps, data.types, stated, origin.kind, origin.root, cut))
+    return repr((stated_for(plan, data), digest, origin.kind, origin.root, cut))
+
+
+def stated_for(plan: Plan, data: Scan) -> str:
+    """What can be told of that before the file is read."""
+    return repr((__version__, sizes_and_times(data.files), data.types, Writer(public=False).table(plan)))
 
 
 @dataclass(frozen=True, eq=False)

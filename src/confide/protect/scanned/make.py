@@ -17,12 +17,13 @@ from confide.core.random.origin import Origin
 from confide.core.run.progress import Progress, progress_bar
 from confide.core.scale.engine import Engine
 from confide.core.scale.hadoop import is_uri
-from confide.core.scale.kept import found_again
+from confide.core.scale.remembered import Remembered
 from confide.core.scale.spark import Spark
 from confide.frames.scan.scan import Scan
 from confide.frames.schema import Schema
 from confide.protect.canonical import holds_functions
 from confide.protect.make import described_as, keyed_origin
+from confide.protect.scanned.begun import Begun
 from confide.protect.scanned.keeping import Kept, asked_for
 from confide.protect.scanned.passes import Passes
 from confide.protect.scanned.places import Places, sentences
@@ -100,18 +101,25 @@ class _Work:
     bar: Callable[[int], None]
 
     def run(self, seed: int | None, vault: Any, draws: str, stack: ExitStack) -> ScannedRelease:
-        found = survey(self.plan, self.data, self.sizes.batch, draws != "shared", self.bar)
+        drawn = (seed, vault, draws)
+        begun = stack.enter_context(Begun.found(self.places.scratch_folder(), self.plan, self.data, drawn, self.sizes))
+        found = begun.survey(
+            lambda: survey(self.plan, self.data, self.sizes.batch, draws != "shared", self.bar), self.bar
+        )
         digest = "" if found.digest is None else found.digest.hex()
         origin = keyed_origin(
             self.plan, lambda: described_as(self.plan, digest, found.codebook.margins(), None), seed, vault, draws
         )
+        scratch = begun.drawn(asked_for(self.plan, self.data, digest, origin, self.sizes))
         unit = self.plan.unit
-        units = None if unit is None else units_of_rows(self.data, unit, self.sizes.batch)
+        units = (
+            None
+            if unit is None
+            else Remembered(scratch).of("units", lambda: units_of_rows(self.data, unit, self.sizes.batch))
+        )
         passes = Passes(self.plan.parts, self.data, found.codebook, origin, self.sizes.batch, lambda _: self.bar, units)
-        compiled = passes.run()
+        compiled = passes.run(Remembered(scratch, {} if units is None else {"units": units}))
         public = Public(self.plan, self.data, found, passes.models)
-        asked = asked_for(self.plan, self.data, digest, origin, self.sizes)
-        scratch = stack.enter_context(found_again(self.places.scratch_folder(), asked))
         spill = self._spilt(scratch, passes, public, origin)
         if public.pseudonyms is not None:
             public.pseudonyms.settle(origin.draws("unit"))

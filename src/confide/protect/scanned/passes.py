@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import polars as pl
 from confide.core.errors import InputError
 from confide.core.random.draws import Draws, PerUnit, UnitsOfRows
 from confide.core.random.origin import Origin
+from confide.core.scale.remembered import Remembered
 from confide.frames.columns import Column, Margins, Records
 from confide.frames.scan.codebook import Codebook
 from confide.frames.scan.scan import Scan
@@ -127,12 +129,13 @@ class Passes:
                 stage.made = stage.plain
             forms[v] = image
 
-    def run(self) -> Compiled:
-        """Carry all stages out, up to the last pass."""
+    def run(self, kept: Remembered | None = None) -> Compiled:
+        """Carry all stages out, up to the last pass. `kept`: what passes showed before a process was killed."""
+        number = count()
         while any(s.made is None for s in self.stages):
             looking = [s for s in self.stages if s.made is None and self._free(s) and self._looks(s)]
             if looking:
-                self._pass(looking)
+                self._looked(looking, f"pass-{next(number)}", kept)
             for stage in looking:
                 self._seen(stage)
         fitted = tuple(s.fitted for s in self.stages)
@@ -205,6 +208,19 @@ class Passes:
         else:
             found = looks.found()
             self._learn(stage, found, found)
+
+    def _looked(self, looking: Sequence[Stage], name: str, kept: Remembered | None) -> None:
+        """Let some steps look at the file, or give them what they saw before. What was learnt goes along, since what is
+        gathered may refer to it."""
+        held = None if kept is None else kept.get(name)
+        if held is None:
+            self._pass(looking)
+            if kept is not None:
+                kept.put(name, [(s.fitted, s.looks) for s in looking])
+            return
+        for stage, (fitted, looks) in zip(looking, held, strict=True):
+            stage.fitted, stage.looks = fitted, looks
+        self.read("")(self.data.height)
 
     def _pass(self, looking: Sequence[Stage]) -> None:
         """Let some steps look at the file, as those before them have made it."""

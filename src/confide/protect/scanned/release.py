@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from confide.core.errors import InputError
 from confide.core.random.origin import Origin
 from confide.frames.columns import I64, Column, Kind, Records
 from confide.frames.scan.codebook import Codebook, Counted
@@ -96,6 +97,8 @@ class ScannedRelease:
     def links(self, rows: int = BATCH) -> Iterator[I64]:
         """The original rows of released rows, in pieces that are aligned with ``released.batches(rows=rows)``."""
         for file in self.link_files:
+            if not file.is_file():
+                raise InputError(f"{file} is missing: the release cannot be read without it. Protect the file again.")
             held = np.load(file, mmap_mode="r")
             for first in range(0, len(held), rows):
                 yield held[first : first + rows].astype(np.int64)

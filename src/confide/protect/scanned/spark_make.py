@@ -21,12 +21,14 @@ from confide.core.errors import InputError
 from confide.core.random.draws import Counter
 from confide.core.random.origin import Origin
 from confide.core.random.philox import U64
-from confide.core.scale.kept import found_again
+from confide.core.scale.remembered import Remembered
 from confide.core.scale.spark import Spark
 from confide.core.scale.spark_batches import PACKED, Workers
-from confide.core.scale.spark_files import as_uri, collected
+from confide.core.scale.spark_files import as_uri, check_parquet, collected
+from confide.frames.columns import I64
 from confide.frames.scan.scan import Scan
 from confide.protect.make import described_as, keyed_origin
+from confide.protect.scanned.begun import Begun
 from confide.protect.scanned.keeping import Kept, asked_for
 from confide.protect.scanned.passes import Passes, Stage
 from confide.protect.scanned.places import Places
@@ -37,7 +39,7 @@ from confide.protect.scanned.sizes import bytes_of_row
 from confide.protect.scanned.spark_aside import PUT, Aside, SpillBatch, finished_in
 from confide.protect.scanned.spark_work import SEEN, LookAtBatch, Ranks, SurveyBatch, UnitsOfBatch
 from confide.protect.scanned.spark_written import Writing
-from confide.protect.scanned.survey import Surveying
+from confide.protect.scanned.survey import Survey, Surveying
 from confide.protect.scanned.units import OnDisk, UnitNumbers
 
 if TYPE_CHECKING:
@@ -67,38 +69,49 @@ class SparkWork:
     def run(self, seed: int | None, vault: Any, draws: str, stack: ExitStack) -> ScannedRelease:
         """All of it. What a killed driver finished of the very same work is found on scratch and used."""
         self._check_part()
-        looks = Looks(self.spark, self.workers, self.data, self.folder)
-        made = Surveying(self.plan, self.data.types, draws != "shared")
-        for seen in looks.found(made.columns or self.data.columns[:1], SurveyBatch(made)):
-            made.merge(seen)
-        self.bar(self.data.height)
-        found = made.done(self.plan, self.data.schema)
+        looks, cut = Looks(self.spark, self.workers, self.data, self.folder), ("Spark", self.part)
+        drawn = (seed, vault, draws)
+        begun = stack.enter_context(Begun.found(self.places.scratch_folder(), self.plan, self.data, drawn, cut))
+        found = begun.survey(lambda: self._survey(looks, draws != "shared"), self.bar)
         digest = "" if found.digest is None else found.digest.hex()
         origin = keyed_origin(
             self.plan, lambda: described_as(self.plan, digest, found.codebook.margins(), None), seed, vault, draws
         )
-        units = self._units(looks)
+        scratch = begun.drawn(asked_for(self.plan, self.data, digest, origin, cut))
+        units = self._units(looks, Remembered(scratch))
         passes = SparkPasses(self.plan.parts, self.data, found.codebook, origin, 1, lambda _: self.bar, units)
         passes.looks = looks
-        compiled = passes.run()
+        compiled = passes.run(Remembered(scratch, {} if units is None else {"units": units}))
         public = Public(self.plan, self.data, found, passes.models)
-        asked = asked_for(self.plan, self.data, digest, origin, ("Spark", self.part))
-        scratch = stack.enter_context(found_again(self.places.scratch_folder(), asked))
         spilt, ranks = self._spilt(scratch, passes, public, origin)
         writing = Writing(self.workers, self.data, self.places, public, compiled, _shuffle(origin), ranks, scratch)
         written = writing.of(spilt, stack)
         self.bar(self.data.height)
+        check_parquet(self.data)  # workers do not see whether a file changed on the way
         kept = Kept(self.plan, self.data, digest, origin, compiled.lean(), found.codebook)
         return publish(kept, self.places, writing.files, writing.types, written.moved, stack)
 
-    def _units(self, looks: Looks) -> OnDisk | None:
+    def _survey(self, looks: Looks, keyed: bool) -> Survey:
+        """The first pass."""
+        made = Surveying(self.plan, self.data.types, keyed)
+        for seen in looks.found(made.columns or self.data.columns[:1], SurveyBatch(made)):
+            made.merge(seen)
+        self.bar(self.data.height)
+        return made.done(self.plan, self.data.schema)
+
+    def _units(self, looks: Looks, kept: Remembered) -> OnDisk | None:
         """Which unit each row is of, in a file that workers read."""
-        if self.plan.unit is None:
+        unit = self.plan.unit
+        if unit is None:
             return None
-        found = UnitNumbers(self.plan.unit, self.data.height)
-        for first, batch in looks.found([self.plan.unit], UnitsOfBatch()):
-            found.add(first, batch)
-        return OnDisk(self.folder / "units.npy", found.out)
+
+        def numbers() -> I64:
+            found = UnitNumbers(unit, self.data.height)
+            for first, batch in looks.found([unit], UnitsOfBatch()):
+                found.add(first, batch)
+            return found.out
+
+        return OnDisk(self.folder / "units.npy", kept.of("units", numbers))
 
     def _check_part(self) -> None:
         need = min(self.part, self.data.height) * bytes_of_row(self.data) * HELD

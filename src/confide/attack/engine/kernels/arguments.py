@@ -122,7 +122,7 @@ class Believed(NamedTuple):
 
 
 class Near(NamedTuple):
-    """d numbers that a naive intruder compares. `y`: (targets, d); `z`: (d, records); `scale`: (d,) their spreads.
+    """d numbers that a naive intruder compares. `y`: (targets, d); `z`: (d, records), in `order`; `scale`: (d,).
 
     Records that can be near each other at all (those of one block, with the same numbers missing and the same answer
     codes) are a group: order[start[g]]..order[start[g+1]-1], by rising values of the number `by[g]` (-1: none is

@@ -27,37 +27,36 @@ def first_from(key, lo, hi, y):  # type: ignore[no-untyped-def]
 
 
 @compiled(inner=True)
-def gap_of(key, j, y, unit):  # type: ignore[no-untyped-def]
-    """The distance in one number, rounded as it is in the sum over all: that is never smaller."""
-    x = (key[j] - y) / unit
-    return math.sqrt(x * x)
-
-
-@compiled(inner=True)
 def spread_search(lo, hi, y, unit, t, near, w):  # type: ignore[no-untyped-def]
-    """Distances to `w` of the records that could be nearest; where they begin and end, and the smallest.
+    """Squared distances to `w` of the records that could be nearest; where they begin and end, and the smallest.
 
-    From the target's value outwards, always to the nearer side, until both sides are farther than the nearest so far.
+    From the target's value outwards, always to the nearer side, until both sides are farther than the nearest so far
+    in this one number: no sum of squares is smaller. A little farther, since the two are rounded differently.
     """
-    a = first_from(near.key, lo, hi, y) - 1
+    key = near.key
+    a = first_from(key, lo, hi, y) - 1
     e = a + 1
-    best = np.inf
-    while True:
-        left = gap_of(near.key, a, y, unit) if a >= lo else np.inf
-        right = gap_of(near.key, e, y, unit) if e < hi else np.inf
-        if (a < lo and e >= hi) or (left if left < right else right) > best * (1.0 + TOLERANCE):
-            return a + 1, e, best
-        at = a if e >= hi or (a >= lo and left <= right) else e
+    left = abs(key[a] - y) / unit if a >= lo else np.inf
+    right = abs(key[e] - y) / unit if e < hi else np.inf
+    best, reach = np.inf, np.inf
+    while e - a - 1 < hi - lo and (left if left < right else right) <= reach:
+        if e >= hi or (a >= lo and left <= right):
+            at = a
+            a -= 1
+            left = abs(key[a] - y) / unit if a >= lo else np.inf
+        else:
+            at = e
+            e += 1
+            right = abs(key[e] - y) / unit if e < hi else np.inf
         gap = 0.0
         for v in range(near.z.shape[0]):
-            x = (near.z[v, near.order[at]] - near.y[t, v]) / near.scale[v]
+            x = (near.z[v, at] - near.y[t, v]) / near.scale[v]
             gap += x * x if x == x else 0.0  # both missing
-        w[at - lo] = math.sqrt(gap)
-        best = w[at - lo] if w[at - lo] < best else best
-        if at == a:
-            a -= 1
-        else:
-            e += 1
+        w[at - lo] = gap
+        if gap < best:
+            best = gap
+            reach = math.sqrt(gap) * (1.0 + 2.0 * TOLERANCE)
+    return a + 1, e, best
 
 
 @compiled
@@ -75,8 +74,9 @@ def attack_nearest(first, last, pairs, near, own, into, room, places, visited): 
             y, unit = (near.y[t, by], near.scale[by]) if by >= 0 else (0.0, 1.0)
             a, e, best = spread_search(lo, hi, y, unit, t, near, w)
             visited[0] += e - a
+            limit = math.sqrt(best) * (1.0 + TOLERANCE)
             for j in range(a, e):
-                if w[j - lo] <= best * (1.0 + TOLERANCE):
+                if w[j - lo] <= best * (1.0 + 4.0 * TOLERANCE) and math.sqrt(w[j - lo]) <= limit:
                     put_in_order(places, ties, near.order[j])
                     ties += 1
         for k in range(ties):
