@@ -10,7 +10,9 @@ from scipy.special import ndtri
 from scipy.stats import norm
 
 import confide as cf
-from confide.attack.beliefs.homes import Places, number_homes
+from confide.attack.beliefs.homes import Reference, number_home
+from confide.attack.beliefs.homes_of_rows import NumberHomes
+from confide.attack.beliefs.unit_rows import UnitRows
 from confide.attack.engine import other_rows
 from confide.attack.engine.prepare import prepare
 from tests.helpers.panels import panel
@@ -120,10 +122,11 @@ def test_homes_of_numbers_are_normal() -> None:
     _, scene, _ = next(ready.scenes())
     (u,) = scene.uncertain
     assert ready.groups is not None
-    here = np.zeros(n, dtype=np.int64)
-    at = Places(sp.csr_matrix(np.ones((1, 1))), here, here, here, ready.groups.original)
-    homes = number_homes(u, scene.case.original, scene.targets, at)
-    assert homes is not None
+    here, unit = np.zeros(n, dtype=np.int64), UnitRows(ready.groups.original, None, n)
+    about = Reference(sp.csr_matrix(np.ones((1, 1))), here, np.ones(n), unit)
+    home = number_home(u, scene.case.original, about)
+    assert home is not None
+    homes = NumberHomes.of(u, home, here, scene.targets, here)
     rho = float(np.corrcoef(value[::2], value[1::2])[0, 1])
     grid = rho**0.5 * np.linspace(-4.5, 4.5, homes.size)
     near = np.abs(grid) < 1.5

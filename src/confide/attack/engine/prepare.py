@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from confide.attack.beliefs.unit_rows import UnitRows
 from confide.attack.engine.behind import people_in_parts, with_parts
 from confide.attack.engine.behind_step import with_values_behind
 from confide.attack.engine.fit import Fit, fit
+from confide.attack.engine.fit_homes import with_homes
 from confide.attack.engine.kernel_plan import Units
 from confide.attack.engine.link import with_link
 from confide.attack.engine.membership import population_records, released_weights
@@ -34,13 +36,14 @@ if TYPE_CHECKING:
 
 
 def with_more(case: Case, knowledge: Knowledge, fitted: Fit, targets: Records) -> tuple[Knowledge, Fit]:
-    """The same with steps that hang on mistakes, and on what goes with the values that records show."""
+    """The same with steps that hang on mistakes, and on what goes with the values that records show; and with what rows
+    of one unit have in common."""
     for fitted_more in (with_mistaken_noise, with_link, with_values_behind):
         before = len(fitted.more)
         fitted = fitted_more(case, knowledge, fitted, targets)
         for step in fitted.more[before:]:
             knowledge = step.joined(case, knowledge, fitted, targets)
-    return knowledge, fitted
+    return knowledge, with_homes(case, knowledge, fitted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +149,8 @@ def prepare(
     groups = grouping(intruder, release)
     case = replace(make_case(intruder, release, seen), grouped=groups is not None)
     if groups is not None and groups.several:
-        case = replace(case, unit=groups.released if intruder.beliefs == "released" else groups.original)
+        mine = groups.released if intruder.beliefs == "released" else groups.original
+        case = replace(case, unit=UnitRows(mine, None, case.released.n))
     files = merged(case, merge and not also and groups is None)
     others = tuple(make_case(intruder, copy, seen) for copy in also)
     who = gather_targets(intruder, release, files.original, targets, truth, people_in_parts(files.case))
