@@ -12,6 +12,7 @@ import polars as pl
 
 from confide.attack.engine.run import carry_out_all
 from confide.attack.engine.treatments import treatments
+from confide.attack.evidence.grouping import unit_of
 from confide.attack.intruder import Intruder
 from confide.attack.results.units import ALIKE
 from confide.attack.scanned.buckets import attack_in_buckets
@@ -59,7 +60,7 @@ def attack_scanned(
     counted = counted_population(intruder, where.in_bytes)
     shown, asked = asked_of(counted, release, frame is not None)
     try:
-        if why := why_whole(intruder, release):
+        if why := why_whole(release):
             raise NeedsWhole(why)
         return _in_parts(intruder, shown, release, where, asked, folder, (frame, rows), workers, progress, began)
     except NeedsWhole as e:
@@ -73,6 +74,9 @@ def _in_parts(
 ) -> ScannedAttack:  # fmt: skip
     """Merged; or in buckets, where too few rows are alike or somebody asks for it."""
     frame, rows = targets
+    if _units(intruder, release):
+        here = where if isinstance(where, Local) else Local(where.in_bytes)
+        return _in_buckets(intruder, shown, release, here, asked, folder, targets, workers, progress, began)
     if isinstance(where, Local | Spark) and where.buckets is not None:
         return _in_buckets(intruder, shown, release, where, asked, folder, targets, workers, progress, began)
     try:
@@ -96,6 +100,11 @@ def _in_parts(
         intruder, release, merged, tuple(treatments(ready, intruder)), time.perf_counter() - began, found.pairs, files,
         stated, folder, found.people, found.short,
     )  # fmt: skip
+
+
+def _units(intruder: Intruder, release: ScannedRelease) -> bool:
+    """Whether units are attacked: of what their rows have in common, counts of rows that are alike say nothing."""
+    return unit_of(intruder, release) is not None  # type: ignore[arg-type]
 
 
 def _in_buckets(

@@ -18,8 +18,9 @@ from confide.attack.evidence.case import Case, set_aside
 from confide.attack.intruder import Intruder
 from confide.attack.population.people import PeopleModel
 from confide.attack.scanned.buckets import PER_ROW, Bucketed, told
-from confide.attack.scanned.coded import frame_of, records_of, tally_of
+from confide.attack.scanned.coded import Places, frame_of, records_of, tally_of
 from confide.attack.scanned.cut import Cut
+from confide.attack.scanned.file_units import FileUnits
 from confide.attack.scanned.pattern import Learnt, learn
 from confide.attack.scanned.setting import Setting
 from confide.attack.scanned.spark_work import UNITS, AttackBucket, Labelled, PackRecords, PackTargets
@@ -117,13 +118,17 @@ class SparkFiles:
 
         return self.release.encoded(names, numeric, counted=counted)
 
-    def people(self, before: Codebook, names: list[str], most: int) -> Tally:
+    def people(self, before: Codebook, names: list[str], most: int, places: Places | None = None) -> Tally:
         """Distinct original rows, counted by Spark and encoded here."""
         return self._counted(self.release.original, before, names, most)
 
-    def records(self, after: Codebook, names: list[str], most: int) -> Tally:
+    def records(self, after: Codebook, names: list[str], most: int, places: Places | None = None) -> Tally:
         """Distinct released rows, likewise."""
         return self._counted(self.release.released, after, names, most)
+
+    def units(self, name: str) -> FileUnits:
+        """See `Files`."""
+        raise NotImplementedError
 
     def tables(self, after: Codebook, keys: list[tuple[str, ...]]) -> dict[tuple[str, ...], Tally]:
         """Joint counts of the release, likewise."""

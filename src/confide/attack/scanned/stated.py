@@ -16,9 +16,8 @@ from confide.attack.engine.treatments import treatments
 from confide.attack.intruder import Intruder
 from confide.attack.population.people import PeopleModel
 from confide.attack.results.units import ALIKE
-from confide.attack.scanned.bucket import attack_bucket, own_places
-from confide.attack.scanned.buckets import ROW, Bucketed, Pattern, told
-from confide.attack.scanned.coded import records_of
+from confide.attack.scanned.buckets import Bucketed, Pattern, told
+from confide.attack.scanned.meeting import met
 from confide.attack.scanned.pattern import Learnt, learn
 from confide.attack.scanned.setting import LocalFiles, Setting
 from confide.attack.targets import UNKNOWN, Targets, part_of, stated_targets
@@ -45,7 +44,7 @@ def attack_stated(
     patterns = list(who.patterns(tuple(intruder.knows), setting.case.told_missing))
     setting = setting.asking(files, [knows for _, knows, _ in patterns])
     with scratch_folder(local.scratch) as folder, progress_bar("attacking", who.records.n, progress) as done:
-        work = _Stated(setting, who, state, threads)
+        work = _Stated(setting, who, state, local, threads)
         for k, knows in enumerate(dict.fromkeys(knows for _, knows, _ in patterns)):
             part = Pattern(setting, knows, np.zeros(0, dtype=np.int64), folder, str(k), local, None)
             records, case, count, weights = part.records(asked)
@@ -64,7 +63,7 @@ def attack_stated(
     return Bucketed(
         merged, treatments(told(setting, intruder, who.records), stated), (float(work.pairs[0]), float(work.pairs[1])),
         tuple(work.models), int(work.short), tuple(work.fits), setting.before, setting.after, merged.height,
-        (who.records, work.of),
+        (who.records, work.of), setting.units,
     )  # fmt: skip
 
 
@@ -91,6 +90,7 @@ class _Stated:
     setting: Setting
     who: Targets
     state: I64
+    local: Local
     threads: int
 
     def __post_init__(self) -> None:
@@ -108,11 +108,9 @@ class _Stated:
         bucket = bucket_of([c.of(people) for c in found.knowledge.certain], len(rows), records.buckets)
         for b in np.unique(bucket).tolist():
             mine = rows[bucket == b]
-            z = records.bucket(b)
-            table, pairs = attack_bucket(
-                found.fit, found.blocks, self.who.records.take(mine), self.state[mine],
-                records_of(z, self.setting.after.columns), own_places(self.who.truth[mine], z[ROW].to_numpy()),
-                self.threads,
+            table, pairs = met(
+                self.setting, found.fit, found.blocks, self.who.records.take(mine), self.who.truth[mine],
+                self.state[mine], records.bucket(b), self.local, self.threads,
             )  # fmt: skip
             self.pairs += pairs
             self.found.append(table.insert_column(0, pl.Series("target", mine)))
