@@ -75,7 +75,7 @@ def _in_parts(
     """Merged; or in buckets, where too few rows are alike or somebody asks for it."""
     frame, rows = targets
     if _units(intruder, release):
-        here = where if isinstance(where, Local) else Local(where.in_bytes)
+        here = where if isinstance(where, Local | Spark) else Local(where.in_bytes)
         return _in_buckets(intruder, shown, release, here, asked, folder, targets, workers, progress, began)
     if isinstance(where, Local | Spark) and where.buckets is not None:
         return _in_buckets(intruder, shown, release, where, asked, folder, targets, workers, progress, began)

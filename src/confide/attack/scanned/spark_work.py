@@ -23,7 +23,7 @@ from confide.core.scale.rows_alike import sums_of
 from confide.core.scale.spark_batches import packed_rows, plain_table
 from confide.core.scale.spark_files import ROW
 from confide.core.scale.spark_pairs import Links
-from confide.frames.columns import Column, Records
+from confide.frames.columns import I64, Column, Records
 from confide.frames.scan.codebook import Codebook
 
 if TYPE_CHECKING:
@@ -94,16 +94,21 @@ class PackRecords:
     someone: Records
 
     def __call__(self, frame: pl.DataFrame) -> pa.Table:
+        wide, labels = self.placed(frame)
+        sent, bucket = self.cut.of_records(labels, wide.height)
+        return packed_rows(wide[sent], bucket, RECORDS)
+
+    def placed(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, list[I64]]:
+        """Rows that can be candidates, with log m, their numbers and those of their original rows; and their labels."""
         plain = encoded(self.after, frame)
         case = replace(self.fit.case, released=plain)
         knowledge = self.fit.knowledge(case, self.someone)
         scene = Scene.place(case, knowledge, self.fit, TargetSide.of(knowledge, self.fit, self.someone))
         rows = scene.rows
-        sent, bucket = self.cut.of_records([c.released[rows] for c in knowledge.certain], len(rows))
         at = frame[ROW].to_numpy()[rows]
         more = {ROW: self.links.of(at), AT: at, LOG_M: scene.log_m}
         wide = frame_of(plain.take(rows)).with_columns(pl.Series(v, x) for v, x in more.items())
-        return packed_rows(wide[sent], bucket, RECORDS)
+        return wide, [c.released[rows] for c in knowledge.certain]
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,33 +148,37 @@ class AttackBucket:
 
     def __call__(self, sides: Mapping[int, pl.DataFrame]) -> pa.Table:
         if TARGETS not in sides:
-            return _as_units(pl.DataFrame(schema=_TYPES))
+            return as_units(pl.DataFrame(schema=TYPES))
         t = sides[TARGETS].sort(ROW)
-        z = sides[RECORDS].sort(AT) if RECORDS in sides else self._nobody()
+        z = sides[RECORDS].sort(AT) if RECORDS in sides else nobody(self.after)
         row = t[ROW].to_numpy()
         table, pairs = attack_bucket(
             self.fit, self.known, records_of(t, self.before), np.where(self.who.released(row), 0, -1),
             records_of(z, self.after), own_places(row, z[ROW].to_numpy()), log_m=z[LOG_M].to_numpy(),
         )  # fmt: skip
-        alone = np.arange(len(row)) == 0
-        return _as_units(table.with_columns(
-            pl.Series("target", self.who.numbers(row)), pl.Series("pairs", alone * pairs[0]),
-            pl.Series("visited", alone * pairs[1]),
-        ))  # fmt: skip
+        return as_units(with_pairs(table, self.who.numbers(row), pairs))
 
-    def _nobody(self) -> pl.DataFrame:
-        held = frame_of(Records([c.with_values(c.values[:0]) for c in self.after.values()], n=0))
-        return held.with_columns(
-            pl.Series(ROW, [], dtype=pl.Int64),
-            pl.Series(AT, [], dtype=pl.Int64),
-            pl.Series(LOG_M, [], dtype=pl.Float64),
-        )
+
+def with_pairs(table: pl.DataFrame, target: I64, pairs: tuple[float, float]) -> pl.DataFrame:
+    """Results with the numbers of targets; the first also has the pairs of all."""
+    alone = np.arange(len(target)) == 0
+    return table.with_columns(
+        pl.Series("target", target), pl.Series("pairs", alone * pairs[0]), pl.Series("visited", alone * pairs[1])
+    )
+
+
+def nobody(after: Mapping[str, Column]) -> pl.DataFrame:
+    """Records of a bucket that has none."""
+    held = frame_of(Records([c.with_values(c.values[:0]) for c in after.values()], n=0))
+    return held.with_columns(
+        pl.Series(ROW, [], dtype=pl.Int64), pl.Series(AT, [], dtype=pl.Int64), pl.Series(LOG_M, [], dtype=pl.Float64)
+    )
 
 
 _KINDS = {"bigint": pl.Int64, "double": pl.Float64, "boolean": pl.Boolean, "string": pl.String}
-_TYPES = {name: _KINDS[kind] for name, kind in (each.split() for each in UNITS.split(", "))}
+TYPES = {name: _KINDS[kind] for name, kind in (each.split() for each in UNITS.split(", "))}
 
 
-def _as_units(frame: pl.DataFrame) -> pa.Table:
+def as_units(frame: pl.DataFrame, types: Mapping[str, type[pl.DataType]] = TYPES) -> pa.Table:
     """In the schema of results."""
-    return plain_table(frame.select(pl.col(v).cast(t) for v, t in _TYPES.items()))
+    return plain_table(frame.select(pl.col(v).cast(t) for v, t in types.items()))

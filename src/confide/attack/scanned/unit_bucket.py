@@ -26,7 +26,7 @@ PER_OWN, PER_COMPANION = 700, 200
 @dataclass(frozen=True, eq=False)
 class UnitBucket:
     """`records`: with the `unit` of each, and whether it can be a candidate here (`mine`); others are companions.
-    `held`: how many numbers may be kept of what units' other rows say."""
+    `held`: how many numbers may be kept of what units' other rows say; `log_m`: of records, where it is known."""
 
     fit: Fit
     known: Blocks
@@ -35,12 +35,13 @@ class UnitBucket:
     mine: Bools
     held: int
     threads: int = 1
+    log_m: F64 | None = None
 
     def attack(self, targets: Records, own: I64) -> tuple[pl.DataFrame, tuple[float, float]]:
         """A row of results for each target, and the pairs in its blocks with those visited. `own`: each one's unit, -1
         where no row of it is released, -2 where that is unknown."""
         found, pairs = [], np.zeros(2)
-        log_m, says = None, None
+        log_m, says = self.log_m, None
         for first in range(0, targets.n, PIECE):
             some = np.arange(first, min(first + PIECE, targets.n))
             part = targets.take(some)
