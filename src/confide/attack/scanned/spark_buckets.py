@@ -234,7 +234,7 @@ class _Pattern:
     def _units(
         self, found: Learnt, who: Who, units: UnitsOnDisk, records: PackRecords, targets: DataFrame
     ) -> DataFrame:  # fmt: skip
-        """The same of units: a first shuffle gathers the rows of each, and sends them to the buckets that it touches."""
+        """The same of units: a first shuffle gathers the rows of each, and sends them to all that it touches."""
         setting, alone, many = self.setting, not found.fit.homes, records.cut.buckets
         work = PackUnits(records, units, many, alone)
         rows = self.workers.by_batches(setting.release.released, list(setting.after.columns), work, PACKED)
