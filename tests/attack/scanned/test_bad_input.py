@@ -168,7 +168,8 @@ def test_counts_of_parts_are_those_of_the_whole() -> None:
     assert tables[0].equals(tables[2])
 
 
-def test_a_fit_travels_and_does_not_grow(tmp_path: Path) -> None:
+@pytest.mark.parametrize("unit", [None, "home"])
+def test_a_fit_travels_and_does_not_grow(unit: str | None, tmp_path: Path) -> None:
     """What a bucket is attacked with is as large for ten times as many rows."""
     sizes = []
     for k, times in enumerate((1, 10)):
@@ -176,6 +177,8 @@ def test_a_fit_travels_and_does_not_grow(tmp_path: Path) -> None:
         release = cf.Plan([*SWAPS[:2], cf.Noise("hh_income", sd=2000)]).protect(data, seed=1)
         (tmp_path / str(k)).mkdir()
         files = in_files(release, tmp_path / str(k))
-        found = cf.Intruder(knows=["sex", "race", "age"], unavailable="ignore").attack(files, engine=Local(buckets=2))
+        who = cf.Intruder(knows=["sex", "race", "age"], unavailable="ignore", unit=unit)
+        found = who.attack(files, engine=Local(buckets=2))
+        assert bool(found.files.fits[0].homes) == (unit is not None)  # type: ignore[union-attr]
         sizes.append(len(pickle.dumps(found.files.fits)))  # type: ignore[union-attr]
     assert sizes[1] < 1.1 * sizes[0]

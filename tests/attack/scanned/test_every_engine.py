@@ -205,10 +205,12 @@ def test_curves_of_mistakes_are_those_of_the_whole_file(
 
 
 @pytest.mark.parametrize("buckets", [1, 64])
-@pytest.mark.parametrize("case", ["noise", "one swap unknown", "in file"])
+@pytest.mark.parametrize("case", ["noise", "one swap unknown", "in file", "units, shown, a number"])
 def test_any_number_of_buckets(case: str, buckets: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where a bucket has more targets than are attacked together."""
+    """Also where a bucket has more targets than are attacked together, and what rows say of their units is not kept."""
     monkeypatch.setattr("confide.attack.scanned.bucket.PIECE", 50)
+    monkeypatch.setattr("confide.attack.scanned.unit_bucket.PIECE", 50)
+    monkeypatch.setattr("confide.attack.scanned.meeting.SHARE", 0.25 if buckets == 1 else 0.0)
     intruder, release, whole = made(case)
     files = in_files(release, tmp_path, (200, 450))
     parts = intruder.attack(files, out=tmp_path / "units", engine=Local(batch=90 + buckets, buckets=buckets))

@@ -143,7 +143,7 @@ def _stacked(units: list[pl.DataFrame]) -> pl.DataFrame:
 
 
 def _with_clusters(units: pl.DataFrame, first: int = 0) -> pl.DataFrame:
-    """With a number for the targets of a unit; one by itself, counted from `first`, for each whose unit is not there."""
+    """With a number for the targets of a unit, and one of its own, counted from `first`, for each without a unit."""
     if "unit" not in units.columns:
         return units
     alone = -1 - first - pl.int_range(pl.len(), dtype=pl.Int64)
