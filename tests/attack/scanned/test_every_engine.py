@@ -77,10 +77,10 @@ CASES: dict[str, Made] = {
     "naive numbers": (NOISE, {"knows": ["sex", "hh_income"], "available": "naive"}),
     "units": (SWAPS, {"knows": KEYS, "unit": "home"}),
     "units with noise": ([cf.Noise("hh_income", sd=2000)], {"knows": ["sex", "race", "hh_income"], "unit": "home"}),
-    "units, shown": ([cf.Swap("race", rate=0.3), cf.Sample(fraction=0.5, per="unit")], {"knows": ["sex", "race", "age"], "membership": "in_file"}),
+    "units, shown": ([cf.Swap("marital", rate=0.3), cf.Sample(fraction=0.5, per="unit")], {"knows": ["sex", "marital", "age"], "membership": "in_file"}),
     "units, joint swap": ([cf.Recode("age", width=10), cf.Swap(["race", "marital"], rate=0.3)], {"knows": KEYS, "unit": "clan", "knows_missing": False}),
     "units, shown, a number": ([cf.Swap("race", rate=0.3), cf.Noise("hh_income", sd=2000), cf.Sample(fraction=0.5, per="unit")], {"knows": ["sex", "race", "hh_income"], "membership": "in_file"}),
-    "units, beliefs released": ([cf.Noise("hh_income", sd=2000), cf.Sample(fraction=0.8)], {"knows": ["sex", "hh_income"], "unit": "clan", "beliefs": "released"}),
+    "units, beliefs released": ([cf.Noise("hh_income", sd=2000), cf.Sample(fraction=0.8)], {"knows": ["sex", "hh_income"], "unit": "home", "beliefs": "released"}),
     "quantile": ([cf.QuantileRegression("hh_income", given=["sex", "age"], quantiles=9, learn=300)], {"knows": ["sex", "race", "hh_income"]}),
     "lognormal": ([cf.LognormalNoise("hh_income", sd=0.05), cf.Recode("age", width=10)], {"knows": ["sex", "age", "hh_income"]}),
     "beliefs released, noise": (NOISE, {"knows": ["sex", "age", "hh_income"], "beliefs": "released"}),
@@ -88,15 +88,16 @@ CASES: dict[str, Made] = {
 
 
 def people() -> pl.DataFrame:
-    """A part of the demonstration file, with gaps and a weight; in homes of three, and in clans: one of about forty
-    rows, most of two or three, and rows of none."""
+    """A part of the demonstration file, with gaps and a weight; in homes of about three who mostly have the same
+    marital status and alike incomes, and in clans of alike races: one of forty rows, many smaller, and rows of none."""
     few = ["id", *KEYS, "hh_income", "tenure"]
     made = cf.demo("heads").sample(N, seed=3).select(few)
     gap = pl.int_range(pl.len())
+    near = (pl.col("marital").to_physical().cast(pl.Float64) * 1e8 + pl.col("hh_income")).rank("ordinal")
     return made.with_columns(
         race=pl.when(gap % 17 > 0).then(pl.col("race")), age=pl.when(gap % 23 > 0).then(pl.col("age")),
-        weight=(1 + gap % 7) / 2, home=gap * 7 % N // 3,
-        clan=pl.when(gap % 11 > 0).then(pl.when(gap % 14 == 3).then(0).otherwise(gap // 4)),
+        weight=(1 + gap % 7) / 2, home=pl.when(gap % 5 > 0).then(near).otherwise(gap * 7 % N) // 3,
+        clan=pl.when(gap % 11 > 0).then(pl.when(gap % 14 == 3).then(0).otherwise(pl.col("race").rank("ordinal") // 4)),
     )  # fmt: skip
 
 
@@ -244,7 +245,8 @@ KNOWN = {
 STATED = [(case, truth, engine) for case in KNOWN for engine in ("merged", "buckets") for truth in ("rows", "nobody")]
 STATED += [("kept", "identifiers", "merged"), ("in file", "identifiers", "buckets")]
 ON_SPARK = [
-    pytest.param(case, "rows", "spark, buckets", marks=pytest.mark.slow) for case in ("in file", "altered", "exact")
+    pytest.param(case, "rows", "spark, buckets", marks=pytest.mark.slow)
+    for case in ("in file", "altered", "exact", "units, intervals")
 ]
 ON_SPARK.append(pytest.param("altered", "rows", "spark", marks=pytest.mark.slow))
 
