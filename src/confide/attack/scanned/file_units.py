@@ -11,7 +11,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from confide.attack.beliefs.unit_rows import UnitRows
 from confide.attack.evidence.grouping import too_few_units
+from confide.attack.scanned.coded import Places
 from confide.core.errors import raise_all
 from confide.frames.columns import I64, Bools
 from confide.protect.scanned.units import UnitNumbers
@@ -70,3 +72,17 @@ class FileUnits:
         for link in links:
             np.add.at(many, self.unit[link], 1)
         return many[many > 0].astype(np.int64)
+
+
+def places_for(units: FileUnits | None, rows: int) -> Places | None:
+    """Room for the place of each row among those that differ, four bytes, where units have several rows."""
+    return None if units is None or not units.several else np.zeros(rows, dtype=np.uint32)
+
+
+def unit_rows(
+    release: ScannedRelease, units: FileUnits | None, places: Places | None, released: bool
+) -> UnitRows | None:  # fmt: skip
+    """The unit and the place of each row of the file that beliefs are fitted on, None where each is one by itself."""
+    if units is None or places is None:
+        return None
+    return UnitRows(units.of_released(release.links()) if released else units.unit, places, units.released)

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 import polars as pl
 
-from confide.attack.beliefs.unit_rows import UnitRows
 from confide.attack.engine.behind import PART, part_of_rows, parts_are_asked, with_parts
 from confide.attack.evidence.case import Case, believed_steps, needs_whole, several_numbers
 from confide.attack.evidence.gather import gather
 from confide.attack.evidence.grouping import unit_of
 from confide.attack.intruder import Intruder
 from confide.attack.scanned.coded import Places, frame_of, tally_of
-from confide.attack.scanned.file_units import FileUnits
+from confide.attack.scanned.file_units import FileUnits, places_for, unit_rows
 from confide.attack.scanned.needs import NeedsWhole
 from confide.attack.targets import Targets
 from confide.core.errors import InputError
@@ -125,8 +124,9 @@ class Setting:
         """One pass over the original, and one over the release for what evidence counts in it."""
         release, most = files.release, memory // (BYTES + 40 * len(names))
         before, after = files.codebooks(names, tuple(intruder.between))
-        units, released = units_of(intruder, files), intruder.beliefs == "released"
-        places = _places(units, release.released.height if released else release.original.height)
+        name, released = unit_of(intruder, release), intruder.beliefs == "released"  # type: ignore[arg-type]
+        units = None if name is None else files.units(name)
+        places = places_for(units, release.released.height if released else release.original.height)
         file = files.people(before, names, most, None if released else places)
         few = next(iter(release.records(after, rows)))
         file = _rows_by_row(Case(intruder, release.compiled, file.records, few, {}), file, most, places)
@@ -136,7 +136,7 @@ class Setting:
         why = needs_whole(case)
         if why:
             raise NeedsWhole(why)
-        case = replace(case, grouped=units is not None, unit=_unit_rows(release, units, places, released))
+        case = replace(case, grouped=units is not None, unit=unit_rows(release, units, places, released))
         known = file.records.select(intruder.knows)
         gaps = Distinct.rows([c.missing for c in known.values()], known.n)
         people = Records(known.take(gaps.first).values(), n=len(gaps))
@@ -198,26 +198,6 @@ class Setting:
         return Release(
             self.release.plan, released, released, original, None, None, self.release.compiled, None, before
         )  # fmt: skip
-
-
-def units_of(intruder: Intruder, files: Files) -> FileUnits | None:
-    """Who belongs together, where units are asked about."""
-    name = unit_of(intruder, files.release)  # type: ignore[arg-type]
-    return None if name is None else files.units(name)
-
-
-def _places(units: FileUnits | None, rows: int) -> Places | None:
-    """Room for the place of each row among those that differ, four bytes, where units have several rows."""
-    return None if units is None or not units.several else np.zeros(rows, dtype=np.uint32)
-
-
-def _unit_rows(
-    release: ScannedRelease, units: FileUnits | None, places: Places | None, released: bool
-) -> UnitRows | None:  # fmt: skip
-    """The unit and the place of each row of the file that beliefs are fitted on."""
-    if units is None or places is None:
-        return None
-    return UnitRows(units.of_released(release.links()) if released else units.unit, places, units.released)
 
 
 def _rows_by_row(case: Case, file: Tally, most: int, places: Places | None) -> Tally:
