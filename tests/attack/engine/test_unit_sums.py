@@ -13,7 +13,7 @@ import confide as cf
 from confide.attack.beliefs.homes import Reference, number_home
 from confide.attack.beliefs.homes_of_rows import NumberHomes
 from confide.attack.beliefs.unit_rows import UnitRows
-from confide.attack.engine import other_rows
+from confide.attack.engine import other_rows, unit_sums
 from confide.attack.engine.prepare import prepare
 from tests.helpers.panels import panel
 from tests.helpers.unit_twin import at_home, unit_weights
@@ -106,6 +106,18 @@ def test_threads_change_nothing() -> None:
     release = plan.protect(data, seed=1)
     who = cf.Intruder(knows=["region", "sex", "job", "income"])
     assert who.attack(release, threads=1).units.equals(who.attack(release, threads=3).units)
+
+
+@pytest.mark.parametrize("few", [0, 10_000])
+def test_units_of_many_alike_people_are_ranked_as_one_by_one(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where some units are not released."""
+    data = panel(90, 3, seed=7, ragged=True)
+    plan = cf.Plan([cf.Sample(0.6, per="unit"), cf.Swap("job", rate=0.3)], categorical=KINDS, unit="household")
+    release, who = plan.protect(data, seed=1), cf.Intruder(knows=["sex", "job"], membership="in_file")
+    whole = who.attack(release)
+    monkeypatch.setattr(unit_sums, "FEW", few)
+    assert who.attack(release).units.equals(whole.units)
+    assert whole.units["rank"].max() > 5  # type: ignore[operator]
 
 
 def test_homes_of_numbers_are_normal() -> None:

@@ -23,6 +23,7 @@ import numpy as np
 
 from confide.attack.engine import kernels
 from confide.attack.engine.kernel_plan import Units
+from confide.attack.engine.kernels.arithmetic import TOLERANCE
 from confide.attack.engine.loops import Outcome
 from confide.attack.engine.other_rows import OtherRows
 from confide.attack.engine.posterior import log_block, log_pairs, unknown_of
@@ -34,6 +35,8 @@ from confide.frames.distinct import Distinct
 
 PAIRS = 500_000
 """Pairs times classes that are worked on together."""
+FEW = 16
+"""People of whom the same is known whose units are looked for one by one; those of more are ranked together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,14 +117,33 @@ def _weigh(plan: UnitPlan, out: F64, truth: F64, top: int, a: int, b: int) -> No
     codes = np.concatenate([each[block][1] for block in of])
     many = np.array([len(units) for _, units, _ in each])[of]
     mine = slice(int(plan.start[a]), int(plan.start[b]))
-    own = plan.start[a : b + 1] - plan.start[a]
+    times = np.diff(plan.start[a : b + 1])
+    few = np.repeat(times <= FEW, times)
+    own = np.concatenate([[0], np.cumsum(np.where(times <= FEW, times, 0))])
     summary, who = np.empty((b - a, 4)), plan.by_target[mine]
-    found = truth[who]
-    room = np.empty(int(many.max())), np.empty(int(np.diff(own).max()), dtype=np.int64), np.empty_like(tops(top))
+    found, asked = truth[who], truth[who][few]
+    room = np.empty(int(many.max())), np.empty(FEW, dtype=np.int64), np.empty_like(tops(top))
     ends = np.concatenate([[0], np.cumsum(many)])
-    kernels.finish_each(weights, np.ones(len(codes)), codes, ends, own, plan.own[mine], *room, summary, found)
+    kernels.finish_each(weights, np.ones(len(codes)), codes, ends, own, plan.own[mine][few], *room, summary, asked)
+    found[few] = asked
+    for i in np.flatnonzero(times > FEW):
+        at, here = slice(ends[i], ends[i + 1]), slice(*(plan.start[a + i : a + i + 2] - plan.start[a]))
+        found[here] = _ranked(weights[at], codes[at], plan.own[mine][here], found[here])
     truth[who] = found
-    out[who] = np.column_stack([summary, many])[np.repeat(np.arange(b - a), np.diff(own))]
+    out[who] = np.column_stack([summary, many])[np.repeat(np.arange(b - a), times)]
+
+
+def _ranked(weights: F64, codes: I64, own: I64, truth: F64) -> F64:
+    """What `kernels.finish` says of true records, of one target who is many people: weights are sorted once. `codes`:
+    of all units of the block, rising; `truth`: as it is where there is none."""
+    at = np.minimum(np.searchsorted(codes, own), len(codes) - 1)
+    there = codes[at] == own
+    mine, rising = weights[at[there]], np.sort(weights)
+    above = len(weights) - np.searchsorted(rising, mine + TOLERANCE, side="right")
+    level = len(weights) - np.searchsorted(rising, mine - TOLERANCE, side="left")
+    out = truth.copy()
+    out[there] = np.column_stack([mine, above, level - 1.0])
+    return out
 
 
 def _log_rows(plan: UnitPlan, a: int, b: int, of: I64, each: Sequence[tuple[I64, I64, I64]]) -> F64:
