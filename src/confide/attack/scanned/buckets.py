@@ -270,7 +270,7 @@ def _wide(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _whole(rows: pl.DataFrame) -> list[str]:
     """Columns of whole numbers: numbers of units as well, where there are any."""
-    return [*WHOLE, *(["unit"] if "unit" in rows.columns and rows.height < 2**31 else [])]
+    return [*WHOLE, *(["unit"] if "unit" in rows.columns else [])]
 
 
 def told(setting: Setting, intruder: Intruder, people: Records | None = None) -> Prepared:
