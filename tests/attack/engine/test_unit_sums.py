@@ -10,8 +10,10 @@ from scipy.special import ndtri
 from scipy.stats import norm
 
 import confide as cf
-from confide.attack.beliefs.homes import Places, number_homes
-from confide.attack.engine import other_rows
+from confide.attack.beliefs.homes import Reference, number_home
+from confide.attack.beliefs.homes_of_rows import NumberHomes
+from confide.attack.beliefs.unit_rows import UnitRows
+from confide.attack.engine import other_rows, unit_sums
 from confide.attack.engine.prepare import prepare
 from tests.helpers.panels import panel
 from tests.helpers.unit_twin import at_home, unit_weights
@@ -106,6 +108,18 @@ def test_threads_change_nothing() -> None:
     assert who.attack(release, threads=1).units.equals(who.attack(release, threads=3).units)
 
 
+@pytest.mark.parametrize("few", [0, 10_000])
+def test_units_of_many_alike_people_are_ranked_as_one_by_one(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where some units are not released."""
+    data = panel(90, 3, seed=7, ragged=True)
+    plan = cf.Plan([cf.Sample(0.6, per="unit"), cf.Swap("job", rate=0.3)], categorical=KINDS, unit="household")
+    release, who = plan.protect(data, seed=1), cf.Intruder(knows=["sex", "job"], membership="in_file")
+    whole = who.attack(release)
+    monkeypatch.setattr(unit_sums, "FEW", few)
+    assert who.attack(release).units.equals(whole.units)
+    assert whole.units["rank"].max() > 5  # type: ignore[operator]
+
+
 def test_homes_of_numbers_are_normal() -> None:
     """Where scores are the values themselves, a released value given its home is normal."""
     n, sd = 2000, 0.4
@@ -120,10 +134,11 @@ def test_homes_of_numbers_are_normal() -> None:
     _, scene, _ = next(ready.scenes())
     (u,) = scene.uncertain
     assert ready.groups is not None
-    here = np.zeros(n, dtype=np.int64)
-    at = Places(sp.csr_matrix(np.ones((1, 1))), here, here, here, ready.groups.original)
-    homes = number_homes(u, scene.case.original, scene.targets, at)
-    assert homes is not None
+    here, unit = np.zeros(n, dtype=np.int64), UnitRows(ready.groups.original, None, n)
+    about = Reference(sp.csr_matrix(np.ones((1, 1))), here, np.ones(n), unit)
+    home = number_home(u, scene.case.original, about)
+    assert home is not None
+    homes = NumberHomes.of(u, home, here, scene.targets, here)
     rho = float(np.corrcoef(value[::2], value[1::2])[0, 1])
     grid = rho**0.5 * np.linspace(-4.5, 4.5, homes.size)
     near = np.abs(grid) < 1.5

@@ -40,16 +40,16 @@ def test_stated_targets_and_intervals(session: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("buckets", [1, 64])
+@pytest.mark.parametrize(("case", "buckets"), [("noise", 1), ("noise", 64), ("units with noise", 5)])
 def test_any_number_of_buckets_and_large_blocks_cut_by_targets(
-    buckets: int, session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    case: str, buckets: int, session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where workers are given a few rows at a time."""
     cuts, of = list[cut.Cut](), cut.Cut.of
     monkeypatch.setattr(cut, "PAIRS", 400.0)
     monkeypatch.setattr(cut.Cut, "of", lambda *a: cuts.append(of(*a)) or cuts[-1])  # type: ignore[func-returns-value]
     monkeypatch.setattr(spark_buckets, "Workers", partial(spark_buckets.Workers, size=90))
-    intruder, release, whole = made("noise")
+    intruder, release, whole = made(case)
     parts = intruder.attack(
         in_files(release, tmp_path, (200, 450)), out=tmp_path / "units", engine=cf.Spark(session, buckets=buckets)
     )

@@ -32,23 +32,18 @@ class Held:
     copies: float = 1.0
 
     @classmethod
-    def of(cls, records: Records, weight: F64 | None = None, unit: I64 | None = None) -> Held:
-        """`weight`: how many rows each stands for (None: one). Whole units are held out where `unit` is given."""
+    def of(cls, records: Records, weight: F64 | None = None) -> Held:
+        """`weight`: how many rows each stands for (None: one). Where units have several rows see `UnitRows.held`."""
         digest = digests(records)
-        if unit is None:
-            found, at = np.unique(digest, return_inverse=True)
-            each = np.ones(len(digest)) if weight is None else weight
-            total = np.bincount(at, weights=each).astype(float)
-            return cls((_drawn(_even(found), total) / total)[at] * each, digest)
-        _, at = np.unique(unit, return_inverse=True)
-        whole = np.zeros(int(at.max(initial=0)) + 1, dtype=np.uint64)
-        np.add.at(whole, at, digest)
-        return cls((_even(_mixed(whole)) < HELD_OUT)[at].astype(float), digest, len(unit) / max(len(whole), 1))
+        found, at = np.unique(digest, return_inverse=True)
+        each = np.ones(len(digest)) if weight is None else weight
+        total = np.bincount(at, weights=each).astype(float)
+        return cls((_drawn(evenly(found), total) / total)[at] * each, digest)
 
     @property
     def apart(self) -> U64:
         """Digests that have nothing to do with who is held out: for an order whose beginning has its share of them."""
-        return _mixed(~self.digest)
+        return mixed(~self.digest)
 
     def take(self, rows: I64) -> Held:
         """The same for some of the rows."""
@@ -74,7 +69,7 @@ def digests(records: Records) -> U64:
     """One number per record, the same for records that hold the same, shape (n,)."""
     out = np.zeros(records.n, dtype=np.uint64)
     for name in sorted(records):
-        out = _mixed(out ^ (_of_column(records[name]) + np.uint64(_of_text(name))))
+        out = mixed(out ^ (_of_column(records[name]) + np.uint64(_of_text(name))))
     return out
 
 
@@ -91,20 +86,20 @@ def _of_codes(codes: I64, levels: tuple[Any, ...]) -> U64:
 
 def _of_numbers(numbers: F64) -> U64:
     values = np.where(np.isnan(numbers), np.nan, numbers + 0.0)
-    return _mixed(np.ascontiguousarray(values, dtype=np.float64).view(np.uint64))
+    return mixed(np.ascontiguousarray(values, dtype=np.float64).view(np.uint64))
 
 
 def _of_text(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
-def _mixed(x: U64) -> U64:
+def mixed(x: U64) -> U64:
     """All bits of 64 made to depend on each other (the finaliser of SplitMix64)."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
 
 
-def _even(digest: U64) -> F64:
+def evenly(digest: U64) -> F64:
     """Numbers between 0 and 1."""
     return np.asarray((digest >> np.uint64(11)).astype(np.float64) / 2.0**53)

@@ -78,7 +78,7 @@ def fit_absence(
     mine = [c.of(targets) for c in knowledge.certain] + [np.ones(targets.n, dtype=np.int64)] * len(inside)
     sizes = [c.size for c in knowledge.certain] + [2] * len(inside)
     cells, (cell, _) = Cells.fit([[*codes, *inside], mine], sizes, [reference.n, targets.n], weight)
-    about = _About(case, reference, cells, cell, Held.of(reference, weight, case.unit), weight)
+    about = _About(case, reference, cells, cell, case.held(reference, weight), weight)
     tilted = [(i, u) for i, u in steps if u.given_record == "tilt" and (len(cells) > 1 or beside)]
     whole = [(i, u) for i, u in steps if u.given_record == "whole"]
     more = [(i, knowledge.uncertain[i]) for i in beside]

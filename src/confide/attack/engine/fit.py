@@ -17,6 +17,7 @@ from confide.attack.beliefs.cells import Cells
 from confide.attack.beliefs.class_logs import ClassLogs, class_logs
 from confide.attack.beliefs.classes import Classes
 from confide.attack.beliefs.held_out import Held
+from confide.attack.beliefs.homes import CategoryHome, NumberHome
 from confide.attack.beliefs.joint_numbers import JointBelief, fit_joint, known_together, uncertain_in
 from confide.attack.beliefs.numbers import NumberFit, Reference, fit_numbers, is_number
 from confide.attack.beliefs.regressions import Fitted
@@ -73,7 +74,8 @@ class Fit:
     `whole_absence`: also of what is known of altered variables. `scales`:
     spreads of numbers that a naive intruder compares. `sharpest`: positions of known numbers with errors of
     unknown size, those that tell records apart best first. `whole`: why the file must stay together, empty if it need
-    not. `more`: steps in play that are made of beliefs, after those that evidence gives.
+    not. `more`: steps in play that are made of beliefs, after those that evidence gives. `homes`: by step, what rows
+    of one unit have in common, where other rows of units say something.
     """
 
     case: Case
@@ -90,6 +92,7 @@ class Fit:
     absence: Absence | None = None
     whole_absence: bool = False
     more: tuple[More, ...] = ()
+    homes: Mapping[int, CategoryHome | NumberHome] = field(default_factory=dict)
 
     def knowledge(self, case: Case, targets: Records) -> Knowledge:
         """All that is known of some targets, and of the released rows of a part: the case with these."""
@@ -141,7 +144,7 @@ def absence_of(
 ) -> Absence | None:
     """What is believed of people who are not in the release; `beside`: altered steps on which that depends."""
     certain = {v: pair for v, pair in between.items() if v not in knowledge.limits}
-    return fit_absence(case, knowledge, targets, *_reference(case, knowledge), certain, beside)
+    return fit_absence(case, knowledge, targets, *reference_of(case, knowledge), certain, beside)
 
 
 def aside(case: Case, knowledge: Knowledge, targets: Records) -> Fit:
@@ -154,8 +157,8 @@ def aside(case: Case, knowledge: Knowledge, targets: Records) -> Fit:
 def _believe(case: Case, knowledge: Knowledge, numeric: Sequence[bool], targets: Records) -> Believed:
     """Classes, cells and beliefs."""
     steps, certain, rows = knowledge.uncertain, knowledge.certain, np.flatnonzero(knowledge.eligible)
-    reference, codes, weight = _reference(case, knowledge)
-    held = Held.of(reference.select(_believed_of(knowledge, reference)), weight, case.unit)
+    reference, codes, weight = reference_of(case, knowledge)
+    held = case.held(reference.select(_believed_of(knowledge, reference)), weight)
     met = [u.met(reference) if case.intruder.beliefs != "released" else reference for u in steps]
     classes, of = Classes.build(steps, numeric, met, reference.n, _region_codes(case, steps, met))
     files = [codes, [c.released[rows] for c in certain], [c.of(targets) for c in certain]]
@@ -199,7 +202,7 @@ def _believed_of(knowledge: Knowledge, reference: Records) -> list[str]:
     return [v for v in dict.fromkeys(names) if v in reference]
 
 
-def _reference(case: Case, knowledge: Knowledge) -> tuple[Records, list[I64], F64 | None]:
+def reference_of(case: Case, knowledge: Knowledge) -> tuple[Records, list[I64], F64 | None]:
     """The file on which beliefs are fitted, its certain labels, and how many rows each of its rows stands for."""
     if case.intruder.beliefs != "released":
         return case.original, [c.of(case.original) for c in knowledge.certain], case.original_count

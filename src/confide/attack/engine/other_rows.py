@@ -6,18 +6,16 @@ the rows of a block are asked about.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.special import logsumexp
 
-from confide.attack.beliefs.homes import Homes, Places, category_homes, number_homes
+from confide.attack.beliefs.homes import CategoryHome, NumberHome
+from confide.attack.beliefs.homes_of_rows import CategoryHomes, Homes, NumberHomes
 from confide.attack.engine.scene import Scene
 from confide.attack.evidence.gather import Uncertain
-from confide.attack.evidence.grouping import Grouping
-from confide.attack.intruder import Uniform
 from confide.frames.columns import F64, I64, Bools
 
 TOGETHER = 500_000
@@ -59,24 +57,32 @@ class Together:
 
 @dataclass(frozen=True, eq=False)
 class OtherRows:
-    """What units' other rows say of one step; `silent`: rows that are left aside. `whole`: of all rows, where there is
-    room; else it is worked out where it is asked for, again for each block that a unit has rows in."""
+    """What units' other rows say of one step; `silent`: rows that are left aside. `whole`: of the candidates, where
+    there is room, with the `place` of each row among them; else it is worked out where it is asked for, again for each
+    block that a unit has rows in."""
 
     homes: Homes
     together: Together
     silent: Bools
+    place: I64
     whole: tuple[F64, F64] | None = None
 
     @classmethod
-    def of(cls, homes: Homes, together: Together, silent: Bools) -> OtherRows:
-        """With what is kept."""
-        made, n = cls(homes, together, silent), len(silent)
-        if n * homes.size > HELD:
+    def of(cls, homes: Homes, together: Together, silent: Bools, rows: I64, held: int) -> OtherRows:
+        """With what is kept, at most so many numbers, of rows that are candidates."""
+        place = np.zeros(len(silent), dtype=np.int64)
+        place[rows] = np.arange(len(rows))
+        made, n = cls(homes, together, silent, place), len(rows)
+        if n * homes.size > held:
             return made
         others, log_top = np.empty((n, homes.size)), np.empty(n)
-        for at, some, top in made._parts(np.arange(n)):
+        for at, some, top in made._parts(rows):
             others[at], log_top[at] = some, top
         return replace(made, whole=(others, log_top))
+
+    def asked(self, scene: Scene, u: Uncertain) -> OtherRows:
+        """The same for other targets."""
+        return replace(self, homes=self.homes.asked(u.met(scene.targets.select(u.variables)), scene.cell_t))
 
     def log(self, t: I64, rows: I64) -> F64:
         """log of the second factor for targets t and rows of the release, shape (len(t), len(rows))."""
@@ -91,7 +97,8 @@ class OtherRows:
             yield from self._parts(rows)
         else:
             others, log_top = self.whole
-            yield slice(None), others[rows], log_top[rows]
+            at = self.place[rows]
+            yield slice(None), others[at], log_top[at]
 
     def _parts(self, rows: I64) -> Iterator[Part]:
         units, of = np.unique(self.together.unit[rows], return_inverse=True)
@@ -116,52 +123,28 @@ class OtherRows:
         return np.exp(logs - top[:, None]), top
 
 
-def other_rows(scene: Scene, groups: Grouping) -> list[OtherRows]:
-    """What the other rows of units say, of every step that tells something of them."""
-    case, out = scene.case, []
-    c, _, a = case.intruder.levels
-    if c in ("naive", "ignore") or a == "ignore" or isinstance(case.intruder.beliefs, Uniform):
+def other_rows(scene: Scene, unit: I64, held: int | None = None) -> list[OtherRows]:
+    """What the other rows of units say, of every step that tells something of them. `unit`: of all rows of the case;
+    `held`: how many numbers may be kept (by default `HELD`)."""
+    if not scene.fit.homes:
         return []
-    at, together = _places(scene, groups), Together.of(groups.released)
-    for i, (u, number) in enumerate(zip(scene.uncertain, scene.fit.numeric, strict=True)):
-        if not _speaks(scene, u, number):
-            continue
-        reference, targets = (u.met(file.select(u.variables)) for file in (case.original, scene.targets))
-        if case.intruder.beliefs == "released":
-            reference = case.released.select(u.variables)
-        if number:
-            homes: Homes | None = number_homes(u, reference, targets, at)
-        else:
-            alike = scene.classes.steps[i]
-            p = _by_value(np.exp(np.asarray(scene.fit.believed.log_pi)), alike.of, len(alike))
-            homes = category_homes(u, scene.classes.frames[i].take(alike.first), p, reference, targets, at)
-        if homes is not None:
-            out.append(OtherRows.of(homes, together, at.released < 0))
-    return out
+    together, rows = Together.of(unit), np.flatnonzero(scene.knowledge.eligible)
+    cell = np.full(scene.case.released.n, -1, dtype=np.int64)
+    cell[rows] = scene.fit.believed.cells.place([c.released[rows] for c in scene.knowledge.certain], len(rows))
+    room = HELD if held is None else held
+    return [
+        OtherRows.of(_placed(scene, scene.uncertain[i], home, cell), together, cell < 0, scene.rows, room)
+        for i, home in scene.fit.homes.items()
+    ]
 
 
-def _places(scene: Scene, groups: Grouping) -> Places:
-    """Where all rows stand among the cells of beliefs."""
-    cells, certain = scene.fit.believed.cells, scene.knowledge.certain
-    rows, released = np.flatnonzero(scene.knowledge.eligible), np.full(scene.case.released.n, -1, dtype=np.int64)
-    released[rows] = cells.place([c.released[rows] for c in certain], len(rows))
-    if scene.case.intruder.beliefs == "released":
-        return Places(cells.design, released, released, scene.cell_t, groups.released)
-    original = cells.place([c.of(scene.case.original) for c in certain], scene.case.original.n)
-    return Places(cells.design, original, released, scene.cell_t, groups.original)
+def asked_again(says: Sequence[OtherRows], scene: Scene) -> list[OtherRows]:
+    """What the same rows say of other targets."""
+    return [s.asked(scene, scene.uncertain[i]) for s, i in zip(says, scene.fit.homes, strict=True)]
 
 
-def _by_value(p: F64, of: I64, size: int) -> F64:
-    """Class probabilities added up over classes that a step's variables do not tell apart, shape (cells, size)."""
-    k = len(of)
-    return np.asarray(p @ sp.csr_matrix((np.ones(k), (np.arange(k), of)), shape=(k, size)))
-
-
-def _speaks(scene: Scene, u: Uncertain, number: bool) -> bool:
-    """Whether other rows say something of what a step altered."""
-    at = scene.case.compiled.way(u.variables[0]).random
-    if at is None or u.direct or u.silent or u.mistakes or not all(u.known) or u.like_a is None:
-        return False
-    if scene.case.compiled.steps[at].per_unit:
-        return False
-    return not number or (len(u.variables) == 1 and u.like.scale is not None)
+def _placed(scene: Scene, u: Uncertain, home: CategoryHome | NumberHome, cell: I64) -> Homes:
+    targets = u.met(scene.targets.select(u.variables))
+    if isinstance(home, NumberHome):
+        return NumberHomes.of(u, home, cell, targets, scene.cell_t)
+    return CategoryHomes.of(u, home, cell, targets, scene.cell_t)

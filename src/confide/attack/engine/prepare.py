@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from confide.attack.beliefs.unit_rows import UnitRows
 from confide.attack.engine.behind import people_in_parts, with_parts
 from confide.attack.engine.fit import Fit, fit
 from confide.attack.engine.intervals import Between, Together, fit_at, known_at
@@ -220,7 +221,8 @@ def prepare(
     groups = grouping(intruder, release)
     case = replace(make_case(intruder, release, seen), grouped=groups is not None)
     if groups is not None and groups.several:
-        case = replace(case, unit=groups.released if intruder.beliefs == "released" else groups.original)
+        mine = groups.released if intruder.beliefs == "released" else groups.original
+        case = replace(case, unit=UnitRows(mine, None, case.released.n))
     files = merged(case, merge and not also and groups is None)
     others = tuple(make_case(intruder, copy, seen) for copy in also)
     who = gather_targets(intruder, release, files.original, targets, truth, people_in_parts(files.case))

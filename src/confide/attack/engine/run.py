@@ -13,6 +13,7 @@ import polars as pl
 from confide.attack.engine.checks import check_attack, check_scene
 from confide.attack.engine.kernel_plan import KernelPlan, Units
 from confide.attack.engine.loops import Outcome, carry_out
+from confide.attack.engine.other_rows import other_rows
 from confide.attack.engine.prepare import Prepared, Stated, prepare
 from confide.attack.engine.scene import Scene
 from confide.attack.engine.treatments import treatments
@@ -88,7 +89,8 @@ def _carry_out(
     """The outcome of records; or of units that have several, with how many of them are candidates of each target."""
     if ready.groups is None:
         return carry_out(KernelPlan.of(scene, units), units, threads, done), None
-    return carry_out_units(scene, units, ready.groups, threads, done)
+    unit = ready.groups.released
+    return carry_out_units(scene, units, unit, other_rows(scene, unit), threads, done)
 
 
 def _collect(

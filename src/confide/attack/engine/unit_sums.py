@@ -23,27 +23,30 @@ import numpy as np
 
 from confide.attack.engine import kernels
 from confide.attack.engine.kernel_plan import Units
+from confide.attack.engine.kernels.arithmetic import TOLERANCE
 from confide.attack.engine.loops import Outcome
-from confide.attack.engine.other_rows import OtherRows, other_rows
+from confide.attack.engine.other_rows import OtherRows
 from confide.attack.engine.posterior import log_block, log_pairs, unknown_of
 from confide.attack.engine.room import tops
 from confide.attack.engine.scene import Scene
-from confide.attack.evidence.grouping import Grouping
 from confide.core.run.threads import one_blas_thread, run_pieces
 from confide.frames.columns import F64, I64
 from confide.frames.distinct import Distinct
 
 PAIRS = 500_000
 """Pairs times classes that are worked on together."""
+FEW = 16
+"""People of whom the same is known whose units are looked for one by one; those of more are ranked together."""
 
 
 @dataclass(frozen=True, eq=False)
 class UnitPlan:
     """Distinct targets that have candidates, sorted by block (`first`: a row of each; `block`), whose own units are
-    `own[start[i]:start[i + 1]]` (-1: none) in the order of `by_target`; and what rows of units say."""
+    `own[start[i]:start[i + 1]]` (-1: none) in the order of `by_target`; the `unit` of each row of the case; and what
+    rows of units say."""
 
     scene: Scene
-    groups: Grouping
+    unit: I64
     says: Sequence[OtherRows]
     first: I64
     block: I64
@@ -52,7 +55,7 @@ class UnitPlan:
     by_target: I64
 
     @classmethod
-    def of(cls, scene: Scene, units: Units, groups: Grouping) -> UnitPlan:
+    def of(cls, scene: Scene, units: Units, unit: I64, says: Sequence[OtherRows]) -> UnitPlan:
         met = np.flatnonzero(scene.block_t[units.target] >= 0)
         rows = units.target[met]
         keys = [scene.block_t[rows], *(scene.targets[v].values[rows] for v in scene.targets)]
@@ -61,7 +64,7 @@ class UnitPlan:
         start = np.concatenate([[0], np.cumsum(np.bincount(found.of, minlength=len(found)))])
         first = rows[found.first]
         own = units.own[by_target]
-        return cls(scene, groups, other_rows(scene, groups), first, scene.block_t[first], start, own, by_target)
+        return cls(scene, unit, says, first, scene.block_t[first], start, own, by_target)
 
     def pieces(self) -> list[tuple[int, int]]:
         """Ranges of distinct targets that are worked on together: of several blocks, unless distances are compared."""
@@ -83,10 +86,12 @@ def log_unit_rows(scene: Scene, says: Sequence[OtherRows], t: I64, at: I64) -> d
 
 
 def carry_out_units(
-    scene: Scene, units: Units, groups: Grouping, threads: int, done: Callable[[int], None], top: int = 0
-) -> tuple[Outcome, I64]:
-    """As `carry_out`, of whole units: `units.own` are codes of units. Also how many units are candidates of each."""
-    plan, n = UnitPlan.of(scene, units, groups), len(units.target)
+    scene: Scene, units: Units, unit: I64, says: Sequence[OtherRows], threads: int, done: Callable[[int], None],
+    top: int = 0,
+) -> tuple[Outcome, I64]:  # fmt: skip
+    """As `carry_out`, of whole units: `units.own` are numbers of units, `unit` those of all rows of the case, `says`:
+    what `other_rows` gave. Also how many units are candidates of each."""
+    plan, n = UnitPlan.of(scene, units, unit, says), len(units.target)
     out, truth = np.full((n, 5), -np.inf), np.zeros((n, 3))
     out[:, [2, 4]], truth[:, 0] = 0.0, -np.inf
     pieces = plan.pieces()
@@ -112,14 +117,33 @@ def _weigh(plan: UnitPlan, out: F64, truth: F64, top: int, a: int, b: int) -> No
     codes = np.concatenate([each[block][1] for block in of])
     many = np.array([len(units) for _, units, _ in each])[of]
     mine = slice(int(plan.start[a]), int(plan.start[b]))
-    own = plan.start[a : b + 1] - plan.start[a]
+    times = np.diff(plan.start[a : b + 1])
+    few = np.repeat(times <= FEW, times)
+    own = np.concatenate([[0], np.cumsum(np.where(times <= FEW, times, 0))])
     summary, who = np.empty((b - a, 4)), plan.by_target[mine]
-    found = truth[who]
-    room = np.empty(int(many.max())), np.empty(int(np.diff(own).max()), dtype=np.int64), np.empty_like(tops(top))
+    found, asked = truth[who], truth[who][few]
+    room = np.empty(int(many.max())), np.empty(FEW, dtype=np.int64), np.empty_like(tops(top))
     ends = np.concatenate([[0], np.cumsum(many)])
-    kernels.finish_each(weights, np.ones(len(codes)), codes, ends, own, plan.own[mine], *room, summary, found)
+    kernels.finish_each(weights, np.ones(len(codes)), codes, ends, own, plan.own[mine][few], *room, summary, asked)
+    found[few] = asked
+    for i in np.flatnonzero(times > FEW):
+        at, here = slice(ends[i], ends[i + 1]), slice(*(plan.start[a + i : a + i + 2] - plan.start[a]))
+        found[here] = _ranked(weights[at], codes[at], plan.own[mine][here], found[here])
     truth[who] = found
-    out[who] = np.column_stack([summary, many])[np.repeat(np.arange(b - a), np.diff(own))]
+    out[who] = np.column_stack([summary, many])[np.repeat(np.arange(b - a), times)]
+
+
+def _ranked(weights: F64, codes: I64, own: I64, truth: F64) -> F64:
+    """What `kernels.finish` says of true records, of one target who is many people: weights are sorted once. `codes`:
+    of all units of the block, rising; `truth`: as it is where there is none."""
+    at = np.minimum(np.searchsorted(codes, own), len(codes) - 1)
+    there = codes[at] == own
+    mine, rising = weights[at[there]], np.sort(weights)
+    above = len(weights) - np.searchsorted(rising, mine + TOLERANCE, side="right")
+    level = len(weights) - np.searchsorted(rising, mine - TOLERANCE, side="left")
+    out = truth.copy()
+    out[there] = np.column_stack([mine, above, level - 1.0])
+    return out
 
 
 def _log_rows(plan: UnitPlan, a: int, b: int, of: I64, each: Sequence[tuple[I64, I64, I64]]) -> F64:
@@ -153,7 +177,7 @@ def _log_rows(plan: UnitPlan, a: int, b: int, of: I64, each: Sequence[tuple[I64,
 def _block(plan: UnitPlan, block: int) -> tuple[I64, I64, I64]:
     """The rows of a block, by unit; the units; and where each begins."""
     at = plan.scene.members(block)
-    unit = plan.groups.released[plan.scene.rows[at]]
+    unit = plan.unit[plan.scene.rows[at]]
     order = np.argsort(unit, kind="stable")
     begin = np.flatnonzero(np.diff(unit[order], prepend=-1))
     return at[order], unit[order][begin], begin

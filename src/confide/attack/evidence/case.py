@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from confide.attack.beliefs.held_out import Held
+from confide.attack.beliefs.unit_rows import UnitRows
 from confide.attack.evidence.grouping import unit_of
 from confide.attack.intruder import Intruder
 from confide.core.errors import InputError
@@ -30,10 +32,10 @@ class Case:
 
     `count`, `original_count`: how many rows each row stands for, None for one. `tables`: what was counted in the whole
     release, `values`: in the original, of variables whose truth may differ from what is known or released. `blind`: the
-    plan is not known, so every value may have been altered. `unit`: of every row of the file that beliefs are fitted
-    on, None where each row is one; `grouped`: whether units are asked about. `seen`: unknown variables that count in
-    any case, at whatever level others do: what is guessed next. `remembered`: what was made of the whole release once;
-    `sampler`: what finds records of it, None where `released` are all of them, row by row.
+    plan is not known, so every value may have been altered. `unit`: which rows of the file that beliefs are fitted on
+    are of one unit, None where each is one; `grouped`: whether units are asked about. `seen`: unknown variables that
+    count in any case, at whatever level others do: what is guessed next. `remembered`: what was made of the whole
+    release once; `sampler`: what finds records of it, None where `released` are all of them, row by row.
     """
 
     intruder: Intruder
@@ -45,7 +47,7 @@ class Case:
     count: F64 | None = None
     original_count: F64 | None = None
     tables: dict[tuple[str, ...], Tally] = field(default_factory=dict)
-    unit: I64 | None = None
+    unit: UnitRows | None = None
     grouped: bool = False
     seen: tuple[str, ...] = ()
     values: dict[str, Tally] = field(default_factory=dict)
@@ -56,6 +58,11 @@ class Case:
         return (
             f"Case: {self.original.n:,} original and {self.released.n:,} released rows, {len(self.released)} variables"
         )
+
+    def held(self, records: Records, weight: F64 | None) -> Held:
+        """Which of the rows that beliefs are fitted on are held out when models are chosen, by what `records` has of
+        them; whole units, where these have several rows. `weight`: how many rows each stands for."""
+        return Held.of(records, weight) if self.unit is None else self.unit.held(records)
 
     def altered(self, v: str) -> bool:
         """Whether a released value may differ at random from the true one."""
@@ -149,7 +156,8 @@ def set_aside(case: Case) -> Case:
     tables = {names: Tally(tally.records, tally.count) for names, tally in case.tables.items()}
     values = {v: case.originals(v) for v in case.original if v in case.intruder.errors or case.only_modelled(v)}
     return replace(
-        case, compiled=compiled, original=case.original.take(one), released=case.released.take(nobody), unit=None,
+        case, compiled=compiled, original=case.original.take(one), released=case.released.take(nobody),
+        unit=None if case.unit is None else case.unit.lean(),
         believed={i: f.lean() for i, f in case.believed.items()}, count=None, original_count=None, tables=tables,
         values=values, sampler=_not_here,
     )  # fmt: skip

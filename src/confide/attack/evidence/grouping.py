@@ -100,7 +100,11 @@ def _too_few(release: Release, name: str) -> list[str]:
     """A column that puts a whole file into a handful of units is not the one that says which rows belong together."""
     if not isinstance(release.original, pl.DataFrame):
         return []  # of a file on disk it is asked when it is read
-    rows, n = release.original.height, release.original.get_column(name).n_unique()
+    return too_few_units(name, release.original.height, release.original.get_column(name).n_unique())
+
+
+def too_few_units(name: str, rows: int, n: int) -> list[str]:
+    """The same, of so many units."""
     if n >= FEWEST or rows < FEWEST * n:
         return []
     return [f'unit: "{name}" puts {rows:,} rows into {n} units. Name the column that numbers households or persons.']

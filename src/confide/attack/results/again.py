@@ -78,7 +78,7 @@ def _of_units(attack: Attack, groups: Grouping, scene: Scene, target: int, place
     at = scene.members(int(scene.block_t[place]))
     parts = {}
     if len(at):
-        found = log_unit_rows(scene, other_rows(scene, groups), np.array([place]), at)
+        found = log_unit_rows(scene, other_rows(scene, groups.released), np.array([place]), at)
         parts = {name: part[0] for name, part in found.items()}
     rows = scene.rows[at]
     unit = groups.released[rows]

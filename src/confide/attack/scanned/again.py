@@ -11,13 +11,16 @@ import polars as pl
 
 from confide.attack.engine.behind import part_of_rows, parts_are_asked, with_parts
 from confide.attack.engine.fit import Fit
+from confide.attack.engine.other_rows import other_rows
 from confide.attack.engine.posterior import log_weights
 from confide.attack.engine.prepare import Prepared
 from confide.attack.engine.scene import Scene, TargetSide
+from confide.attack.engine.unit_sums import log_unit_rows
 from confide.attack.evidence.gather import gather
 from confide.attack.results.units import many_targets
 from confide.attack.scanned.buckets import Bucketed
 from confide.attack.scanned.coded import frame_of, records_of
+from confide.attack.scanned.file_units import FileUnits
 from confide.attack.scanned.whole import Whole
 from confide.core.errors import InputError
 from confide.core.scale.engine import COUNT
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
     from confide.attack.scanned.result import ScannedAttack
     from confide.protect.scanned.release import ScannedRelease
 
+OF_UNITS = {"unit": pl.Int64, "p_unit": pl.Float64}
+"""Columns that there are more where units have several rows."""
 _LAST: weakref.WeakKeyDictionary[ScannedAttack, Prepared] = weakref.WeakKeyDictionary()
 
 
@@ -135,10 +140,13 @@ def _of_bucketed(attack: ScannedAttack, held: Bucketed, target: int) -> pl.DataF
             mine = mine[c.released[mine] == c.of(known)[0]]
         block.append(frame_of(plain.take(mine)))
         rows.append(batch.rows[mine])
-    case = replace(fit.case, released=records_of(pl.concat(block), held.after.columns))
-    knowledge, every = fit.knowledge(case, known), np.concatenate(rows)
+    found, every = pl.concat(block), np.concatenate(rows)
     if not len(every):
-        return pl.DataFrame(schema={"row": pl.Int64, "p": pl.Float64})
+        return pl.DataFrame(schema={"row": pl.Int64, "p": pl.Float64} | ({} if held.units is None else OF_UNITS))
+    if held.units is not None:
+        return _of_units(attack, held, fit, known, target, every)
+    case = replace(fit.case, released=records_of(found, held.after.columns))
+    knowledge = fit.knowledge(case, known)
     scene = Scene.place(case, knowledge, fit, TargetSide.of(knowledge, fit, known))
     at, parts = log_weights(scene, 0)
     weights = np.sum(list(parts.values()), axis=0) if parts else np.zeros(len(at))
@@ -146,3 +154,47 @@ def _of_bucketed(attack: ScannedAttack, held: Bucketed, target: int) -> pl.DataF
     if np.isfinite(weights).any():
         p = np.exp(weights - weights.max() + np.log(_p_max(attack, target)))
     return pl.DataFrame({"row": every[scene.rows[at]], "p": p}).sort("p", "row", descending=[True, False])
+
+
+def _of_units(
+    attack: ScannedAttack, held: Bucketed, fit: Fit, known: Records, target: int, block: I64
+) -> pl.DataFrame:  # fmt: skip
+    """The same of whole units, all rows of which are read: `block`, the rows of the target's block."""
+    assert held.after is not None
+    assert held.units is not None
+    frame, row, unit = _whole_units(attack, held, held.units, block)
+    case = replace(fit.case, released=records_of(frame, held.after.columns))
+    knowledge = fit.knowledge(case, known)
+    mine = np.flatnonzero(np.isin(row, block) & knowledge.eligible)
+    scene = Scene.place(case, knowledge, fit, TargetSide.of(knowledge, fit, known), mine)
+    at = scene.members(int(scene.block_t[0]))
+    parts = log_unit_rows(scene, other_rows(scene, unit), np.array([0]), at)
+    weights = np.sum([part[0] for part in parts.values()], axis=0) if parts else np.zeros(len(at))
+    p, own = np.zeros(len(at)), unit[scene.rows[at]]
+    if np.isfinite(weights).any():
+        p = np.exp(weights - weights.max())
+    of = np.unique(own, return_inverse=True)[1]
+    whole = np.bincount(of, weights=p)
+    scale = _p_max(attack, target) / max(float(whole.max()), 1e-300)
+    found = pl.DataFrame({"row": row[scene.rows[at]], "p": p * scale, "unit": own, "p_unit": whole[of] * scale})
+    return found.sort("p_unit", "unit", "p", "row", descending=[True, False, True, False])
+
+
+def _whole_units(
+    attack: ScannedAttack, held: Bucketed, units: FileUnits, block: I64
+) -> tuple[pl.DataFrame, I64, I64]:  # fmt: skip
+    """All rows of the units that some released rows belong to, their numbers, and their units."""
+    assert held.after is not None
+    asked, first = np.zeros(len(units.unit), dtype=bool), 0
+    for link in attack.release.links():
+        here = block[(block >= first) & (block < first + len(link))] - first
+        asked[units.of_rows(link[here])] = True
+        first += len(link)
+    found, rows, unit = list[pl.DataFrame](), list[I64](), list[I64]()
+    for batch, link in zip(attack.release.records(held.after), attack.release.links(), strict=True):
+        of = units.of_rows(link)
+        mine = np.flatnonzero(asked[of])
+        found.append(frame_of(Records(batch.values(), n=batch.n).take(mine)))
+        rows.append(batch.rows[mine])
+        unit.append(of[mine])
+    return pl.concat(found), np.concatenate(rows), np.concatenate(unit)

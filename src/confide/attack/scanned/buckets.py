@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from confide.attack.engine.fit import Fit
+from confide.attack.engine.fit_homes import homes_of
 from confide.attack.engine.intervals import Between
 from confide.attack.engine.kernel_plan import Units
 from confide.attack.engine.prepare import Prepared
@@ -22,18 +23,22 @@ from confide.attack.intruder import Intruder, Unsure
 from confide.attack.population.people import PeopleModel
 from confide.attack.results.treatment import Treatment
 from confide.attack.results.units import ALIKE, STATUS
-from confide.attack.scanned.bucket import Blocks, attack_bucket, own_places
+from confide.attack.scanned.bucket import Blocks
 from confide.attack.scanned.coded import frame_of, records_of
+from confide.attack.scanned.companions import ByBlock, WithCompanions
+from confide.attack.scanned.file_units import FileUnits
 from confide.attack.scanned.kept_files import KeptFiles
+from confide.attack.scanned.meeting import ROW, SHARE, met
 from confide.attack.scanned.pattern import Ends, learn, placed_by
 from confide.attack.scanned.setting import LocalFiles, Setting
+from confide.attack.scanned.unit_bucket import buckets_for_units
 from confide.attack.targets import Targets
 from confide.core.errors import InputError
 from confide.core.files.whole_folder import whole_folder
 from confide.core.run.progress import Progress, progress_bar
 from confide.core.scale.engine import COUNT, Asked
 from confide.core.scale.kept import Kept, kept_folder
-from confide.core.scale.local import Local
+from confide.core.scale.local import MOST, Local
 from confide.core.scale.remembered import Remembered, sizes_and_times, stamps_of
 from confide.core.scale.rows_alike import RowsAlike
 from confide.core.scale.scratch import scratch_folder
@@ -47,20 +52,19 @@ from confide.frames.tally import Tally
 if TYPE_CHECKING:
     from confide.protect.scanned.release import ScannedRelease
 
-ROW, PAIRS = "__row", ["__pairs", "__visited"]
+PAIRS = ["__pairs", "__visited"]
 RANGE = 2**18
 """Original rows whose results are written together."""
 PER_ROW = 700
 """Bytes that a target or a record of a bucket takes while it is attacked."""
-SHARE = 0.25
-"""Of the memory, for one bucket."""
 
 
 @dataclass(frozen=True, eq=False)
 class Bucketed:
     """One row for each target, in narrow columns (None: in the folder with results alone); and what goes with them, as
     of an `Attack`. `fits`: of all patterns of knowledge; `before`, `after`: what codes of both files refer to;
-    `targets`: how many there are; `stated`: where somebody states them."""
+    `targets`: how many there are; `stated`: where somebody states them; `units`: who belongs together, where units are
+    attacked."""
 
     merged: pl.DataFrame | None
     treatments: list[Treatment]
@@ -72,6 +76,7 @@ class Bucketed:
     after: Codebook | None = None
     targets: int = 0
     stated: StatedPeople | None = None
+    units: FileUnits | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +121,7 @@ def attack_in_buckets(
         merged = _collected(units, out)
     return Bucketed(
         merged, treatments(told(setting, intruder), stated), (float(pairs[0]), float(pairs[1])), tuple(models),
-        int(short), tuple(fits), setting.before, setting.after, merged.height,
+        int(short), tuple(fits), setting.before, setting.after, merged.height, units=setting.units,
     )  # fmt: skip
 
 
@@ -151,19 +156,23 @@ class Pattern:
         """As many buckets as memory asks for."""
         if self.local.buckets is not None:
             return self.local.buckets
+        room, units = SHARE * self.local.in_bytes, self.setting.units
+        if units is not None:
+            sizes, homes = units.sizes(self.setting.release.links()), homes_of(self.setting.case, self.knows)
+            return buckets_for_units(self.setting.release.original.height, sizes, homes, room, MOST)
         rows = self.setting.release.original.height + self.setting.release.released.height
-        return max(1, int(np.ceil(rows * PER_ROW / (SHARE * self.local.in_bytes))))
+        return max(1, int(np.ceil(rows * PER_ROW / room)))
 
     def records(self, asked: Asked) -> tuple[Spilled, Case, F64, F64 | None]:
         """Records put aside by block; a few of them that show all labels there are, with how many each stands for and
         for how many people by weights."""
         many = self._many()
-        aside = Spilled(self.folder, f"records-{self.name}", many)
+        aside = self._aside(many)
         alike, few = RowsAlike(()), list[pl.DataFrame]()
         weights = self._weights(asked)
-        for case, _, frame in self.setting.released():
+        for case, link, frame in self.setting.released():
             rows, labels, keys = placed_by(case, self.knows, self.ends)
-            aside.add(frame[rows], bucket_of(labels, len(rows), many))
+            aside.add(frame, link, rows, bucket_of(labels, len(rows), many))
             if not few:
                 alike = RowsAlike(keys.columns, ["__weight"] if weights else ())
             if weights:
@@ -178,7 +187,16 @@ class Pattern:
             raise InputError(f'Unsure: {bad} released weights in "{asked.added[0]}" are zero, negative or missing.')
         sums = table[f"{COUNT} __weight"].to_numpy() if weights else None
         shown = records_of(pl.concat(few), self.setting.after.columns)
-        return aside, replace(self.setting.case, released=shown, count=None), count, self._scaled(sums, asked)
+        return aside.done(), replace(self.setting.case, released=shown, count=None), count, self._scaled(sums, asked)
+
+    def _aside(self, many: int) -> ByBlock | WithCompanions:
+        """What puts records aside."""
+        aside, units = Spilled(self.folder, f"records-{self.name}", many), self.setting.units
+        if units is None:
+            return ByBlock(aside)
+        alone = not homes_of(self.setting.case, self.knows)
+        again = ((link, frame) for _, link, frame in self.setting.released())
+        return WithCompanions(aside, units, lambda: again, alone)
 
     def _weights(self, asked: Asked):  # type: ignore[no-untyped-def]
         """The released weights, batch by batch, where people are counted by these."""
@@ -229,11 +247,8 @@ class Pattern:
     ) -> pl.DataFrame:
         """The results of a bucket, with the rows of its targets and the pairs in all of it."""
         row = t[ROW].to_numpy()
-        mine = own_places(row, z[ROW].to_numpy())
         people = records_of(t, self.setting.targets)
-        shown = records_of(z, self.setting.after.columns)
-        state = np.where(own[row], 0, -1)
-        table, pairs = attack_bucket(fitted, known, people, state, shown, mine, threads)
+        table, pairs = met(self.setting, fitted, known, people, row, np.where(own[row], 0, -1), z, self.local, threads)
         return table.with_columns(pl.Series(ROW, row), *(pl.lit(n).alias(v) for n, v in zip(pairs, PAIRS, strict=True)))
 
 
@@ -267,11 +282,16 @@ WHOLE = ("candidates", "n_max", "as_likely", "rank")
 
 def narrow_units(rows: pl.DataFrame) -> pl.DataFrame:
     """Results in as few bytes as they take."""
-    return rows.with_columns(pl.col(WHOLE).cast(pl.Int32), pl.col("status").cast(pl.Enum(STATUS)))
+    return rows.with_columns(pl.col(_whole(rows)).cast(pl.Int32), pl.col("status").cast(pl.Enum(STATUS)))
 
 
 def _wide(rows: pl.DataFrame) -> pl.DataFrame:
-    return rows.with_columns(pl.col(WHOLE).cast(pl.Int64), pl.col("status").cast(pl.String))
+    return rows.with_columns(pl.col(_whole(rows)).cast(pl.Int64), pl.col("status").cast(pl.String))
+
+
+def _whole(rows: pl.DataFrame) -> list[str]:
+    """Columns of whole numbers: numbers of units as well, where there are any."""
+    return [*WHOLE, *(["unit"] if "unit" in rows.columns else [])]
 
 
 def told(setting: Setting, intruder: Intruder, people: Records | None = None) -> Prepared:

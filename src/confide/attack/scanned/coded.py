@@ -6,12 +6,18 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from confide.core.scale.engine import COUNT
 from confide.core.scale.rows_alike import RowsAlike
 from confide.frames.columns import F64, I64, Column, Records
 from confide.frames.encoded import narrow
 from confide.frames.tally import Tally
+
+AT = "__at"
+TOGETHER = 2**20
+Places = NDArray[np.uint32]
+"""The place of each row of a file among those that differ."""
 
 
 def frame_of(records: Records, names: Sequence[str] | None = None) -> pl.DataFrame:
@@ -34,11 +40,17 @@ def _gaps(values: pl.Series) -> F64:
     return values.fill_null(np.nan).to_numpy().astype(np.float64)
 
 
-def tally_of(alike: RowsAlike | pl.DataFrame, columns: Mapping[str, Column]) -> Tally:
-    """Distinct coded rows with their counts, in the order of their codes."""
+def tally_of(alike: RowsAlike | pl.DataFrame, columns: Mapping[str, Column], places: Places | None = None) -> Tally:
+    """Distinct coded rows with their counts, in the order of their codes; `places` among those that came, which are put
+    into this order."""
     table = alike if isinstance(alike, pl.DataFrame) else alike.table
     names = [v for v in table.columns if v in columns]
-    table = table.sort(names, nulls_last=True)  # a missing category is -1, a missing number comes last
+    table = table.with_row_index(AT).sort(names, nulls_last=True)  # a missing category is -1, a missing number last
+    if places is not None:
+        rank = np.empty(table.height, dtype=places.dtype)
+        rank[table[AT].to_numpy()] = np.arange(table.height)
+        for low in range(0, len(places), TOGETHER):
+            places[low : low + TOGETHER] = rank[places[low : low + TOGETHER]]
     return Tally(records_of(table, columns), table[COUNT].to_numpy())
 
 

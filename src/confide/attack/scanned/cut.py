@@ -47,14 +47,18 @@ class Cut:
 
     def of_records(self, labels: list[I64], n: int) -> tuple[I64, I64]:
         """Which of n records are sent, those of large blocks several times, and the bucket of each."""
-        found, every = bucket_of(labels, n, self.buckets), np.arange(n)
-        if self.parts is None:
-            return every, found
-        at, first = self._large(labels, n)
-        times = np.where(at >= 0, self.parts[at], 1)
-        sent = np.repeat(every, times)
+        first, times = self.ranges(labels, n)
+        sent = np.repeat(np.arange(n), times)
         part = np.arange(len(sent)) - np.repeat(np.cumsum(times) - times, times)
-        return sent, np.where(at[sent] >= 0, first[at[sent]] + part, found[sent])
+        return sent, first[sent] + part
+
+    def ranges(self, labels: list[I64], n: int) -> tuple[I64, I64]:
+        """The first bucket of each of n records, and to how many it goes, one after the other."""
+        found, once = bucket_of(labels, n, self.buckets), np.ones(n, dtype=np.int64)
+        if self.parts is None:
+            return found, once
+        at, first = self._large(labels, n)
+        return np.where(at >= 0, first[at], found), np.where(at >= 0, self.parts[at], once)
 
     def _large(self, labels: list[I64], n: int) -> tuple[I64, I64]:
         """Of each row its place among large blocks, -1 for none; and the first bucket of each of these."""

@@ -17,6 +17,7 @@ from confide.attack.engine.kernel_plan import Units
 from confide.attack.engine.membership import weights_of_released
 from confide.attack.engine.prepare import Prepared, population_of
 from confide.attack.evidence.case import Case, Merged, in_play, make_case, needs_whole, several_numbers
+from confide.attack.evidence.grouping import unit_of
 from confide.attack.evidence.unreleased import as_shown
 from confide.attack.intruder import Intruder, Unsure
 from confide.attack.scanned.needs import NeedsWhole
@@ -167,7 +168,7 @@ def asked_of(intruder: Intruder, release: ScannedRelease, everybody: bool) -> tu
     shown = as_shown(intruder, release)  # type: ignore[arg-type]
     compiled = release.compiled or Compiled((), {}, ())
     kept = [v for v in release.public_variables if v in release.original.columns]
-    names = in_play(shown, compiled, kept) or kept[:1]
+    names = in_play(shown, compiled, kept, unit=unit_of(shown, release)) or kept[:1]  # type: ignore[arg-type]
     who = shown.membership
     added = [who.weights] if isinstance(who, Unsure) and who.weights is not None else []
     return shown, Asked(names, names, added, added, everybody or who == "in_file")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from confide.attack.scanned.coded import Places
+from confide.attack.scanned.file_units import FileUnits
 from confide.attack.scanned.setting import Files
 from confide.core.scale.remembered import Remembered, named
 from confide.frames.columns import I64, Records
@@ -33,13 +35,24 @@ class KeptFiles:
         """See `Files`."""
         return self.kept.of(named("codebooks", names, numeric), lambda: self.files.codebooks(names, numeric))
 
-    def people(self, before: Codebook, names: list[str], most: int) -> Tally:
+    def people(self, before: Codebook, names: list[str], most: int, places: Places | None = None) -> Tally:
         """See `Files`."""
-        return self.kept.of(named("people", names), lambda: self.files.people(before, names, most))
+        return self._placed("people", names, places, lambda: self.files.people(before, names, most, places))
 
-    def records(self, after: Codebook, names: list[str], most: int) -> Tally:
+    def records(self, after: Codebook, names: list[str], most: int, places: Places | None = None) -> Tally:
         """See `Files`."""
-        return self.kept.of(named("records", names), lambda: self.files.records(after, names, most))
+        return self._placed("records", names, places, lambda: self.files.records(after, names, most, places))
+
+    def units(self, name: str) -> FileUnits:
+        """See `Files`."""
+        return self.kept.of(named("units", name), lambda: self.files.units(name))
+
+    def _placed(self, what: str, names: list[str], places: Places | None, count: Callable[[], Tally]) -> Tally:
+        """Distinct rows, and, where that is asked, the place of every row among these."""
+        found, at = self.kept.of(named(what, names, places is None), lambda: (count(), places))
+        if places is not None and at is not None and at is not places:
+            places[:] = at
+        return found
 
     def tables(self, after: Codebook, keys: list[tuple[str, ...]]) -> dict[tuple[str, ...], Tally]:
         """See `Files`."""

@@ -106,6 +106,7 @@ class ScannedAttack(Result):
     def _batches(self) -> Iterator[pl.DataFrame]:
         """One row per target, in parts."""
         names = ["p_true", "p_max", "n_max", "hit", "p_absent", "status"]
+        names += [v for v in ("unit",) if v in self.units.columns]
         return (batch for _, batch in self.units.batches(names))
 
     def _short(self, limits: Sequence[float]) -> pl.DataFrame:

@@ -12,6 +12,7 @@ import polars as pl
 
 from confide.attack.engine.run import carry_out_all
 from confide.attack.engine.treatments import treatments
+from confide.attack.evidence.grouping import unit_of
 from confide.attack.intruder import Intruder
 from confide.attack.results.units import ALIKE
 from confide.attack.scanned.buckets import attack_in_buckets
@@ -74,6 +75,9 @@ def _in_parts(
 ) -> ScannedAttack:  # fmt: skip
     """Merged; or in buckets, where too few rows are alike or somebody asks for it."""
     frame, rows = targets
+    if _units(intruder, release):
+        here = where if isinstance(where, Local | Spark) else Local(where.in_bytes)
+        return _in_buckets(intruder, shown, release, here, asked, folder, targets, workers, progress, began)
     if isinstance(where, Local | Spark) and where.buckets is not None:
         return _in_buckets(intruder, shown, release, where, asked, folder, targets, workers, progress, began)
     try:
@@ -99,6 +103,11 @@ def _in_parts(
     )  # fmt: skip
 
 
+def _units(intruder: Intruder, release: ScannedRelease) -> bool:
+    """Whether units are attacked: of what their rows have in common, counts of rows that are alike say nothing."""
+    return unit_of(intruder, release) is not None  # type: ignore[arg-type]
+
+
 def _in_buckets(
     intruder: Intruder, shown: Intruder, release: ScannedRelease, where: Local | Spark, asked: Asked,
     folder: Path | None, targets: tuple[pl.DataFrame | None, I64 | None], threads: int, progress: Progress,
@@ -108,6 +117,8 @@ def _in_buckets(
     frame, rows = targets
     if shown.between and frame is None:
         raise InputError("between names columns of targets=...; give the targets.")
+    if isinstance(where, Spark) and frame is not None and _units(intruder, release):  # they are few, and met here
+        where = Local(where.memory, where.scratch, buckets=where.buckets)
     if frame is not None and rows is not None and isinstance(where, Spark):
         found = attack_stated_on_spark(shown, release, where, asked, (frame, rows), folder, intruder, progress)
     elif frame is not None and rows is not None and isinstance(where, Local):

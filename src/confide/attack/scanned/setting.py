@@ -12,8 +12,10 @@ import polars as pl
 from confide.attack.engine.behind import PART, part_of_rows, parts_are_asked, with_parts
 from confide.attack.evidence.case import Case, believed_steps, needs_whole, several_numbers, spread_of
 from confide.attack.evidence.gather import gather
+from confide.attack.evidence.grouping import unit_of
 from confide.attack.intruder import Intruder
-from confide.attack.scanned.coded import frame_of, tally_of
+from confide.attack.scanned.coded import Places, frame_of, tally_of
+from confide.attack.scanned.file_units import FileUnits, places_for, unit_rows
 from confide.attack.scanned.needs import NeedsWhole
 from confide.attack.targets import Targets
 from confide.core.errors import InputError
@@ -43,11 +45,15 @@ class Files(Protocol):
     def codebooks(self, names: list[str], numeric: Sequence[str] = ()) -> tuple[Codebook, Codebook]:
         """Of the original and of the release; `numeric`: what must be numbers, where the plan says nothing else."""
 
-    def people(self, before: Codebook, names: list[str], most: int) -> Tally:
-        """Distinct original rows in codes, with counts; there is room for so many."""
+    def people(self, before: Codebook, names: list[str], most: int, places: Places | None = None) -> Tally:
+        """Distinct original rows in codes, with counts; there is room for so many. `places`: for the place of each row
+        among these."""
 
-    def records(self, after: Codebook, names: list[str], most: int) -> Tally:
+    def records(self, after: Codebook, names: list[str], most: int, places: Places | None = None) -> Tally:
         """Distinct released rows, likewise."""
+
+    def units(self, name: str) -> FileUnits:
+        """Which unit each row belongs to."""
 
     def tables(self, after: Codebook, keys: list[tuple[str, ...]]) -> dict[tuple[str, ...], Tally]:
         """Joint counts of variables of the release, in codes."""
@@ -67,13 +73,17 @@ class LocalFiles:
         """See `Files`."""
         return self.release.encoded(names, numeric, rows=self.rows)
 
-    def people(self, before: Codebook, names: list[str], most: int) -> Tally:
+    def people(self, before: Codebook, names: list[str], most: int, places: Places | None = None) -> Tally:
         """See `Files`."""
-        return _counted(self.release.originals(before, self.rows), before, names, most)
+        return _counted(self.release.originals(before, self.rows), before, names, most, places)
 
-    def records(self, after: Codebook, names: list[str], most: int) -> Tally:
+    def records(self, after: Codebook, names: list[str], most: int, places: Places | None = None) -> Tally:
         """See `Files`."""
-        return _counted(self.release.records(after, self.rows), after, names, most)
+        return _counted(self.release.records(after, self.rows), after, names, most, places)
+
+    def units(self, name: str) -> FileUnits:
+        """See `Files`."""
+        return FileUnits.of(self.release, name, self.release.original.batches([name], self.rows))
 
     def tables(self, after: Codebook, keys: list[tuple[str, ...]]) -> dict[tuple[str, ...], Tally]:
         """See `Files`."""
@@ -109,18 +119,24 @@ class Gathered:
         return self.held[key]
 
 
-def _counted(batches: Iterator[Records], book: Codebook, names: list[str], most: int) -> Tally:
-    alike = RowsAlike(names, most=most)
+def _counted(
+    batches: Iterator[Records], book: Codebook, names: list[str], most: int, places: Places | None
+) -> Tally:  # fmt: skip
+    alike, at = RowsAlike(names, most=most), 0
     for batch in batches:
-        alike.add(frame_of(batch, names))
-    return tally_of(alike, book.columns)
+        found = alike.add(frame_of(batch, names))
+        if places is not None:
+            places[at : at + batch.n] = found
+        at += batch.n
+    return tally_of(alike, book.columns, places)
 
 
 @dataclass(frozen=True, eq=False)
 class Setting:
     """`case`: its original rows are the distinct ones, counted; its released rows are a few, and what must be counted
     in the whole release is. `patterns`: of knowledge, with rows of `people`, who show all of them. `seen`: the
-    different released rows, where beliefs are fitted to these."""
+    different released rows, where beliefs are fitted to these; `units`: who belongs together, where units are asked
+    about."""
 
     release: ScannedRelease
     after: Codebook
@@ -130,15 +146,20 @@ class Setting:
     patterns: tuple[tuple[I64, tuple[str, ...]], ...]
     rows: int
     seen: Tally | None = None
+    units: FileUnits | None = None
 
     @classmethod
     def of(cls, intruder: Intruder, files: Files, names: list[str], rows: int, memory: int) -> Setting:
         """One pass over the original, and one over the release for what evidence counts in it."""
         release, most = files.release, memory // (BYTES + 40 * len(names))
         before, after = files.codebooks(names, tuple(intruder.between))
-        file = files.people(before, names, most)
+        name, released = unit_of(intruder, release), intruder.beliefs == "released"  # type: ignore[arg-type]
+        units = None if name is None else files.units(name)
+        places = places_for(units, release.released.height if released else release.original.height)
+        file = files.people(before, names, most, None if released else places)
         few = next(iter(release.records(after, rows)))
-        file = _rows_by_row(Case(intruder, release.compiled, file.records, few, {}), file, most)
+        file = _rows_by_row(Case(intruder, release.compiled, file.records, few, {}), file, most, places)
+        seen = _seen(intruder, files, after, names, most, places)
         believed = believed_steps(intruder, release.compiled, file.records, _altered(intruder, release, after, rows))
         case = Case(
             intruder, release.compiled, file.records, few, believed, original_count=file.count,
@@ -147,13 +168,13 @@ class Setting:
         why = needs_whole(case)
         if why:
             raise NeedsWhole(why)
+        case = replace(case, grouped=units is not None, unit=unit_rows(release, units, places, released))
         known = file.records.select(intruder.knows)
         gaps = Distinct.rows([c.missing for c in known.values()], known.n)
         people = Records(known.take(gaps.first).values(), n=len(gaps))
         who = Targets(people, np.zeros(people.n, dtype=np.int64))
         patterns = tuple((r, knows) for r, knows, _ in who.patterns(tuple(intruder.knows), case.told_missing))
-        seen = _seen(intruder, files, after, names, most)
-        made = cls(release, after, before, case, people, patterns, rows, seen)
+        made = cls(release, after, before, case, people, patterns, rows, seen, units)
         return made.asking(files, [knows for _, knows in patterns])
 
     def asking(self, files: Files, known: Iterable[tuple[str, ...]]) -> Setting:
@@ -221,15 +242,17 @@ def _ask(case: Case, patterns: Sequence[tuple[str, ...]]) -> list[tuple[str, ...
     return list(case.tables)
 
 
-def _rows_by_row(case: Case, file: Tally, most: int) -> Tally:
+def _rows_by_row(case: Case, file: Tally, most: int, places: Places | None) -> Tally:
     """The file that beliefs are fitted to: each row by itself where several altered numbers are known, of whose
-    combinations hardly two are alike."""
+    combinations hardly two are alike. Places are then the first of those that are alike."""
     if not several_numbers(case):
         return file
     many = file.counts.astype(np.int64)
     if int(many.sum()) > most:
         raise NeedsWhole("several altered numbers are known, of which beliefs are fitted row by row")
     records = file.records.take(np.repeat(np.arange(len(many)), many))
+    if places is not None and case.intruder.beliefs != "released":
+        places[:] = (np.cumsum(many) - many)[places]
     return Tally(Records(records.values(), n=records.n))
 
 
@@ -242,12 +265,14 @@ def _altered(intruder: Intruder, release: ScannedRelease, after: Codebook, rows:
     return Records(columns, n=sum(p.n for p in parts))
 
 
-def _seen(intruder: Intruder, files: Files, after: Codebook, names: list[str], most: int) -> Tally | None:
+def _seen(
+    intruder: Intruder, files: Files, after: Codebook, names: list[str], most: int, places: Places | None
+) -> Tally | None:  # fmt: skip
     """The different released rows, where beliefs are fitted to them; as many as there is room for."""
     if intruder.beliefs != "released":
         return None
     try:
-        return files.records(after, names, most)
+        return files.records(after, names, most, places)
     except TooMany:
         raise InputError(
             f'Too few released rows are alike for beliefs="released", which are fitted to them. {INSTEAD}'

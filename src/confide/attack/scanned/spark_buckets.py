@@ -3,33 +3,47 @@ bucket. The driver receives counts and fits; nothing as long as a file."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import pickle
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from confide.attack.engine.blocks import blocks
 from confide.attack.engine.fit import Fit
+from confide.attack.engine.fit_homes import homes_of
 from confide.attack.engine.treatments import treatments
 from confide.attack.evidence.case import Case, set_aside
 from confide.attack.intruder import Intruder
 from confide.attack.population.people import PeopleModel
 from confide.attack.scanned.buckets import PER_ROW, Bucketed, described, told
-from confide.attack.scanned.coded import frame_of, records_of, tally_of
+from confide.attack.scanned.coded import Places, frame_of, records_of, tally_of
 from confide.attack.scanned.cut import Cut
+from confide.attack.scanned.file_units import FileUnits
 from confide.attack.scanned.kept_files import KeptFiles
 from confide.attack.scanned.pattern import Ends, Learnt, learn
 from confide.attack.scanned.setting import Setting
+from confide.attack.scanned.spark_units import (
+    UNITS_OF_ROWS,
+    AttackUnits,
+    PackUnits,
+    PlacesOfBatch,
+    SendUnits,
+    UnitsOnDisk,
+)
 from confide.attack.scanned.spark_work import UNITS, AttackBucket, Labelled, PackRecords, PackTargets, SomeRows
+from confide.attack.scanned.unit_bucket import buckets_for_units
 from confide.attack.scanned.who import Who
 from confide.core.errors import InputError
 from confide.core.run.progress import Progress, progress_bar
 from confide.core.scale.engine import COUNT, Asked
 from confide.core.scale.kept import kept_folder
+from confide.core.scale.local import MOST
 from confide.core.scale.remembered import Remembered, named
+from confide.core.scale.rows_alike import PLACE, canonical
 from confide.core.scale.spark import Spark
 from confide.core.scale.spark_batches import PACKED, Workers
 from confide.core.scale.spark_files import ROW, as_uri, collected, distinct_rows, named_again
@@ -40,6 +54,7 @@ from confide.frames.scan.codebook import Codebook
 from confide.frames.scan.scan import BATCH, Scan
 from confide.frames.scan.tallies import Tallies
 from confide.frames.tally import Tally
+from confide.protect.scanned.spark_work import SEEN, UnitsOfBatch
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -59,18 +74,19 @@ def attack_on_spark(
     """The whole attack; `stated`: the intruder as given."""
     if out is None:
         raise InputError(
-            "Too few rows are alike for the results to be kept here: name a folder that the workers see, "
+            "Results of so many targets are not kept here: name a folder that the workers see, "
             "attack(release, out=..., engine=cf.Spark(session))."
         )
     place = release.private if spark.scratch is None else spark.scratch
     cut = ("Spark", spark.buckets, spark.in_bytes, spark.task_bytes)
     with (
-        spark.working(release),
+        spark.working(release) as folder,
         kept_folder(place, described(intruder, release, cut)) as kept,
         Workers(spark.session) as workers,
     ):
         files = KeptFiles(SparkFiles(release, workers), Remembered(kept.folder))
         setting = Setting.of(intruder, files, list(asked.original), BATCH, spark.in_bytes)
+        units = None if setting.units is None else UnitsOnDisk.of(setting.units, folder)
         who, behind, many = _who(release, asked.everybody)
         models, short, fits, parts = list[PeopleModel](), 0.0, list[Fit](), list[str]()
         with progress_bar("attacking", 2 * len(setting.patterns) + 1, progress) as done:
@@ -81,16 +97,16 @@ def attack_on_spark(
                 results = kept.folder / f"results-{k}"
                 parts.append(as_uri(results))
                 if not (results / FINISHED).exists():
-                    part.attacked(found, who).write.mode("overwrite").parquet(parts[-1])
+                    part.attacked(found, who, units).write.mode("overwrite").parquet(parts[-1])
                 done(1)
                 fits.append(found.fit)
                 models += [] if found.model is None else [found.model]
                 short = max(short, found.few)
-            pairs, _ = written(spark, parts, many, out)
+            pairs, _ = written(spark, parts, many, out, UNITS if units is None else UNITS_OF_ROWS)
             done(1)
     return Bucketed(
         None, treatments(told(setting, intruder), stated), pairs, tuple(models), int(short), tuple(fits),
-        setting.before, setting.after, many,
+        setting.before, setting.after, many, units=setting.units,
     )  # fmt: skip
 
 
@@ -104,13 +120,13 @@ def _who(release: ScannedRelease, everybody: bool) -> tuple[Who, bool, int]:
 
 
 def written(
-    spark: Spark, parts: list[str], many: int, out: Path | None
+    spark: Spark, parts: list[str], many: int, out: Path | None, schema: str = UNITS
 ) -> tuple[tuple[float, float], pl.DataFrame | None]:  # fmt: skip
     """Write the results in the order of targets, or bring them here where there is no folder. First the pairs in all
     blocks and those visited."""
     from pyspark.sql import functions as f
 
-    results = spark.session.read.schema(UNITS).parquet(*parts)
+    results = spark.session.read.schema(schema).parquet(*parts)
     sums = collected(results.agg(f.sum("pairs").alias("pairs"), f.sum("visited").alias("visited")))
     pairs, visited = sums.row(0)
     rows, table = results.drop("pairs", "visited"), None
@@ -137,13 +153,18 @@ class SparkFiles:
 
         return self.release.encoded(names, numeric, counted=counted)
 
-    def people(self, before: Codebook, names: list[str], most: int) -> Tally:
+    def people(self, before: Codebook, names: list[str], most: int, places: Places | None = None) -> Tally:
         """Distinct original rows, counted by Spark and encoded here."""
-        return self._counted(self.release.original, before, names, most)
+        return self._counted(self.release.original, before, names, most, places)
 
-    def records(self, after: Codebook, names: list[str], most: int) -> Tally:
+    def records(self, after: Codebook, names: list[str], most: int, places: Places | None = None) -> Tally:
         """Distinct released rows, likewise."""
-        return self._counted(self.release.released, after, names, most)
+        return self._counted(self.release.released, after, names, most, places)
+
+    def units(self, name: str) -> FileUnits:
+        """See `Files`."""
+        found = self._told(self.release.original, [name], UnitsOfBatch())
+        return FileUnits.of(self.release, name, found)
 
     def tables(self, after: Codebook, keys: list[tuple[str, ...]]) -> dict[tuple[str, ...], Tally]:
         """Joint counts of the release, likewise."""
@@ -155,12 +176,25 @@ class SparkFiles:
         found = collected(self.workers.by_batches(self.release.released, names, work, work.schema)).sort(ROW)
         return records_of(pl.DataFrame([found[f"c{i}"].alias(v) for i, v in enumerate(names)]), after.columns)
 
-    def _counted(self, scan: Scan, book: Codebook, names: list[str], most: int = 2**31 - 2) -> Tally:
+    def _counted(
+        self, scan: Scan, book: Codebook, names: list[str], most: int = 2**31 - 2, places: Places | None = None
+    ) -> Tally:
         rows = self.workers.numbered(scan, names)
         found = named_again(distinct_rows(rows, names, most=most), scan, names)
         coded = frame_of(book.encode(found, 0, names)).with_columns(found[COUNT])
         alike = coded.group_by(names).agg(pl.col(COUNT).sum())
-        return tally_of(alike, book.columns)
+        if places is not None:
+            table = canonical(alike.select(names)).with_columns(
+                pl.Series(PLACE, np.arange(alike.height, dtype=np.uint32))
+            )
+            for first, some in self._told(scan, names, PlacesOfBatch(book, table)):
+                places[first : first + len(some)] = some
+        return tally_of(alike, book.columns, places)
+
+    def _told(self, scan: Scan, names: list[str], work: Any) -> Iterator[tuple[int, Any]]:
+        """What workers gather of the rows of a file, in their order."""
+        for made in collected(self.workers.by_batches(scan, names, work, SEEN)).sort("first")["made"]:
+            yield pickle.loads(made)
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,8 +244,8 @@ class SparkPattern:
         everybody = collected(values.filter("w > 0 and not isnan(w)").agg(f.sum("w").alias("w")))["w"][0]
         return np.asarray(sums * (float(everybody) / float(sums.sum())))
 
-    def attacked(self, found: Learnt, who: Who) -> DataFrame:
-        """The results of all buckets."""
+    def attacked(self, found: Learnt, who: Who, units: UnitsOnDisk | None) -> DataFrame:
+        """The results of all buckets. `units`: where units are attacked."""
         setting, release = self.setting, self.setting.release
         cut = Cut.of(found.blocks, self._targets(found), self._many())
         links = Links(release.link_files, release.released.offsets)
@@ -220,11 +254,25 @@ class SparkPattern:
         gaps = {v: bool(setting.people[v].missing[first]) for v in knows if v not in told_missing}
         records = PackRecords(found.fit, setting.after, links, cut, found.someone)
         targets = PackTargets(found.fit, setting.before, who, cut, gaps)
-        both = self.workers.by_batches(release.released, list(setting.after.columns), records, PACKED).union(
-            self.workers.by_batches(release.original, list(setting.before.columns), targets, PACKED)
-        )
+        aside = self.workers.by_batches(release.original, list(setting.before.columns), targets, PACKED)
+        if units is not None:
+            return self._units(found, who, units, records, aside)
+        both = self.workers.by_batches(release.released, list(setting.after.columns), records, PACKED).union(aside)
         work = AttackBucket(found.fit, found.blocks, who, setting.targets, setting.after.columns)
         return self.workers.by_buckets(both, cut.many, work, UNITS)
+
+    def _units(
+        self, found: Learnt, who: Who, units: UnitsOnDisk, records: PackRecords, targets: DataFrame
+    ) -> DataFrame:  # fmt: skip
+        """The same of units: a first shuffle gathers the rows of each, and sends them to all that it touches."""
+        setting, alone, many = self.setting, not found.fit.homes, records.cut.buckets
+        work = PackUnits(records, units, many, alone)
+        rows = self.workers.by_batches(setting.release.released, list(setting.after.columns), work, PACKED)
+        if not alone:
+            rows = self.workers.by_buckets(rows, many, SendUnits(), PACKED)
+        held = int(SHARE * self.spark.task_bytes / 8)
+        attack = AttackUnits(found.fit, found.blocks, who, units, setting.targets, setting.after.columns, held)
+        return self.workers.by_buckets(rows.union(targets), records.cut.many, attack, UNITS_OF_ROWS)
 
     def _targets(self, found: Learnt) -> F64:
         """Original rows in each block, whoever counts among them."""
@@ -239,9 +287,13 @@ class SparkPattern:
         """As many buckets as the memory of a task asks for, and enough for all workers."""
         if self.spark.buckets is not None:
             return self.spark.buckets
-        rows = self.setting.release.original.height + self.setting.release.released.height
+        room, setting = SHARE * self.spark.task_bytes, self.setting
         least = 2 * int(self.spark.session.sparkContext.defaultParallelism)
-        return max(least, int(np.ceil(rows * PER_ROW / (SHARE * self.spark.task_bytes))))
+        if setting.units is not None:
+            sizes, homes = setting.units.sizes(setting.release.links()), homes_of(setting.case, self.knows)
+            return max(least, buckets_for_units(setting.release.original.height, sizes, homes, room, MOST))
+        rows = setting.release.original.height + setting.release.released.height
+        return max(least, int(np.ceil(rows * PER_ROW / room)))
 
 
 def _width(work: Labelled, setting: Setting) -> int:

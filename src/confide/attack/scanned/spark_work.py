@@ -127,6 +127,12 @@ class PackRecords:
     others: bool = True
 
     def __call__(self, frame: pl.DataFrame) -> pa.Table:
+        wide, labels = self.placed(frame)
+        sent, bucket = self.cut.of_records(labels, wide.height)
+        return packed_rows(wide[sent], bucket, RECORDS)
+
+    def placed(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, list[I64]]:
+        """Rows that can be candidates, with log m, their numbers and those of their original rows; and their labels."""
         plain = encoded(self.after, frame)
         case = replace(self.fit.case, released=plain)
         knowledge = self.fit.knowledge(case, self.someone)
@@ -134,11 +140,10 @@ class PackRecords:
         side = TargetSide.of(knowledge, self.fit, self.someone)
         scene = Scene.place(case, knowledge, self.fit, side, asked, none)
         rows = scene.rows
-        sent, bucket = self.cut.of_records([c.released[rows] for c in knowledge.certain], len(rows))
         at = frame[ROW].to_numpy()[rows]
         more = {ROW: self.links.of(at), AT: at, LOG_M: scene.log_m}
         wide = frame_of(plain.take(rows)).with_columns(pl.Series(v, x) for v, x in more.items())
-        return packed_rows(wide[sent], bucket, RECORDS)
+        return wide, [c.released[rows] for c in knowledge.certain]
 
     def _asked(self, knowledge: Knowledge) -> I64 | None:
         """Rows that can be candidates and are in a block that is sent; None for all that can."""
@@ -205,16 +210,17 @@ def no_records(after: Mapping[str, Column]) -> pl.DataFrame:
 
 
 _KINDS = {"bigint": pl.Int64, "double": pl.Float64, "boolean": pl.Boolean, "string": pl.String}
-_TYPES = {name: _KINDS[kind] for name, kind in (each.split() for each in UNITS.split(", "))}
+Types = Mapping[str, type[pl.DataType]]
+TYPES: Types = {name: _KINDS[kind] for name, kind in (each.split() for each in UNITS.split(", "))}
 
 
-def no_units() -> pa.Table:
+def no_units(types: Types = TYPES) -> pa.Table:
     """The results of a bucket without a target."""
-    return plain_table(pl.DataFrame(schema=_TYPES))
+    return plain_table(pl.DataFrame(schema=types))
 
 
-def as_units(frame: pl.DataFrame, pairs: tuple[float, float]) -> pa.Table:
+def as_units(frame: pl.DataFrame, pairs: tuple[float, float], types: Types = TYPES) -> pa.Table:
     """Results of a bucket in their schema; its pairs are told in the first row."""
     alone = np.arange(frame.height) == 0
     told = frame.with_columns(pl.Series("pairs", alone * pairs[0]), pl.Series("visited", alone * pairs[1]))
-    return plain_table(told.select(pl.col(v).cast(t) for v, t in _TYPES.items()))
+    return plain_table(told.select(pl.col(v).cast(t) for v, t in types.items()))

@@ -18,9 +18,11 @@ from confide.attack.intruder import Intruder
 from confide.attack.population.people import PeopleModel
 from confide.attack.results.units import ALIKE
 from confide.attack.scanned.bucket import own_places
-from confide.attack.scanned.buckets import ROW, Bucketed, Pattern, StatedPeople, told
+from confide.attack.scanned.buckets import Bucketed, Pattern, StatedPeople, told
 from confide.attack.scanned.coded import records_of
-from confide.attack.scanned.intervals import attack_intervals
+from confide.attack.scanned.intervals import Intervals, attack_intervals
+from confide.attack.scanned.meeting import ROW, met
+from confide.attack.scanned.pattern import Learnt
 from confide.attack.scanned.setting import LocalFiles, Setting
 from confide.attack.scanned.stated_people import Shown, alike, ends_of, learn_together, part_of_rows_here, stated_people
 from confide.attack.targets import Targets
@@ -47,7 +49,7 @@ def attack_stated(
     groups = alike(who, tuple(intruder.knows), setting.case.told_missing)
     setting = setting.asking(files, [knows for knows, _ in groups])
     with scratch_folder(local.scratch) as folder, progress_bar("attacking", who.records.n, progress) as done:
-        work = _Stated(setting, who, state, threads)
+        work = _Stated(setting, who, state, local, threads)
         for k, knows in enumerate(dict.fromkeys(knows for knows, _ in groups)):
             part = Pattern(
                 setting, knows, np.zeros(0, dtype=np.int64), folder, str(k), local, None, ends_of(setting, who)
@@ -64,7 +66,7 @@ def attack_stated(
     return Bucketed(
         merged, treatments(told(setting, intruder, who.records), stated), (float(work.pairs[0]), float(work.pairs[1])),
         tuple(work.models), int(work.short), (), setting.before, setting.after, merged.height,
-        StatedPeople(who.records, work.of, tuple(work.fits)),
+        StatedPeople(who.records, work.of, tuple(work.fits)), setting.units,
     )  # fmt: skip
 
 
@@ -75,6 +77,7 @@ class _Stated:
     setting: Setting
     who: Targets
     state: I64
+    local: Local
     threads: int
 
     def __post_init__(self) -> None:
@@ -100,15 +103,31 @@ class _Stated:
         bucket = bucket_of([c.of(people) for c in found.knowledge.certain], len(rows), records.buckets)
         for b in np.unique(bucket).tolist():
             mine = rows[bucket == b]
-            z = records.bucket(b)
-            table, pairs = attack_intervals(
-                found.fit, found.blocks, asked, which[mine], self.who.records.take(mine), self.state[mine],
-                records_of(z, self.setting.after.columns), own_places(self.who.truth[mine], z[ROW].to_numpy()),
-                self.threads,
-            )  # fmt: skip
+            table, pairs = self._met(mine, which[mine], found, asked, records.bucket(b))
             self.pairs += pairs
             self.found.append(table.insert_column(0, pl.Series("target", mine)))
             done(len(mine))
+
+    def _met(
+        self, mine: I64, which: I64, found: Learnt, asked: Intervals, z: pl.DataFrame
+    ) -> tuple[pl.DataFrame, tuple[float, float]]:  # fmt: skip
+        """Some targets met with the records of their bucket. Where units are attacked, interval by interval."""
+        setting, who = self.setting, self.who
+        if setting.units is None:
+            return attack_intervals(
+                found.fit, found.blocks, asked, which, who.records.take(mine), self.state[mine],
+                records_of(z, setting.after.columns), own_places(who.truth[mine], z[ROW].to_numpy()), self.threads,
+            )  # fmt: skip
+        tables, pairs, order = [], np.zeros(2), np.argsort(which, kind="stable")
+        for at in np.split(order, np.flatnonzero(np.diff(which[order])) + 1):
+            some = mine[at]
+            table, more = met(
+                setting, asked.fit(found.fit, int(which[at[0]])), found.blocks, who.records.take(some), who.truth[some],
+                self.state[some], z, self.local, self.threads,
+            )  # fmt: skip
+            tables.append(table)
+            pairs += more
+        return pl.concat(tables)[np.argsort(order)], (float(pairs[0]), float(pairs[1]))
 
     def table(self) -> pl.DataFrame:
         """One row for each target, in their order."""

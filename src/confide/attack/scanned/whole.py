@@ -1,7 +1,7 @@
 """What must see all rows at once: the variables in play of both files are held in memory, where it has room for them.
 
 A census has many columns, an attack few: those that are known, altered, or read by a step. Where counts of rows that
-are alike do not say enough (units of several rows, a method that an intruder fits to all released rows) these few are
+are alike do not say enough (a method that an intruder fits to all released rows) these few are
 read whole, and the engine in memory attacks them. What does not fit is refused before anything is read.
 """
 
@@ -49,8 +49,6 @@ class Whole:
 
 def why_whole(intruder: Intruder, release: ScannedRelease) -> str:
     """Why counts of rows that are alike are not enough, as far as plan and intruder say; empty where they may be."""
-    if (unit := unit_of(intruder, release)) is not None:  # type: ignore[arg-type]
-        return f'which rows are of one "{unit}" is asked of all rows'
     return why_together(intruder, release.compiled, {})
 
 

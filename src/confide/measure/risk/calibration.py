@@ -14,7 +14,7 @@ from confide.attack.results.units import ALIKE, all_released
 from confide.core.errors import InputError
 from confide.core.result import Result
 from confide.core.shares import percent
-from confide.frames.columns import F64, Bools
+from confide.frames.columns import F64, I64, Bools
 
 NOBODY = "No target has a candidate, so there is nothing to calibrate."
 UNKNOWN = "Calibration needs the truth: for some targets it is not known which record is theirs."
@@ -91,6 +91,7 @@ class Binned:
         self.edges = edges
         self.n, self.claimed, self.true, self.variance, self.gap = np.zeros((5, len(edges) - 1))
         self.weighed = False
+        self.parts = list[tuple[F64, I64, NDArray[np.int16]]]()  # of targets in clusters, 18 bytes each
 
     def add(self, frame: pl.DataFrame) -> None:
         """More targets, all of whom have candidates."""
@@ -101,19 +102,20 @@ class Binned:
         variance[variance < 1e-12] = 0.0  # certain up to rounding
         each = frame[ALIKE].to_numpy().astype(float) if ALIKE in frame.columns else np.ones(len(p))
         at = np.clip(np.searchsorted(self.edges, p * (1 - 1e-12), side="right") - 1, 0, len(self.edges) - 2)
-        cluster = frame["cluster"].to_numpy() if "cluster" in frame.columns else None
         found = (each, p * each, right * each, variance * each, (right - p) * each)
         for sums, x in zip((self.n, self.claimed, self.true, self.variance, self.gap), found, strict=True):
             sums += np.bincount(at, weights=x, minlength=len(sums))
-        self.total = float(self.variance.sum())
-        if cluster is not None:
-            self.variance = np.array([_clustered(right - p, cluster, at == b) for b in range(len(self.n))])
-            self.total = _clustered(right - p, cluster, np.ones(len(p), dtype=bool))
+        if "cluster" in frame.columns:
+            self.parts.append((right - p, frame["cluster"].to_numpy(), at.astype(np.int16)))
         self.weighed |= bool((weight < 1).any())
 
     def result(self) -> Calibration:
         """What they show."""
-        rows = []
+        rows, total = [], float(self.variance.sum())
+        if self.parts:
+            gap, cluster, at = (np.concatenate(each) for each in zip(*self.parts, strict=True))
+            self.variance = np.array([_clustered(gap, cluster, at == b) for b in range(len(self.n))])
+            total = _clustered(gap, cluster, np.ones(len(gap), dtype=bool))
         for b in np.flatnonzero(self.n):
             n, error = int(self.n[b]), float(np.sqrt(self.variance[b]))
             rows.append({
@@ -121,7 +123,7 @@ class Binned:
                 "claimed": float(self.claimed[b] / n), "true": float(self.true[b] / n),
                 "error": error / n, "z": in_errors(float(self.gap[b]), error),
             })  # fmt: skip
-        z = in_errors(float(self.gap.sum()), float(np.sqrt(self.total)))
+        z = in_errors(float(self.gap.sum()), float(np.sqrt(total)))
         return Calibration(float(self.claimed.sum()), float(self.true.sum()), z, pl.DataFrame(rows), self.weighed)
 
 
@@ -136,9 +138,16 @@ def _stacked(units: list[pl.DataFrame]) -> pl.DataFrame:
     """Tables of targets one below the other; units of different releases are different."""
     if not units or not all("unit" in u.columns for u in units):
         return pl.concat(units)
-    every = pl.concat([u.with_columns(release=pl.lit(k)) for k, u in enumerate(units)]).with_row_index("at")
-    alone = pl.when(pl.col("unit") < 0).then(-1 - pl.col("at").cast(pl.Int64)).otherwise(pl.col("unit"))
-    return every.with_columns(cluster=alone * len(units) + pl.col("release"))
+    every = pl.concat([u.with_columns(release=pl.lit(k)) for k, u in enumerate(units)])
+    return _with_clusters(every).with_columns(cluster=pl.col("cluster") * len(units) + pl.col("release"))
+
+
+def _with_clusters(units: pl.DataFrame, first: int = 0) -> pl.DataFrame:
+    """With a number for the targets of a unit, and one of its own, counted from `first`, for each without a unit."""
+    if "unit" not in units.columns:
+        return units
+    alone = -1 - first - pl.int_range(pl.len(), dtype=pl.Int64)
+    return units.with_columns(cluster=pl.when(pl.col("unit") < 0).then(alone).otherwise(pl.col("unit").cast(pl.Int64)))
 
 
 def _clustered(gap: F64, cluster: NDArray[Any], mine: Bools) -> float:
@@ -167,9 +176,10 @@ def calibrate_batches(batches: Callable[[], Iterator[pl.DataFrame]], bins: int =
         raise InputError(UNKNOWN)
     if not np.isfinite(least):
         raise InputError(NOBODY)
-    sums = Binned(_edges(least, bins))
+    sums, first = Binned(_edges(least, bins)), 0
     for frame in batches():
-        some = frame.filter(pl.col("n_max") > 0)
+        some = _with_clusters(frame, first).filter(pl.col("n_max") > 0)
+        first += frame.height
         counts = 1 - pl.col("p_absent").fill_null(0.0) if released else pl.lit(1.0)
         sums.add(some.with_columns(counts=counts))
     return sums.result()

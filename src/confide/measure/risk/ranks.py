@@ -10,6 +10,7 @@ import polars as pl
 
 from confide.attack.engine.kernel_plan import KernelPlan
 from confide.attack.engine.loops import carry_out
+from confide.attack.engine.other_rows import other_rows
 from confide.attack.engine.unit_sums import carry_out_units
 from confide.attack.results.again import prepared
 from confide.attack.results.units import added_up, found_matches, many_targets, right_matches
@@ -61,7 +62,8 @@ def top_sums(attack: Attack, top: int) -> F64:
         if ready.groups is None:
             found = carry_out(KernelPlan.of(scene, units), units, threads, lambda _: None, top=top)
         else:
-            found, _ = carry_out_units(scene, units, ready.groups, threads, lambda _: None, top=top)
+            unit = ready.groups.released
+            found, _ = carry_out_units(scene, units, unit, other_rows(scene, unit), threads, lambda _: None, top)
         with np.errstate(invalid="ignore"):
             p = np.exp(found.log_top - attack.log_scale[mine])
         out[mine] = np.where(np.isfinite(found.log_top), p, 0.0)

@@ -50,7 +50,8 @@ def in_a_row(frame: pl.DataFrame) -> Iterator[tuple[int, pl.DataFrame]]:
             yield int(rows[low]), held[low:high]
 
 
-def _told(found: list[tuple[int, Any]]) -> pa.Table:
+def told(found: list[tuple[int, Any]]) -> pa.Table:
+    """What is gathered of pieces of a batch, by their first rows."""
     import pyarrow as pa
 
     made = [pickle.dumps(each) for _, each in found]
@@ -68,7 +69,7 @@ class SurveyBatch:
         made: Surveying = pickle.loads(pickle.dumps(self.empty))
         for first, batch in in_a_row(frame):
             made.add(batch, first)
-        return _told([(int(frame[ROW][0]), made)])
+        return told([(int(frame[ROW][0]), made)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +79,7 @@ class LookAtBatch:
     look: Look
 
     def __call__(self, frame: pl.DataFrame) -> pa.Table:
-        return _told([(first, list(self.look.at(first, batch))) for first, batch in in_a_row(frame)])
+        return told([(first, list(self.look.at(first, batch))) for first, batch in in_a_row(frame)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +87,7 @@ class UnitsOfBatch:
     """Which units rows are of, as the file has it."""
 
     def __call__(self, frame: pl.DataFrame) -> pa.Table:
-        return _told([(first, (first, batch)) for first, batch in in_a_row(frame)])
+        return told([(first, (first, batch)) for first, batch in in_a_row(frame)])
 
 
 @dataclass(frozen=True, eq=False)

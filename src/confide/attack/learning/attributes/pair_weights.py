@@ -32,7 +32,7 @@ NONE = np.zeros(0, dtype=np.int64)
 def way_of(ready: Prepared, scene: Scene, absence: bool = True) -> Plain | Mixed:
     """How weights of a scene are computed; `absence`: whether anybody can be absent."""
     if ready.groups is not None:
-        return Plain(scene, other_rows(scene, ready.groups))
+        return Plain(scene, other_rows(scene, ready.groups.released))
     if not scene.fit.mixture or scene.knowledge.nearest:
         return Plain(scene, None)
     by_pair = tuple(i for i in range(len(scene.uncertain)) if _multiplies(scene, i))
