@@ -205,8 +205,8 @@ def test_the_same_as_in_memory(case: str, engine: str, tmp_path: Path, request: 
 def test_what_holds_all_rows_is_refused_before_any_pass_where_they_do_not_fit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An intruder who knows of a quantile regression fits it to all released rows."""
-    intruder, release, _ = made("quantile")
+    """An intruder who draws a tau for each released row."""
+    intruder, release, _ = made("quantile, a random tau")
     files = in_files(release, tmp_path)
     monkeypatch.setattr(cf.Scan, "batches", lambda *_: pytest.fail("the file was read"))
     monkeypatch.setattr("confide.attack.scanned.whole.memory_of", lambda *_: 2**33)
