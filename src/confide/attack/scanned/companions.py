@@ -45,7 +45,8 @@ class Touched:
         start, parts = np.zeros(many + 1, dtype=np.int32 if len(unit) < 2**31 else np.int64), [bucket[:0]]
         for _, at in UnitRows(unit, None, len(unit)).ranges(TOGETHER):
             there = at[bucket[at] != NOWHERE]
-            pairs = np.unique(unit[there].astype(np.int64) << 16 | bucket[there])
+            pairs = np.sort(unit[there].astype(np.int64) << 16 | bucket[there])
+            pairs = pairs[np.diff(pairs, prepend=-1) != 0]
             np.add.at(start, (pairs >> 16) + 1, 1)
             parts.append((pairs & NOWHERE).astype(np.uint16))
         np.cumsum(start, out=start)
