@@ -15,6 +15,7 @@ from confide.attack.engine.kernel_plan import KernelPlan
 from confide.attack.engine.loops import carry_out
 from confide.attack.engine.parts import attack_part
 from confide.attack.engine.prepare import Prepared, prepare
+from confide.attack.evidence.case import make_case, needs_whole
 from confide.core.errors import InputError
 
 HEADS = cf.demo("heads").head(9_000)
@@ -148,6 +149,31 @@ def test_a_method_that_reads_the_whole_file_says_so() -> None:
     assert pickle.loads(pickle.dumps(scene.fit)).whole == scene.fit.whole
     with pytest.raises(InputError, match="cannot be made in parts: QuantileRegression is fitted"):
         attack_part(scene.fit, scene.targets, scene.case.released, np.zeros(scene.targets.n, dtype=np.int64))
+
+
+WHOLE: dict[str, tuple[dict[str, object], dict[str, object], str]] = {
+    "fitted to all": ({}, {}, "is fitted to all released rows"),
+    "fitted to some": ({"learn": 300}, {}, ""),
+    "by an average intruder to all": ({}, {"available": "average", "guesses": {"tau": 0.5}}, "is fitted to all"),
+    "what is guessed next": ({}, {"available": "ignore", "unavailable": "ignore", "others": "ignore"}, "is fitted to"),
+    "a stated tau": ({}, {"guesses": {"tau": 0.5}}, ""),
+    "of this variable": ({}, {"guesses": {"tau": {"hh_income": "known"}}}, ""),
+    "a random tau": ({"learn": 300}, {"guesses": {"tau": "random"}}, "draws a number for each released row"),
+    "calipers leave tau aside": ({}, {"guesses": {"tau": "random", "caliper": "auto"}}, ""),
+    "exact": ({}, {"available": "exact", "unavailable": "exact", "others": "exact"}, ""),
+    "naive": ({}, {"available": "naive"}, ""),
+}
+
+
+@pytest.mark.parametrize("case", WHOLE)
+def test_what_holds_the_file_together_hangs_on_level_and_guesses(case: str) -> None:
+    step, who, why = WHOLE[case]
+    made = cf.QuantileRegression("hh_income", given=["sex"], quantiles=9, **step)  # type: ignore[arg-type]
+    release = cf.Plan([made], identifiers=["id"]).protect(HEADS.head(400), seed=1)
+    intruder = cf.Intruder(knows=["sex", "hh_income"], **who)  # type: ignore[arg-type]
+    found = needs_whole(make_case(intruder, release))
+    assert why in found
+    assert bool(why) == bool(found)
 
 
 def test_every_stage_can_be_printed_and_none_can_be_changed() -> None:

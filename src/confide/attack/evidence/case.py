@@ -125,9 +125,12 @@ def why_together(intruder: Intruder, compiled: Compiled, believed: Mapping[int, 
 
 
 def levels_asked(intruder: Intruder, compiled: Compiled) -> Iterator[tuple[int, str]]:
-    """Steps that alter at random, with each level at which they are asked; a naive intruder asks none."""
-    if intruder.levels[0] != "naive":
-        yield from ((i, level) for i, s in enumerate(compiled.steps) if s.role == "random" for level in intruder.levels)
+    """Steps that alter at random, with each level at which they may be asked: of unknown variables that count in any
+    case as "sdl" where others are left out. A naive intruder asks none."""
+    c, b, a = intruder.levels
+    if c != "naive":
+        levels = dict.fromkeys((c, "sdl" if b == "ignore" else b, a))
+        yield from ((i, level) for i, s in enumerate(compiled.steps) if s.role == "random" for level in levels)
 
 
 def spread_of(case: Case, v: str) -> float:
