@@ -22,20 +22,21 @@ KILLED = """
 import os
 import confide as cf
 from confide.core.scale.remembered import Remembered
-from confide.protect.scanned import spill, survey, writing
+from confide.protect.scanned import keeping, publish, spill, survey, writing
 from confide.protect.scanned.sizes import Sizes
 Sizes.of = classmethod(lambda cls, *_: cls(*{sizes}))
 flush, write, put, add = spill.Spill.flush, writing.write_part, Remembered.put, survey.Surveying.add
 done = []
 def counted(what, work):
-    def run(*given):
+    def run(*given, **more):
         if what == {what!r} and len(done) == {many}:
             os.kill(os.getpid(), 9)
         done.extend([what] if what == {what!r} else [])
-        return work(*given)
+        return work(*given, **more)
     return run
 spill.Spill.flush, writing.write_part = counted("runs", flush), counted("parts", write)
 survey.Surveying.add, Remembered.put = counted("survey", add), counted("kept", put)
+keeping.settle_folder = publish.settle_folder = counted("published", publish.settle_folder)
 cf.Plan([cf.Recode("age", width=10), cf.Swap("race", rate=0.3)], identifiers=["id"], unit={unit!r}).protect(
     cf.scan({data!r}), seed=1, out={out!r}, private={private!r}, scratch={scratch!r}
 )
@@ -82,7 +83,10 @@ def killed(data: cf.Scan, here: Path, what: str, many: int, unit: str | None = N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("what", "many"), [("survey", 4), ("kept", 0), ("kept", 1), ("runs", 3), ("parts", 2)])
+@pytest.mark.parametrize(
+    ("what", "many"),
+    [("survey", 4), ("kept", 0), ("kept", 1), ("runs", 3), ("parts", 2), ("published", 0), ("published", 1)],
+)
 def test_the_same_command_goes_on(
     what: str, many: int, data: cf.Scan, tmp_path: Path, work: dict[str, int]
 ) -> None:  # fmt: skip
@@ -93,14 +97,14 @@ def test_the_same_command_goes_on(
     again = plan().protect(
         data, seed=1, out=tmp_path / "out", private=tmp_path / "private", scratch=tmp_path / "scratch"
     )
-    surveyed, looked = what != "survey" and many > 0, what in ("runs", "parts")
+    surveyed, looked = what != "survey" and (what, many) != ("kept", 0), what in ("runs", "parts", "published")
     assert work["surveyed"] == (0 if surveyed else before["surveyed"]) == (0 if surveyed else 11)
     assert work["looked"] == (0 if looked else before["looked"]) == (0 if looked else 11)
     if what == "runs":
         assert (
             0 < work["batches"] < before["batches"] - 2 * 2 * many + 1
         )  # two steps, two batches a run, of 300 or fewer
-    elif what == "parts":
+    elif what in ("parts", "published"):
         assert work["batches"] == 0
     else:
         assert work["batches"] == before["batches"]
@@ -110,6 +114,7 @@ def test_the_same_command_goes_on(
     for one, other in zip(again.released.files, whole.released.files, strict=True):
         assert one.read_bytes() == other.read_bytes()
     assert not list((tmp_path / "scratch").iterdir())
+    assert not list(tmp_path.rglob(".confide*"))
 
 
 @pytest.mark.slow

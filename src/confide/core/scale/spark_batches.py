@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from confide.core.errors import InputError
 from confide.core.scale.engine import File
 from confide.core.scale.interrupted import check_interrupted
-from confide.core.scale.spark_files import ROW, as_uri, collected, numbered
+from confide.core.scale.spark_files import ROW, as_uri, check_alive, collected, numbered
 from confide.core.version import __version__
 
 if TYPE_CHECKING:
@@ -223,6 +223,7 @@ def check_workers(session: SparkSession) -> None:
         raise InputError('This needs pandas and pyarrow beside Spark: pip install "confide[spark]".') from cause
     except Exception as cause:
         check_interrupted(cause)
+        check_alive(session, cause)
         raise InputError(
             f'Spark\'s workers cannot run Python ("{python}") with pyarrow; start the session with PYSPARK_PYTHON set '
             "to a Python in which confide[spark] is installed, on all workers."

@@ -35,10 +35,7 @@ def as_sentences(session: Any) -> Iterator[None]:
         raise
     except Exception as cause:
         check_interrupted(cause)
-        if isinstance(cause, ConnectionError) or not alive(session):
-            raise InputError(
-                "Spark: this session has ended on the way; make a new one, and start the work again."
-            ) from cause
+        check_alive(session, cause)
         if isinstance(cause, PySparkException) or type(cause).__module__.startswith("py4j"):
             raise InputError(
                 f"Spark could not finish the work ({type(cause).__name__}): {_why(cause)}. Spark's own log says more."
@@ -65,10 +62,25 @@ def _why(cause: Exception) -> str:
     )
 
 
+def check_alive(session: Any, cause: Exception) -> None:
+    """Say that a session has ended, where that is what an error came of."""
+    if isinstance(cause, ConnectionError) or not alive(session):
+        raise InputError(
+            "Spark: this session has ended on the way; make a new one, and start the work again."
+        ) from cause
+
+
 def alive(session: Any) -> bool:
     """Whether a session has not ended."""
     context = getattr(session, "sparkContext", None)
-    return context is not None and getattr(context, "_jsc", None) is not None
+    java = None if context is None else getattr(context, "_jsc", None)
+    if java is None:
+        return False
+    stopped = getattr(java, "sc", None)
+    try:
+        return stopped is None or not stopped().isStopped()  # Java knows it before Python does
+    except Exception:  # nobody is there to answer
+        return False
 
 
 def check_parquet(*files: File) -> None:
