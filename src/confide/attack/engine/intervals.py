@@ -41,6 +41,13 @@ def fits_all(fitted: Fit, knowledge: Knowledge) -> bool:
     return not even and (fitted.absence is None or not kept_of(fitted, knowledge))
 
 
+def shares_m(fitted: Fit, knowledge: Knowledge) -> bool:
+    """Whether log m is the same for all intervals: part A asks for all values of a number, but an interval cuts the
+    groups in which the noise cannot tell them apart."""
+    mine = [n.belief.groups for n in fitted.believed.numbers if n.belief is not None and n.variable in knowledge.limits]
+    return not fitted.more and fits_all(fitted, knowledge) and all(g is None for g in mine)
+
+
 def fit_at(case: Case, knowledge: Knowledge, fitted: Fit, targets: Records, between: Between) -> Fit:
     """The fit of these targets, from one for open intervals (`knowledge`: what is then known, without more steps)."""
     if between == fitted.between or fits_all(fitted, knowledge):
@@ -89,10 +96,11 @@ class Together:
     def of(
         cls, cases: Sequence[Case], knowledge: Knowledge, fitted: Fit, targets: Records, known_m: F64 | None = None
     ) -> Together:
-        """Place them; log m is that of each part where it hangs on the interval. `known_m`: else, where it is known."""
+        """Place them. `known_m`: log m, where it is known."""
         known, side = known_at(cases, knowledge, fitted, targets)
-        none = np.zeros(cases[0].released.n) if known.limits or fitted.more else known_m
-        return cls(cases, knowledge, Scene.place(cases[0], known, fitted, side, known_m=none))
+        if not shares_m(fitted, knowledge):
+            known_m = np.zeros(cases[0].released.n)  # each part has its own
+        return cls(cases, knowledge, Scene.place(cases[0], known, fitted, side, known_m=known_m))
 
     @cached_property
     def _cells(self) -> list[tuple[str, tuple[F64, F64, Bools]]]:
@@ -104,6 +112,10 @@ class Together:
     def kept(self) -> bool:
         """Whether intervals leave out records."""
         return bool(kept_of(self.scene.fit, self.knowledge))
+
+    @cached_property
+    def _shares_m(self) -> bool:
+        return shares_m(self.scene.fit, self.knowledge)
 
     def allowed(self, between: Between, at: I64) -> I64:
         """Those of some records of the scene that the intervals of kept variables allow."""
@@ -129,4 +141,4 @@ class Together:
             return Scene.place(whole.case, known, fitted, side, whole.rows[at]), np.unique(whole.block_r[at])
         known = at_interval(whole.knowledge, fitted.between)
         scene, left = whole.only(at, whole.side.take(targets, fitted), targets, fitted, known)
-        return (scene.with_others() if known.limits else scene), left
+        return (scene if self._shares_m else scene.with_others()), left
