@@ -29,7 +29,6 @@ from confide.attack.scanned.setting import Setting
 from confide.frames.columns import F64, I64, Records
 from confide.frames.distinct import Distinct
 
-
 Ends = Mapping[str, tuple[F64, F64]]
 """Lower and upper ends of intervals of variables that are known so, rising."""
 
