@@ -4,6 +4,7 @@
     python benchmarks/intervals.py 1000000 1 30 300 parts              # in parts, of a file on disk
     python benchmarks/intervals.py 1000000 1 30 300 parts buckets=25
     python benchmarks/intervals.py 51016 300 targets=51016             # 20,000 targets else
+    python benchmarks/intervals.py 51016 300 large                     # state is not known: 36 large blocks
 
 Both kinds are tried: `altered`, an interval of a noisy number, beside a category that was swapped and one that was
 swapped and is not known; `kept`, an interval of an income that was not altered, beside a noisy number. Each attack runs
@@ -26,7 +27,7 @@ import polars as pl
 import confide as cf
 
 PART = 1_000_000
-NAMES = ["sex", "race", "marital", "age", "property_value", "hh_income"]
+NAMES = ["state", "sex", "race", "marital", "age", "property_value", "hh_income"]
 STEPS = [
     cf.Recode("age", width=5), cf.Swap("race", rate=0.3), cf.Swap("marital", rate=0.3),
     cf.Noise("property_value", sd=20_000),
@@ -62,6 +63,7 @@ def stated(file: pl.DataFrame, v: str, intervals: int, targets: int) -> tuple[pl
 def one(folder: Path, kind: str, intervals: int, asked: dict[str, str]) -> None:
     """One attack, and what it took."""
     knows, v = KINDS[kind]
+    knows = knows if "large" in asked else ["state", *knows]
     file = pl.read_parquet(folder / "in" / "*.parquet")
     targets, rows = stated(file, v, intervals, int(asked.get("targets", "20000")))
     intruder, height = cf.Intruder(knows=knows, between={v: ("low", "high")}), file.height

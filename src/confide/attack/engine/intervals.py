@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from confide.attack.engine.fit import Fit, absence_of, fit
+from confide.attack.engine.kernel_plan import in_order
 from confide.attack.engine.link import linked_variables
 from confide.attack.engine.mistaken_noise import MistakenNoise
 from confide.attack.engine.more_steps import with_more
@@ -23,6 +24,7 @@ from confide.attack.intruder import Uniform
 from confide.frames.columns import F64, I64, Bools, Records
 
 Between = Mapping[str, tuple[float, float]]
+Cells = list[tuple[str, tuple[F64, F64, Bools]]]
 
 
 def opened(between: Between) -> dict[str, tuple[float, float]]:
@@ -39,6 +41,13 @@ def fits_all(fitted: Fit, knowledge: Knowledge) -> bool:
     """Whether `Fit.at` is all that an interval asks for; else something is fitted with it."""
     even = isinstance(fitted.case.intruder.beliefs, Uniform) and bool(knowledge.limits)
     return not even and (fitted.absence is None or not kept_of(fitted, knowledge))
+
+
+def shares_m(fitted: Fit, knowledge: Knowledge) -> bool:
+    """Whether log m is the same for all intervals: part A asks for all values of a number, but an interval cuts the
+    groups in which the noise cannot tell them apart."""
+    mine = [n.belief.groups for n in fitted.believed.numbers if n.belief is not None and n.variable in knowledge.limits]
+    return not fitted.more and fits_all(fitted, knowledge) and all(g is None for g in mine)
 
 
 def fit_at(case: Case, knowledge: Knowledge, fitted: Fit, targets: Records, between: Between) -> Fit:
@@ -89,44 +98,69 @@ class Together:
     def of(
         cls, cases: Sequence[Case], knowledge: Knowledge, fitted: Fit, targets: Records, known_m: F64 | None = None
     ) -> Together:
-        """Place them; log m is that of each part where it hangs on the interval. `known_m`: else, where it is known."""
+        """Place them. `known_m`: log m, where it is known."""
         known, side = known_at(cases, knowledge, fitted, targets)
-        none = np.zeros(cases[0].released.n) if known.limits or fitted.more else known_m
-        return cls(cases, knowledge, Scene.place(cases[0], known, fitted, side, known_m=none))
+        if not shares_m(fitted, knowledge):
+            known_m = np.zeros(cases[0].released.n)  # each part has its own
+        return cls(cases, knowledge, Scene.place(cases[0], known, fitted, side, known_m=known_m))
+
+    def _cells(self, rows: I64) -> Cells:
+        """Of each variable that is kept, between which values each record's true one lies, and whether it has one."""
+        kept = kept_of(self.scene.fit, self.knowledge)
+        return [(v, allowed_in(case, v, case.released[v].take(rows))) for v in kept for case in self.cases]
 
     @cached_property
-    def _cells(self) -> list[tuple[str, tuple[F64, F64, Bools]]]:
-        """Of each variable that is kept, between which values each record's true one lies, and whether it has one."""
-        rows, kept = self.scene.rows, kept_of(self.scene.fit, self.knowledge)
-        return [(v, allowed_in(case, v, case.released[v].take(rows))) for v in kept for case in self.cases]
+    def apart(self) -> bool:
+        """Whether targets of each interval have a side of their own."""
+        return bool(self.scene.fit.more) or not fits_all(self.scene.fit, self.knowledge)
+
+    @cached_property
+    def _merged(self) -> tuple[Scene, I64 | None, Cells]:
+        """The records that differ, in the order in which parts are worked on; by released row the one that stands for
+        it; and their cells. Where each interval has a side of its own, the records as they are."""
+        if self.apart:
+            return self.scene, None, self._cells(self.scene.rows)
+        cells = [x for _, each in self._cells(self.scene.rows) for x in each]
+        scene, place = in_order(self.scene, cells)
+        return scene, place, self._cells(scene.rows)
+
+    def own(self, rows: I64) -> I64:
+        """The records that stand for released rows in parts; -1 stays."""
+        place = self._merged[1]
+        return rows if place is None else np.where(rows >= 0, place[np.maximum(rows, 0)], -1)
 
     @cached_property
     def kept(self) -> bool:
         """Whether intervals leave out records."""
         return bool(kept_of(self.scene.fit, self.knowledge))
 
-    def allowed(self, between: Between, at: I64) -> I64:
-        """Those of some records of the scene that the intervals of kept variables allow."""
-        for v, (low, high, there) in self._cells:
-            at = at[overlaps(low[at], high[at], there[at], *between[v])]
-        return at
+    @cached_property
+    def _shares_m(self) -> bool:
+        return shares_m(self.scene.fit, self.knowledge)
 
     def everybody(self, between: Between) -> tuple[Scene, I64]:
         """All records that intervals allow, and which blocks these have: to count people."""
         whole, nobody = self.scene, np.zeros(0, dtype=np.int64)
-        at = self.allowed(between, np.arange(len(whole.rows)))
+        at = _allowed(self._cells(whole.rows), between, np.arange(len(whole.rows)))
         known = at_interval(whole.knowledge, between)
         return whole.only(at, whole.side.take(nobody, whole.fit), nobody, replace(whole.fit, between=between), known)
 
     def part(self, targets: I64, fitted: Fit) -> tuple[Scene, I64]:
         """Some targets, of whom the same intervals are known, with the records of their blocks that these allow; and
         which blocks those are. `fitted`: theirs."""
-        whole = self.scene
+        whole, _, cells = self._merged
         block_t = whole.block_t[targets]
-        at = self.allowed(fitted.between, whole.members_of(np.unique(block_t[block_t >= 0])))
-        if fitted.more or not fits_all(whole.fit, self.knowledge):
+        at = _allowed(cells, fitted.between, whole.members_of(np.unique(block_t[block_t >= 0])))
+        if self.apart:
             known, side = known_at(self.cases, self.knowledge, fitted, whole.targets.take(targets))
             return Scene.place(whole.case, known, fitted, side, whole.rows[at]), np.unique(whole.block_r[at])
         known = at_interval(whole.knowledge, fitted.between)
         scene, left = whole.only(at, whole.side.take(targets, fitted), targets, fitted, known)
-        return (scene.with_others() if known.limits else scene), left
+        return (scene if self._shares_m else scene.with_others()), left
+
+
+def _allowed(cells: Cells, between: Between, at: I64) -> I64:
+    """Those of some records that the intervals of kept variables allow."""
+    for v, (low, high, there) in cells:
+        at = at[overlaps(low[at], high[at], there[at], *between[v])]
+    return at

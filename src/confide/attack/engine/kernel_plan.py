@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -61,7 +62,8 @@ class KernelPlan:
     def of(cls, scene: Scene, units: Units) -> KernelPlan:
         """Merge, and choose the loop."""
         spreads = tuple(known_spreads(scene))
-        records = Distinct.rows(_record_keys(scene, spreads), len(scene.rows), scene.count)
+        every = np.arange(len(scene.rows))
+        records = Distinct(every, every, scene.count) if scene.in_order else _alike(scene, spreads)
         block_r = scene.block_r[records.first]
         met = np.flatnonzero(scene.block_t >= 0)
         keys, late = _target_keys(scene, met)
@@ -87,6 +89,21 @@ class KernelPlan:
         """Pairs of distinct targets first..last-1 with the records of their blocks."""
         mine = self.block_t[first:last]
         return float((self.offsets[mine + 1] - self.offsets[mine]).sum())
+
+
+def _alike(scene: Scene, spreads: tuple[KnownSpread, ...], more: Sequence[NDArray[Any]] = ()) -> Distinct:
+    return Distinct.rows([*_record_keys(scene, spreads), *more], len(scene.rows), scene.count)
+
+
+def in_order(scene: Scene, more: Sequence[NDArray[Any]]) -> tuple[Scene, I64]:
+    """The same with records merged and sorted as plans have them, so that parts of it need not be; and by released row
+    the one that it is merged with. `more`: what else must be the same."""
+    found = _alike(scene, tuple(known_spreads(scene)), more)
+    place = np.full(scene.case.released.n, -1, dtype=np.int64)
+    place[scene.rows] = scene.rows[found.first][found.of]
+    every = np.arange(scene.targets.n)
+    whole, _ = scene.only(found.first, scene.side, every, scene.fit, scene.knowledge)
+    return replace(whole, count=found.count, in_order=True), place
 
 
 def _record_keys(s: Scene, spreads: tuple[KnownSpread, ...]) -> list[NDArray[Any]]:

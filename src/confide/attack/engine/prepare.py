@@ -122,7 +122,7 @@ class Prepared:
             targets = np.searchsorted(every, rows)
             fitted = fit_at(self.case, knowledge, opened, together.scene.targets.take(targets), between)
             scene, left = together.part(targets, fitted)
-            scene = scene.with_absence(told[targets])
+            scene, units = scene.with_absence(told[targets]), replace(units, own=together.own(units.own))
             yield (
                 mine,
                 scene,

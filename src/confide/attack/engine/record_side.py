@@ -189,5 +189,6 @@ def log_mass(n: Number, cell: I64, low: float, high: float) -> F64:
     """log of the belief's mass on nodes in [low, high], shape (len(cell), K)."""
     belief = n.belief
     assert belief is not None
-    found = belief.law.log_between(belief.every if isinstance(n.like, Match) else belief.nodes, low, high, cell)
-    return np.asarray(found + n.fit.log_state(cell, np.zeros(len(cell), dtype=bool)))
+    each, at = np.unique(cell, return_inverse=True)
+    found = belief.law.log_between(belief.every if isinstance(n.like, Match) else belief.nodes, low, high, each)
+    return np.asarray((found + n.fit.log_state(each, np.zeros(len(each), dtype=bool)))[at])

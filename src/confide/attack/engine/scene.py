@@ -107,6 +107,7 @@ class Scene:
     `cell_r`, `log_m`, `count`: theirs (`count`: how many rows of the release each stands for). `block_t`: of the
     targets, -1 where no record shares all labels. `intervals`: known of variables that are certain. `integrals`: by
     unknown number, each row's place among integrals over what is believed of it, and these, shape (places, K).
+    `in_order`: records are those that differ, as a plan sorts them.
     """
 
     case: Case
@@ -125,6 +126,7 @@ class Scene:
     cell_r: I64
     log_m: F64
     integrals: Mapping[str, tuple[I64, F64]] = field(default_factory=dict)
+    in_order: bool = False
 
     @classmethod
     def place(

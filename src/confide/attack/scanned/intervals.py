@@ -98,7 +98,7 @@ class _Bucket:
 
     def attack(self, which: I64, own: I64, columns: dict[str, F64], threads: int) -> F64:
         """Fill the columns, interval by interval; the pairs."""
-        pairs, order = np.zeros(2), np.argsort(which, kind="stable")
+        pairs, order, own = np.zeros(2), np.argsort(which, kind="stable"), self.together.own(own)
         for mine in np.split(order, np.flatnonzero(np.diff(which[order])) + 1):
             k = int(which[mine[0]])
             scene, _ = self.together.part(mine, self.asked.fit(self.together.scene.fit, k))

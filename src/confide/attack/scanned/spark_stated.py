@@ -13,7 +13,7 @@ import polars as pl
 
 from confide.attack.engine.behind import part_of_rows
 from confide.attack.engine.fit import Fit
-from confide.attack.engine.intervals import Between
+from confide.attack.engine.intervals import Between, shares_m
 from confide.attack.engine.treatments import treatments
 from confide.attack.intruder import Intruder
 from confide.attack.population.people import PeopleModel
@@ -153,10 +153,9 @@ class _Stated:
         many = np.bincount(at[at >= 0], minlength=len(found.blocks.size)).astype(float)
         cut = Cut.of(found.blocks, many, self._many(len(rows)))
         wanted = tuple(c[many > 0] for c in found.blocks.labels)
-        hangs = bool(found.asking.knowledge.limits) or bool(found.fit.more)
         records = PackRecords(
             found.fit, setting.after, Links(release.link_files, release.released.offsets), cut, found.someone,
-            wanted, not hangs,
+            wanted, shares_m(found.fit, found.asking.knowledge),
         )  # fmt: skip
         both = self.workers.by_batches(release.released, list(setting.after.columns), records, PACKED).union(
             self._packed(rows, which[rows], cut.of_targets(labels, rows))

@@ -81,6 +81,12 @@ def node_weights(low, high, nodes, sd, log_allowed, widest, weight):  # type: ig
             gap = away if away < gap else gap
     half = 0.5 * (high - low)
     a, e = window(nodes, 0, big, mid, gap + 9.0 * widest + half) if gap < np.inf else (0, big)
+    while a < e and log_allowed[a] == np.inf:  # outside an interval that is known
+        a += 1
+    while a < e and log_allowed[e - 1] == np.inf:
+        e -= 1
+    if a == e:
+        return a, e, -np.inf
     h = (high - low) / widest
     if 0.0 < h < 0.02 and h * (gap + 9.0 * widest + half) < 0.02 * widest and smallest(sd) == widest:
         even_weights(mid, h, widest, nodes[a:e], log_allowed[a:e], weight[a:e])
