@@ -11,6 +11,7 @@ from hypothesis import settings
 
 from confide.core.registry import KINDS, shipped
 from tests.helpers.browser import launched, why_no_browser
+from tests.helpers.sharing import SPARK, Shares
 from tests.helpers.spark_sessions import no_spark, options, prepared
 
 settings.register_profile("untimed", deadline=None)  # a busy machine is no fault of the code
@@ -58,26 +59,19 @@ def as_registered() -> Iterator[None]:
             del kind.classes[name]
 
 
-@pytest.hookimpl(tryfirst=True)  # before groups are read
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Slow tests first, so that no worker waits at the end for one that began last; examples of papers are slow.
-
-    What goes to one worker: tests that share the session of Spark, which takes as long to start as many of them to run,
-    before all others; and quick tests of one file, with what it makes for all of them.
-    """
+    """Tests on Spark first, then slow ones, so that no worker waits at the end for one that began last; examples of
+    papers are slow."""
     for item in items:
         if item.nodeid.startswith("papers/"):
             item.add_marker("slow")
-    items.sort(key=lambda item: (not _on_spark(item), item.get_closest_marker("slow") is None))
-    for item in items:
-        if _on_spark(item):
-            item.add_marker(pytest.mark.xdist_group("spark"))
-        elif item.get_closest_marker("slow") is None:
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+        if "session" in getattr(item, "fixturenames", ()) and SPARK not in item.nodeid:
+            raise pytest.UsageError(f'{item.nodeid} uses the session of Spark: say "{SPARK}" in its name.')
+    items.sort(key=lambda item: (SPARK not in item.nodeid, item.get_closest_marker("slow") is None))
 
 
-def _on_spark(item: pytest.Item) -> bool:
-    """Whether a test takes part in the session of Spark, by name or by a parameter that says so."""
-    given = getattr(item, "callspec", None)
-    told = [] if given is None else [v for v in given.params.values() if isinstance(v, str)]
-    return "session" in getattr(item, "fixturenames", ()) or any(v.startswith("spark") for v in told)
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """See `Shares`; not by marks of groups, which xdist 3.8 loses under pytest 9.2."""
+    return Shares(config, log)

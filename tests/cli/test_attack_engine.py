@@ -64,7 +64,7 @@ def test_options_that_do_not_go_together(
 
 @pytest.mark.slow
 @pytest.mark.skipif(bool(no_spark()), reason=no_spark())
-def test_on_spark(folder: Path) -> None:
+def test_a_session_of_its_own(folder: Path) -> None:
     given = [str(folder / "in"), "--intruder", str(folder / "intruder.toml"), "--json", "--threshold", "0.3"]
     more = ["--private", str(folder / "private"), "--engine", "spark", "--master", "local[2,4]"]
     out = ["--out", str(folder / "units on spark"), "--memory", "512MB", "--task-memory", "512MB"]

@@ -62,8 +62,7 @@ def test_an_engine_reads_in_parts(files: Path, capsys: pytest.CaptureFixture[str
 
 @pytest.mark.slow
 @pytest.mark.skipif(bool(no_spark()), reason=no_spark())
-def test_on_spark(files: Path) -> None:
-    """In a process of its own, with a session of its own."""
+def test_a_session_of_its_own(files: Path) -> None:
     places = ["--plan", str(files / "plan.toml"), "--private", str(files / "vault"), "--out", str(files / "out")]
     engine = ["--engine", "spark", "--master", "local[2,4]", "--memory", "512MB", "--task-memory", "512MB"]
     env = {k: v for k, v in prepared().items() if k != "PYSPARK_PYTHON"}

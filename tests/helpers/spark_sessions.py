@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -40,3 +41,12 @@ def prepared() -> dict[str, str]:
     }  # fmt: skip
     os.environ.update(more)
     return {**os.environ}
+
+
+def driver(master: str, here: Path, case: str, buckets: int | str, **more: str) -> subprocess.Popen[bytes]:
+    """Attacks of a case in a process of its own: see `tests.helpers.spark_driver`."""
+    given = [master, str(here / "private"), str(here / "units"), case, str(buckets)]
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.helpers.spark_driver", *given], env={**prepared(), **more}, cwd=ROOT,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    )  # fmt: skip

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import confide as cf
-from confide.attack.scanned import buckets, pattern
+from confide.attack.scanned import meeting, pattern
 from confide.attack.scanned.setting import LocalFiles
 from confide.core.scale.local import Local
 from confide.core.scale.rows_alike import RowsAlike
@@ -126,8 +126,8 @@ def test_no_room_on_scratch(files: cf.ScannedRelease, tmp_path: Path, monkeypatc
 KILLED = """
 import sys, time
 import confide as cf
-import confide.attack.scanned.buckets as b
-work = b.attack_bucket
+import confide.attack.scanned.meeting as m
+work = m.attack_bucket
 done = []
 def slow(*a):
     if len(done) == 2:
@@ -135,7 +135,7 @@ def slow(*a):
         time.sleep(60)
     done.append(1)
     return work(*a)
-b.attack_bucket = slow
+m.attack_bucket = slow
 found = cf.Intruder(knows={knows}).attack(cf.ScannedRelease.load("{private}"), out="{out}",
     engine=cf.Local(buckets=5, scratch="{scratch}"), progress=False)
 """
@@ -155,10 +155,10 @@ def test_a_killed_process_leaves_no_folder_and_the_same_command_goes_on(
         process.send_signal(signal.SIGKILL)
     assert not out.exists()
     assert [p.stat().st_mode & 0o777 for p in scratch.iterdir()] == [0o700, 0o700]
-    files, work, done = cf.ScannedRelease.load(tmp_path / "private"), buckets.attack_bucket, []
+    files, work, done = cf.ScannedRelease.load(tmp_path / "private"), meeting.attack_bucket, []
     for owner, name in ((LocalFiles, "codebooks"), (LocalFiles, "people"), (pattern, "fit")):
         monkeypatch.setattr(owner, name, lambda *_: pytest.fail("what was counted and fitted is not made again"))
-    monkeypatch.setattr(buckets, "attack_bucket", lambda *a: done.append(1) or work(*a))  # type: ignore[func-returns-value]
+    monkeypatch.setattr(meeting, "attack_bucket", lambda *a: done.append(1) or work(*a))  # type: ignore[func-returns-value]
     found = intruder.attack(files, out=out, engine=Local(buckets=5, scratch=scratch))
     assert len(done) == 3
     same(whole, found, found.units.collect())

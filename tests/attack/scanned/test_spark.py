@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import signal
-import socket
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,10 +16,10 @@ import confide as cf
 from confide.attack.scanned import cut, spark_buckets
 from confide.attack.scanned.buckets import Bucketed
 from confide.core.scale.spark_files import as_sentences, check_parquet
-from tests.attack.scanned.test_every_engine import KEYS, SWAPS, N, made, people, same, same_units
+from tests.attack.scanned.test_every_engine import KEYS, SWAPS, N, made, people, same
 from tests.helpers.dying import HOW, MARK, Dying, DyingLabels, interrupted_at
 from tests.helpers.scanned_release import in_files
-from tests.helpers.spark_sessions import ROOT, no_spark, prepared
+from tests.helpers.spark_sessions import driver, no_spark
 
 
 @pytest.mark.slow
@@ -94,19 +89,6 @@ def test_ctrl_c_leaves_nothing_and_the_same_command_goes_on(
     same(whole, found, found.units.collect())
 
 
-def _driver(master: str, here: Path, case: str, buckets: int | str, **more: str) -> subprocess.Popen[bytes]:
-    given = [master, str(here / "private"), str(here / "units"), case, str(buckets)]
-    return subprocess.Popen(
-        [sys.executable, "-m", "tests.helpers.spark_driver", *given], env={**prepared(), **more}, cwd=ROOT,
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-    )  # fmt: skip
-
-
-def _ended(process: subprocess.Popen[bytes]) -> None:
-    _, said = process.communicate(timeout=900)
-    assert process.returncode == 0, said.decode()[-3000:]
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(bool(no_spark()), reason=no_spark())
 def test_a_killed_driver_leaves_nothing_and_the_same_command_goes_on(
@@ -114,7 +96,7 @@ def test_a_killed_driver_leaves_nothing_and_the_same_command_goes_on(
 ) -> None:
     intruder, release, whole = made("noise")
     files, mark = in_files(release, tmp_path, (300,)), tmp_path / "private" / "mark"
-    process = _driver("local[2,4]", tmp_path, "noise", 5, **{MARK: str(mark), HOW: "wait"})
+    process = driver("local[2,4]", tmp_path, "noise", 5, **{MARK: str(mark), HOW: "wait"})
     for _ in range(6000):
         if mark.exists() or process.poll() is not None:
             break
@@ -132,59 +114,6 @@ def test_a_killed_driver_leaves_nothing_and_the_same_command_goes_on(
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in", "private", "released", "units"]
     assert not list((tmp_path / "private").glob(".confide*"))
     assert not [p for p in (tmp_path / "private").iterdir() if "unfinished" in p.name]
-
-
-@contextmanager
-def _standalone(folder: Path) -> Iterator[str]:
-    """One master and two workers on loopback, ended by their numbers."""
-    env = prepared()
-    started = list[subprocess.Popen[bytes]]()
-
-    def start(kind: str, *given: str) -> None:
-        command = [f"{env['SPARK_HOME']}/bin/spark-class", f"org.apache.spark.deploy.{kind}", "--host", "127.0.0.1"]
-        started.append(subprocess.Popen(
-            [*command, "--webui-port", "0", *given], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            env={**env, "SPARK_DAEMON_MEMORY": "256m", "SPARK_MASTER_HOST": "127.0.0.1"},
-        ))  # fmt: skip
-
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    try:
-        start("master.Master", "--port", str(port))
-        for k in range(2):
-            where = ["--cores", "1", "--memory", "1g", "--work-dir", str(folder / f"work-{k}")]
-            start("worker.Worker", *where, f"spark://127.0.0.1:{port}")
-        yield f"spark://127.0.0.1:{port}"
-    finally:
-        for process in reversed(started):
-            process.terminate()
-        for process in started:
-            process.wait(timeout=60)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(bool(no_spark()), reason=no_spark())
-def test_a_standalone_cluster_that_loses_an_executor(tmp_path: Path) -> None:
-    """One master, two workers; the executor dies in the first attempt of a task, with what it had shuffled."""
-    _, release, whole = made("noise")
-    (tmp_path / "files").mkdir()
-    in_files(release, tmp_path / "files", (300,))
-    mark = tmp_path / "mark"
-    with _standalone(tmp_path) as master:
-        _ended(_driver(master, tmp_path / "files", "noise", 5, **{MARK: str(mark), HOW: "executor"}))
-    assert mark.exists()
-    same_units(whole, cf.scan(tmp_path / "files" / "units").collect())
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(bool(no_spark()), reason=no_spark())
-def test_a_local_cluster(tmp_path: Path) -> None:
-    _, release, whole = made("noise")
-    in_files(release, tmp_path, (300,))
-    _ended(_driver("local-cluster[2,1,1024]", tmp_path, "noise", "0,5"))
-    for buckets in (0, 5):
-        same_units(whole, cf.scan(tmp_path / f"units-{buckets}").collect())
 
 
 @pytest.mark.slow

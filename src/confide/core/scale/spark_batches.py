@@ -14,6 +14,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -132,15 +133,31 @@ class Workers(AbstractContextManager["Workers"]):
     def by_buckets(
         self, packed: DataFrame, many: int, work: Callable[[Mapping[int, pl.DataFrame]], pa.Table], schema: str
     ) -> DataFrame:
-        """What `work` makes of all rows of a bucket, by the side they are on. One partition a bucket, by and large:
-        a stated number is not made smaller by adaptive execution."""
-        held = self._held(work)
+        """What `work` makes of all rows of a bucket, by the side they are on. One partition per bucket, where there are
+        as many buckets as stated: such a number is not made smaller by adaptive execution, and see `spread_keys`."""
+        held, many = self._held(work), max(many, 1)
 
         def run(table: pa.Table) -> pa.Table:
             return held.value(_unpacked(table))
 
         with quiet():
-            return packed.repartition(max(many, 1), "bucket").groupBy("bucket").applyInArrow(run, schema)
+            from pyspark.sql import functions as f
+
+            keys = ",".join(map(str, spread_keys(many)))
+            keyed = packed.withColumn("spread", f.expr(f"element_at(array({keys}), bucket % {many} + 1)"))
+            return keyed.repartition(many, "spread").groupBy("spread", "bucket").applyInArrow(run, schema)
+
+
+@lru_cache(maxsize=64)
+def spread_keys(many: int) -> tuple[int, ...]:
+    """Numbers that Spark puts into partition 0, 1 and so on. It places rows by a hash: of as many buckets as there are
+    partitions a third of these would have none, and some would have four or five."""
+    from sklearn.utils import murmurhash3_32
+
+    tried = np.arange(32 + 2 * int(many * (np.log(many) + 6)), dtype=np.int32)
+    place, first = np.unique(murmurhash3_32(tried, seed=42).astype(np.int64) % many, return_index=True)
+    assert len(place) == many
+    return tuple(first.tolist())
 
 
 def plain_table(frame: pl.DataFrame) -> pa.Table:
