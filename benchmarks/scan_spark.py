@@ -140,7 +140,7 @@ def main() -> None:
             scan.make(Path(here) / "in", int(sys.argv[1]))
         else:
             scan_attack.make(Path(here) / "in", int(sys.argv[1]), "apart" in sys.argv)
-            scan_attack.protect(Path(here), "noise" in sys.argv)
+            scan_attack.protect(Path(here), sys.argv[2:])
         for what in ("local", "spark"):
             subprocess.run([sys.executable, __file__, "--one", what, here, *sys.argv[1:]], check=True)
 
