@@ -270,7 +270,7 @@ KNOWN = {
 
 STATED = [(case, truth, engine) for case in KNOWN for engine in ("merged", "buckets") for truth in ("rows", "nobody")]
 STATED += [("kept", "identifiers", "merged"), ("in file", "identifiers", "buckets")]
-ON_SPARK = [pytest.param(case, "rows", "spark, buckets", marks=pytest.mark.slow) for case in KNOWN if case != "units"]
+ON_SPARK = [pytest.param(case, "rows", "spark, buckets", marks=pytest.mark.slow) for case in KNOWN]
 ON_SPARK.append(pytest.param("altered", "rows", "spark", marks=pytest.mark.slow))
 
 

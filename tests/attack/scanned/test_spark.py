@@ -50,6 +50,13 @@ def test_any_number_of_buckets_and_large_blocks_cut_by_targets(
     )
     assert cuts[0].many > buckets + 1
     same(whole, parts, parts.units.collect())
+    if case == "units with noise":
+        some = np.arange(0, N, 3)
+        stated = intruder.attack(
+            parts.release, people()[some], some, out=tmp_path / "stated", engine=cf.Spark(session, buckets=buckets)
+        )
+        assert cuts[1].many > buckets + 1
+        same(intruder.attack(release, people()[some], some), stated, stated.units.collect())
 
 
 @pytest.mark.slow

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import polars as pl
 
@@ -25,9 +27,16 @@ def met(
 ) -> tuple[pl.DataFrame, tuple[float, float]]:  # fmt: skip
     """A row of results for each target, and the pairs in its blocks with those visited. `truth`: its original row;
     `state`: 0 for who is in the release, -1 for who is not, -2 where that is unknown; `z`: records put aside."""
-    records = records_of(z, setting.after.columns)
     if setting.units is None:
+        records = records_of(z, setting.after.columns)
         return attack_bucket(fit, known, people, state, records, own_places(truth, z[ROW].to_numpy()), threads)
+    return unit_bucket(setting, known, z, local, threads)(fit).attack(people, setting.units.own(truth))
+
+
+def unit_bucket(
+    setting: Setting, known: Blocks, z: pl.DataFrame, local: Local, threads: int
+) -> Callable[[Fit], UnitBucket]:  # fmt: skip
+    """The records of a bucket and the other rows of their units, for a fit."""
     unit, held = z[UNIT].to_numpy().astype(np.int64), int(SHARE * local.in_bytes / 8)
-    bucket = UnitBucket(fit, known, records, unit, z[MINE].to_numpy(), held, threads)
-    return bucket.attack(people, setting.units.own(truth))
+    records, mine = records_of(z, setting.after.columns), z[MINE].to_numpy()
+    return lambda fit: UnitBucket(fit, known, records, unit, mine, held, threads)

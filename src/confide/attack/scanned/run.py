@@ -117,8 +117,6 @@ def _in_buckets(
     frame, rows = targets
     if shown.between and frame is None:
         raise InputError("between names columns of targets=...; give the targets.")
-    if isinstance(where, Spark) and frame is not None and _units(intruder, release):  # they are few, and met here
-        where = Local(where.memory, where.scratch, buckets=where.buckets)
     if frame is not None and rows is not None and isinstance(where, Spark):
         found = attack_stated_on_spark(shown, release, where, asked, (frame, rows), folder, intruder, progress)
     elif frame is not None and rows is not None and isinstance(where, Local):

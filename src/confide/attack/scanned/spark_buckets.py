@@ -55,6 +55,7 @@ from confide.frames.scan.scan import BATCH, Scan
 from confide.frames.scan.tallies import Tallies
 from confide.frames.tally import Tally
 from confide.protect.scanned.spark_work import SEEN, UnitsOfBatch
+from confide.protect.scanned.units import OnDisk
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -247,7 +248,7 @@ class SparkPattern:
     def attacked(self, found: Learnt, who: Who, units: UnitsOnDisk | None) -> DataFrame:
         """The results of all buckets. `units`: where units are attacked."""
         setting, release = self.setting, self.setting.release
-        cut = Cut.of(found.blocks, self._targets(found), self._many())
+        cut = Cut.of(found.blocks, self._targets(found), self.many(setting.release.original.height))
         links = Links(release.link_files, release.released.offsets)
         told_missing, knows = setting.case.told_missing, setting.case.intruder.knows
         first = int(self.rows[0])
@@ -265,14 +266,19 @@ class SparkPattern:
         self, found: Learnt, who: Who, units: UnitsOnDisk, records: PackRecords, targets: DataFrame
     ) -> DataFrame:  # fmt: skip
         """The same of units: a first shuffle gathers the rows of each, and sends them to all that it touches."""
-        setting, alone, many = self.setting, not found.fit.homes, records.cut.buckets
-        work = PackUnits(records, units, many, alone)
-        rows = self.workers.by_batches(setting.release.released, list(setting.after.columns), work, PACKED)
-        if not alone:
-            rows = self.workers.by_buckets(rows, many, SendUnits(), PACKED)
+        setting, rows = self.setting, self.sent(found, records, units.unit)
         held = int(SHARE * self.spark.task_bytes / 8)
         attack = AttackUnits(found.fit, found.blocks, who, units, setting.targets, setting.after.columns, held)
         return self.workers.by_buckets(rows.union(targets), records.cut.many, attack, UNITS_OF_ROWS)
+
+    def sent(
+        self, found: Learnt, records: PackRecords, unit: OnDisk, wanted: tuple[I64, ...] | None = None
+    ) -> DataFrame:  # fmt: skip
+        """Released rows, each in all buckets in which its unit has candidates. `wanted`: see `PackUnits`."""
+        setting, alone, many = self.setting, not found.fit.homes, records.cut.buckets
+        work = PackUnits(records, unit, many, alone, wanted)
+        rows = self.workers.by_batches(setting.release.released, list(setting.after.columns), work, PACKED)
+        return rows if alone else self.workers.by_buckets(rows, many, SendUnits(), PACKED)
 
     def _targets(self, found: Learnt) -> F64:
         """Original rows in each block, whoever counts among them."""
@@ -283,7 +289,7 @@ class SparkPattern:
         many = np.bincount(at[at >= 0], weights=None if count is None else count[at >= 0], minlength=number)
         return np.asarray(many[mine], dtype=float)
 
-    def _many(self) -> int:
+    def many(self, targets: int) -> int:
         """As many buckets as the memory of a task asks for, and enough for all workers."""
         if self.spark.buckets is not None:
             return self.spark.buckets
@@ -291,8 +297,8 @@ class SparkPattern:
         least = 2 * int(self.spark.session.sparkContext.defaultParallelism)
         if setting.units is not None:
             sizes, homes = setting.units.sizes(setting.release.links()), homes_of(setting.case, self.knows)
-            return max(least, buckets_for_units(setting.release.original.height, sizes, homes, room, MOST))
-        rows = setting.release.original.height + setting.release.released.height
+            return max(least, buckets_for_units(targets, sizes, homes, room, MOST))
+        rows = targets + setting.release.released.height
         return max(least, int(np.ceil(rows * PER_ROW / room)))
 
 

@@ -19,13 +19,15 @@ from confide.attack.intruder import Intruder
 from confide.attack.population.people import PeopleModel
 from confide.attack.results.units import ALIKE
 from confide.attack.scanned.bucket import Blocks, own_places
-from confide.attack.scanned.buckets import PER_ROW, Bucketed, StatedPeople, told
+from confide.attack.scanned.buckets import Bucketed, StatedPeople, told
 from confide.attack.scanned.coded import frame_of, records_of
+from confide.attack.scanned.companions import MINE, UNIT
 from confide.attack.scanned.cut import Cut
 from confide.attack.scanned.intervals import Intervals, attack_intervals
 from confide.attack.scanned.pattern import Learnt
 from confide.attack.scanned.setting import Setting
 from confide.attack.scanned.spark_buckets import SHARE, SparkFiles, SparkPattern, written
+from confide.attack.scanned.spark_units import UNIT_TYPES, UNITS_OF_ROWS, rows_of_units
 from confide.attack.scanned.spark_work import (
     AT,
     LOG_M,
@@ -39,6 +41,7 @@ from confide.attack.scanned.spark_work import (
     no_units,
 )  # fmt: skip
 from confide.attack.scanned.stated_people import alike, ends_of, learn_together, stated_people
+from confide.attack.scanned.unit_bucket import UnitBucket, attack_by_interval
 from confide.attack.targets import Targets
 from confide.core.run.progress import Progress, progress_bar
 from confide.core.scale.engine import Asked
@@ -49,6 +52,7 @@ from confide.core.scale.spark_pairs import Links
 from confide.frames.columns import I64, Column, Records
 from confide.frames.scan.codebook import Codebook
 from confide.frames.scan.scan import BATCH
+from confide.protect.scanned.units import OnDisk
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,6 +61,7 @@ if TYPE_CHECKING:
     from confide.protect.scanned.release import ScannedRelease
 
 TRUTH, STATE, WHICH = "__truth", "__state", "__which"
+"""Of a target its original row; what it is in the release, or its unit there; and which of the intervals is known."""
 
 
 def attack_stated_on_spark(
@@ -70,7 +75,8 @@ def attack_stated_on_spark(
         who, state = stated_people(setting, *targets, lambda: _parts(setting, workers, targets[1]))
         groups = alike(who, tuple(intruder.knows), setting.case.told_missing)
         setting = setting.asking(files, [knows for knows, _ in groups])
-        work, parts = _Stated(setting, who, state, workers, spark, asked), list[str]()
+        unit = None if setting.units is None else OnDisk(folder / "unit.npy", setting.units.unit)
+        work, parts = _Stated(setting, who, state, workers, spark, asked, unit), list[str]()
         with progress_bar("attacking", 2 * len(groups) + 1, progress) as done:
             for k, ((knows, _), each) in enumerate(groups.items()):
                 found, intervals = work.learnt(knows, each)
@@ -78,12 +84,13 @@ def attack_stated_on_spark(
                 parts.append(as_uri(folder / f"results-{k}"))
                 work.attacked(found, intervals, each).write.parquet(parts[-1])
                 done(1)
-            pairs, table = written(spark, parts, who.records.n, out)
+            pairs, table = written(spark, parts, who.records.n, out, UNITS if unit is None else UNITS_OF_ROWS)
             done(1)
     merged = None if table is None else table.with_columns(pl.lit(1, dtype=pl.Int64).alias(ALIKE))
     return Bucketed(
         merged, treatments(told(setting, intruder, who.records), stated), pairs, tuple(work.models), int(work.short),
         (), setting.before, setting.after, who.records.n, StatedPeople(who.records, work.of, tuple(work.fits)),
+        setting.units,
     )  # fmt: skip
 
 
@@ -113,7 +120,8 @@ class PartOf:
 
 @dataclass(eq=False)
 class _Stated:
-    """What was learnt so far: `of`, the place of each target's fit."""
+    """What was learnt so far: `of`, the place of each target's fit. `unit`: of original rows, where units are
+    attacked."""
 
     setting: Setting
     who: Targets
@@ -121,6 +129,7 @@ class _Stated:
     workers: Workers
     spark: Spark
     asked: Asked
+    unit: OnDisk | None
 
     def __post_init__(self) -> None:
         self.of = np.zeros(self.who.records.n, dtype=np.int64)
@@ -129,9 +138,7 @@ class _Stated:
     def learnt(self, knows: tuple[str, ...], each: list[tuple[I64, Between]]) -> tuple[Learnt, Intervals]:
         """What buckets share, of targets of whom the same variables are known."""
         behind = bool((self.state >= 0).all())
-        nobody = np.zeros(0, dtype=np.int64)
-        ends = ends_of(self.setting, self.who)
-        shown = SparkPattern(self.setting, knows, nobody, self.workers, self.spark, self.asked, ends).labels()
+        shown = self._pattern(knows).labels()
         found, intervals, models, few = learn_together(self.setting, self.who, knows, each, behind, shown)
         for k, (rows, _) in enumerate(each):
             self.of[rows] = len(self.fits)
@@ -140,8 +147,13 @@ class _Stated:
         self.short = max(self.short, few)
         return found, intervals
 
+    def _pattern(self, knows: tuple[str, ...]) -> SparkPattern:
+        nobody, ends = np.zeros(0, dtype=np.int64), ends_of(self.setting, self.who)
+        return SparkPattern(self.setting, knows, nobody, self.workers, self.spark, self.asked, ends)
+
     def attacked(self, found: Learnt, intervals: Intervals, each: list[tuple[I64, Between]]) -> DataFrame:
-        """The results of all buckets. Records of blocks that have no targets stay where they are."""
+        """The results of all buckets. Records stay where they are whose blocks have no targets, and no other row of
+        whose unit is in such a block."""
         setting, release = self.setting, self.setting.release
         which = np.full(self.who.records.n, -1, dtype=np.int64)
         for k, (rows, _) in enumerate(each):
@@ -151,38 +163,37 @@ class _Stated:
         labels = [c.of(people) for c in found.knowledge.certain]
         at = found.blocks.places(tuple(labels), len(rows))
         many = np.bincount(at[at >= 0], minlength=len(found.blocks.size)).astype(float)
-        cut = Cut.of(found.blocks, many, self._many(len(rows)))
+        part = self._pattern(found.fit.knows)
+        cut = Cut.of(found.blocks, many, part.many(len(rows)))
         wanted = tuple(c[many > 0] for c in found.blocks.labels)
-        records = PackRecords(
-            found.fit, setting.after, Links(release.link_files, release.released.offsets), cut, found.someone,
-            wanted, shares_m(found.fit, found.asking.knowledge),
-        )  # fmt: skip
-        both = self.workers.by_batches(release.released, list(setting.after.columns), records, PACKED).union(
-            self._packed(rows, which[rows], cut.of_targets(labels, rows))
-        )
-        work = AttackStated(found.fit, found.blocks, intervals, setting.targets, setting.after.columns)
-        return self.workers.by_buckets(both, cut.many, work, UNITS)
+        links = Links(release.link_files, release.released.offsets)
+        packed = self._packed(rows, which[rows], cut.of_targets(labels, rows))
+        files = setting.targets, setting.after.columns
+        if self.unit is not None:
+            every = PackRecords(found.fit, setting.after, links, cut, found.someone, others=False)
+            held = int(SHARE * self.spark.task_bytes / 8)
+            mine = AttackStatedUnits(found.fit, found.blocks, intervals, *files, held)
+            sent = part.sent(found, every, self.unit, wanted)
+            return self.workers.by_buckets(sent.union(packed), cut.many, mine, UNITS_OF_ROWS)
+        shared = shares_m(found.fit, found.asking.knowledge)
+        records = PackRecords(found.fit, setting.after, links, cut, found.someone, wanted, shared)
+        sent = self.workers.by_batches(release.released, list(setting.after.columns), records, PACKED)
+        work = AttackStated(found.fit, found.blocks, intervals, *files)
+        return self.workers.by_buckets(sent.union(packed), cut.many, work, UNITS)
 
     def _packed(self, rows: I64, which: I64, bucket: I64) -> DataFrame:
         """Targets with what is known of each, cut by bucket."""
         import pyarrow as pa
 
-        people, tables = self.who.records.take(rows), []
-        more = {ROW: rows, TRUTH: self.who.truth[rows], STATE: self.state[rows], WHICH: which}
+        people, tables, truth, units = self.who.records.take(rows), [], self.who.truth[rows], self.setting.units
+        state = self.state[rows] if units is None else units.own(truth)
+        more = {ROW: rows, TRUTH: truth, STATE: state, WHICH: which}
         frame = frame_of(people).with_columns(pl.Series(v, x, dtype=pl.Int64) for v, x in more.items())
         for first in range(0, len(rows), SIZE):
             some = slice(first, first + SIZE)
             tables.append(packed_rows(frame[some], bucket[some], TARGETS))
         with quiet():
             return self.spark.session.createDataFrame(pa.concat_tables(tables), schema=PACKED)
-
-    def _many(self, targets: int) -> int:
-        """As many buckets as the memory of a task asks for, and enough for all workers."""
-        if self.spark.buckets is not None:
-            return self.spark.buckets
-        rows = targets + self.setting.release.released.height
-        least = 2 * int(self.spark.session.sparkContext.defaultParallelism)
-        return max(least, int(np.ceil(rows * PER_ROW / (SHARE * self.spark.task_bytes))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,10 +211,38 @@ class AttackStated:
             return no_units()
         t = sides[TARGETS].sort(ROW)
         z = sides[RECORDS].sort(AT) if RECORDS in sides else no_records(self.after)
-        people = Records(records_of(t.drop(ROW, TRUTH, STATE, WHICH), self.before).values(), n=t.height)
+        people = _people(t, self.before)
         table, pairs = attack_intervals(
             self.opened, self.known, self.asked, t[WHICH].to_numpy(), people, t[STATE].to_numpy(),
             records_of(z, self.after), own_places(t[TRUTH].to_numpy(), z[ROW].to_numpy()),
             log_m=z[LOG_M].to_numpy(),
         )  # fmt: skip
         return as_units(table.with_columns(t[ROW].alias("target")), pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class AttackStatedUnits:
+    """The same, where units are attacked. `held`: see `UnitBucket`."""
+
+    opened: Fit
+    known: Blocks
+    asked: Intervals
+    before: Mapping[str, Column]
+    after: Mapping[str, Column]
+    held: int
+
+    def __call__(self, sides: Mapping[int, pl.DataFrame]) -> pa.Table:
+        if TARGETS not in sides:
+            return no_units(UNIT_TYPES)
+        t, z = sides[TARGETS].sort(ROW), rows_of_units(sides, self.after)
+        records, unit, mine = records_of(z, self.after), z[UNIT].to_numpy(), z[MINE].to_numpy()
+        table, pairs = attack_by_interval(
+            lambda k: UnitBucket(self.asked.fit(self.opened, k), self.known, records, unit, mine, self.held),
+            t[WHICH].to_numpy(), _people(t, self.before), t[STATE].to_numpy(),
+        )  # fmt: skip
+        return as_units(table.with_columns(t[ROW].alias("target")), pairs, UNIT_TYPES)
+
+
+def _people(t: pl.DataFrame, before: Mapping[str, Column]) -> Records:
+    """What is known of the targets of a bucket."""
+    return Records(records_of(t.drop(ROW, TRUTH, STATE, WHICH), before).values(), n=t.height)

@@ -28,6 +28,7 @@ from confide.attack.scanned.spark_work import (
     as_units,
     no_records,
     no_units,
+    within,
 )
 from confide.attack.scanned.unit_bucket import UnitBucket
 from confide.attack.scanned.who import Who
@@ -46,7 +47,7 @@ FIRST, TIMES = "__first", "__times"
 """The first bucket that a record is a candidate in, and in how many, one after the other."""
 UNITS_OF_ROWS = f"{UNITS}, unit bigint"
 """The schema of results."""
-_TYPES: Types = {**TYPES, "unit": pl.Int64}
+UNIT_TYPES: Types = {**TYPES, "unit": pl.Int64}
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,18 +85,21 @@ class UnitsOnDisk:
 @dataclass(frozen=True, eq=False)
 class PackUnits:
     """Released rows with all that buckets ask of them, cut by unit, into so many; `alone`: by bucket at once, since
-    nothing is asked of other rows."""
+    nothing is asked of other rows. `wanted`: labels of the blocks that have candidates, None for all."""
 
     records: PackRecords
-    units: UnitsOnDisk
+    unit: OnDisk
     many: int
     alone: bool
+    wanted: tuple[I64, ...] | None = None
 
     def __call__(self, frame: pl.DataFrame) -> pa.Table:
         wide, labels = self.records.placed(frame)
-        unit = self.units.unit[wide[ROW].to_numpy()]
+        unit = self.unit[wide[ROW].to_numpy()]
         wide = wide.with_columns(pl.Series(UNIT, unit), pl.lit(True).alias(MINE))
         first, times = self.records.cut.ranges(labels, wide.height)
+        if self.wanted is not None:
+            times = times * within(labels, self.wanted, wide.height)
         if self.alone:
             sent, bucket = _spread(first, times)
             return packed_rows(wide[sent], bucket, RECORDS)
@@ -142,18 +146,20 @@ class AttackUnits:
 
     def __call__(self, sides: Mapping[int, pl.DataFrame]) -> pa.Table:
         if TARGETS not in sides:
-            return no_units(_TYPES)
+            return no_units(UNIT_TYPES)
         t = sides[TARGETS].sort(ROW)
-        z = sides[RECORDS].sort(AT) if RECORDS in sides else self._nobody()
+        z = rows_of_units(sides, self.after)
         row, unit = t[ROW].to_numpy(), z[UNIT].to_numpy()
         bucket = UnitBucket(
             self.fit, self.known, records_of(z, self.after), unit, z[MINE].to_numpy(), self.held,
             log_m=z[LOG_M].to_numpy(),
         )  # fmt: skip
         table, pairs = bucket.attack(records_of(t, self.before), self.units.own[row] - 1)
-        return as_units(table.with_columns(pl.Series("target", self.who.numbers(row))), pairs, _TYPES)
+        return as_units(table.with_columns(pl.Series("target", self.who.numbers(row))), pairs, UNIT_TYPES)
 
-    def _nobody(self) -> pl.DataFrame:
-        return no_records(self.after).with_columns(
-            pl.Series(UNIT, [], dtype=pl.Int64), pl.Series(MINE, [], dtype=pl.Boolean)
-        )
+
+def rows_of_units(sides: Mapping[int, pl.DataFrame], after: Mapping[str, Column]) -> pl.DataFrame:
+    """The records of a bucket and the other rows of their units, in the order of the release."""
+    if RECORDS in sides:
+        return sides[RECORDS].sort(AT)
+    return no_records(after).with_columns(pl.Series(UNIT, [], dtype=pl.Int64), pl.Series(MINE, [], dtype=pl.Boolean))

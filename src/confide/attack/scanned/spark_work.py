@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ from confide.core.scale.rows_alike import sums_of
 from confide.core.scale.spark_batches import packed_rows, plain_table
 from confide.core.scale.spark_files import ROW
 from confide.core.scale.spark_pairs import Links
-from confide.frames.columns import I64, Column, Records
+from confide.frames.columns import I64, Bools, Column, Records
 from confide.frames.scan.codebook import Codebook
 
 if TYPE_CHECKING:
@@ -150,8 +150,14 @@ class PackRecords:
         if not self.wanted:
             return None
         rows = np.flatnonzero(knowledge.eligible)
-        labels = [c.released[rows] for c in knowledge.certain]
-        return rows[blocks(self.wanted, labels, len(self.wanted[0]), len(rows))[1] >= 0]
+        return rows[within([c.released[rows] for c in knowledge.certain], self.wanted, len(rows))]
+
+
+def within(labels: Sequence[I64], wanted: tuple[I64, ...], n: int) -> Bools:
+    """Which of n rows are in these blocks; without labels there is one, of all."""
+    if not wanted:
+        return np.ones(n, dtype=bool)
+    return np.asarray(blocks(wanted, labels, len(wanted[0]), n)[1] >= 0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,10 +21,11 @@ from confide.attack.scanned.bucket import own_places
 from confide.attack.scanned.buckets import Bucketed, Pattern, StatedPeople, told
 from confide.attack.scanned.coded import records_of
 from confide.attack.scanned.intervals import Intervals, attack_intervals
-from confide.attack.scanned.meeting import ROW, met
+from confide.attack.scanned.meeting import ROW, unit_bucket
 from confide.attack.scanned.pattern import Learnt
 from confide.attack.scanned.setting import LocalFiles, Setting
 from confide.attack.scanned.stated_people import Shown, alike, ends_of, learn_together, part_of_rows_here, stated_people
+from confide.attack.scanned.unit_bucket import attack_by_interval
 from confide.attack.targets import Targets
 from confide.core.files.whole_folder import whole_folder
 from confide.core.run.progress import Progress, progress_bar
@@ -118,16 +119,10 @@ class _Stated:
                 found.fit, found.blocks, asked, which, who.records.take(mine), self.state[mine],
                 records_of(z, setting.after.columns), own_places(who.truth[mine], z[ROW].to_numpy()), self.threads,
             )  # fmt: skip
-        tables, pairs, order = [], np.zeros(2), np.argsort(which, kind="stable")
-        for at in np.split(order, np.flatnonzero(np.diff(which[order])) + 1):
-            some = mine[at]
-            table, more = met(
-                setting, asked.fit(found.fit, int(which[at[0]])), found.blocks, who.records.take(some), who.truth[some],
-                self.state[some], z, self.local, self.threads,
-            )  # fmt: skip
-            tables.append(table)
-            pairs += more
-        return pl.concat(tables)[np.argsort(order)], (float(pairs[0]), float(pairs[1]))
+        bucket = unit_bucket(setting, found.blocks, z, self.local, self.threads)
+        return attack_by_interval(
+            lambda k: bucket(asked.fit(found.fit, k)), which, who.records.take(mine), setting.units.own(who.truth[mine])
+        )
 
     def table(self) -> pl.DataFrame:
         """One row for each target, in their order."""

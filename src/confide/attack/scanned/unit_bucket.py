@@ -3,7 +3,7 @@ units that these belong to."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -83,6 +83,19 @@ class UnitBucket:
         columns: dict[str, F64] = {name: getattr(outcome, name) for name in SUMMARIES}
         many = candidates.astype(np.float64)
         return {**columns, "n_t": many, "people": people + many - n_t}, outcome.pairs
+
+
+def attack_by_interval(
+    bucket: Callable[[int], UnitBucket], which: I64, targets: Records, own: I64
+) -> tuple[pl.DataFrame, tuple[float, float]]:  # fmt: skip
+    """As `UnitBucket.attack`, of targets of whom `which` of some intervals is known. `bucket`: with the fit of one."""
+    tables, pairs, order = list[pl.DataFrame](), np.zeros(2), np.argsort(which, kind="stable")
+    for at in np.split(order, np.flatnonzero(np.diff(which[order])) + 1):
+        people = targets.take(at)
+        table, more = bucket(int(which[at[0]])).attack(Records(people.values(), n=people.n), own[at])
+        tables.append(table)
+        pairs += more
+    return pl.concat(tables)[np.argsort(order)], (float(pairs[0]), float(pairs[1]))
 
 
 def buckets_for_units(
