@@ -19,7 +19,7 @@ from confide.core.errors import InputError
 from confide.core.files.whole_folder import whole_folder
 from confide.core.run.progress import Progress, checked_progress, progress_bar
 from confide.core.scale.engine import Asked, Counted, Engine, Linked
-from confide.core.scale.rows_alike import RowsAlike
+from confide.core.scale.rows_alike import RowsAlike, both
 from confide.core.scale.scratch import scratch_folder
 
 I64 = NDArray[np.int64]
@@ -95,11 +95,11 @@ class LocalCounting:
             own = _codes(folder / "own", n)
             before = RowsAlike(asked.original, asked.original_added, most)
             codes = _codes(folder / "codes", n)
-            for first, batch in release.original.batches([*asked.original, *asked.original_added], rows=local.batch):
+            for first, batch in release.original.batches(both(asked.original, asked.original_added), rows=local.batch):
                 codes[first : first + batch.height] = before.add(batch)
                 done(batch.height)
             after = RowsAlike(asked.released, asked.added, most)
-            for batch, link in _with_links(release, [*asked.released, *asked.added], local.batch):
+            for batch, link in _with_links(release, both(asked.released, asked.added), local.batch):
                 own[link] = after.add(batch)
                 done(batch.height)
         pairs = _paired(codes, own, len(after), asked.everybody)

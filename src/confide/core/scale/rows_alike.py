@@ -97,6 +97,11 @@ def sums_of(added: Sequence[str]) -> list[pl.Expr]:
     return out
 
 
+def both(names: Sequence[str], added: Sequence[str]) -> list[str]:
+    """The columns to read: a variable of which sums are taken may make rows alike as well."""
+    return list(dict.fromkeys([*names, *added]))
+
+
 def canonical(frame: pl.DataFrame) -> pl.DataFrame:
     """Values that count as the same, written the same: a number that is none is missing, and 0 has no sign."""
     floats = [v for v, t in frame.schema.items() if t.is_float()]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from confide.core.run.progress import Progress, progress_bar
 from confide.core.scale.engine import Asked, Counted, File, Linked
 from confide.core.scale.local import bytes_of_row
-from confide.core.scale.rows_alike import PLACE, canonical
+from confide.core.scale.rows_alike import PLACE, both, canonical
 from confide.core.scale.spark_batches import PACKED, Workers
 from confide.core.scale.spark_files import ROW, as_uri, collected, distinct_rows, named_again
 from confide.core.scale.spark_pairs import (
@@ -98,7 +98,7 @@ class SparkCounting:
 def _distinct(
     workers: Workers, file: File, names: Sequence[str], added: Sequence[str], most: int
 ) -> pl.DataFrame:  # fmt: skip
-    rows = workers.numbered(file, [*names, *added])
+    rows = workers.numbered(file, both(names, added))
     return named_again(distinct_rows(rows, names, added, most), file, names)
 
 
