@@ -45,6 +45,7 @@ CASES: dict[str, Made] = {
     "total in proportion": (SWAPS, {"knows": KEYS, "membership": cf.Unsure(total=20_000, model="proportional")}),
     "weights": ([*SWAPS, cf.Sample(fraction=0.5)], {"knows": KEYS, "membership": cf.Unsure(weights="weight")}),
     "weights in proportion": (SWAPS, {"knows": KEYS, "membership": cf.Unsure(weights="weight", model="proportional")}),
+    "weights that are known": ([*SWAPS, cf.Sample(fraction=0.5)], {"knows": [*KEYS, "weight"], "membership": cf.Unsure(weights="weight")}),
     "average": (SWAPS, {"knows": KEYS, "available": "average", "unavailable": "average", "others": "average"}),
     "average noise": (NOISE, {"knows": ["sex", "age", "hh_income"], "available": "average", "others": "average"}),
     "naive": (SWAPS, {"knows": KEYS, "available": "naive"}),
@@ -147,7 +148,7 @@ ENGINES: dict[str, Callable[[Any], tuple[Any, tuple[int, ...]]]] = {
 HELD_WHOLE = ("quantile, a random tau",)
 """Cases of which all rows are held at once, in the variables in play."""
 COUNTED_ON_SPARK = (
-    "exact", "two noises", "swaps", "mistakes", "units", "missing is not known", "weights", "sample", "suppression", "not released", "noise and swap",
+    "exact", "two noises", "swaps", "mistakes", "units", "missing is not known", "weights", "weights that are known", "sample", "suppression", "not released", "noise and swap",
     "trees, a number", "rank swap unknown", "round and topcode", "quantile", "quantile, average",
 )  # fmt: skip
 """Cases whose pairs Spark counts for the merged way: those that differ in what is counted. All others are merged above,
@@ -258,6 +259,7 @@ KNOWN = {
     "altered": ([*SWAPS, cf.Noise("hh_income", sd=2000)], {"knows": ["sex", "race"], "between": {"hh_income": ("few", "many")}}),
     "mistakes": (SWAPS, {"knows": KEYS, "errors": {"age": 2, "race": 0.1}, "membership": "in_file"}),
     "exact": (SWAPS, {"knows": KEYS, "membership": "in_file", "available": "exact", "unavailable": "exact", "others": "exact"}),
+    "exact, intervals of some": ([cf.Swap("race", rate=0.3)], {"knows": ["race"], "between": {"hh_income": ("from", "to")}, "available": "exact", "unavailable": "exact", "others": "exact"}),
     "units": (SWAPS, {"knows": KEYS, "unit": "home"}),
     "naive": (NOISE, {"knows": ["sex", "hh_income"], "between": {"age": ("low", "high")}, "available": "naive"}),
     "quantile": (QUANTILES, {"knows": ["sex", "hh_income"]}),
@@ -302,6 +304,49 @@ def test_stated_targets_and_intervals(
     a, b = (each.posterior(3).sort("row") for each in (whole, parts))
     assert a["row"].equals(b["row"])
     np.testing.assert_allclose(b["p"].to_numpy(), a["p"].to_numpy(), rtol=1e-9, atol=1e-300)
+
+
+@pytest.mark.parametrize(
+    ("who", "engine"),
+    [("certain", "buckets"), ("in_file", "buckets"), pytest.param("in_file", "spark, buckets", marks=pytest.mark.slow)],
+)
+def test_intervals_of_units_that_few_records_meet(
+    who: str, engine: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """Also none in a bucket, and people who are in the file and whom the interval leaves out."""
+    release = cf.Plan([cf.Swap("race", rate=0.3), cf.Sample(fraction=0.7, per="unit")], ["id", "clan"], unit="home").protect(
+        people(), seed=1
+    )  # fmt: skip
+    rows = np.arange(0, N, 17)
+    far = pl.col("age") // 9 * 9 + pl.when(pl.int_range(pl.len()) % 3 > 0).then(40).otherwise(0)
+    targets = people()[rows].with_columns(low=far, high=far + 2)
+    intruder = cf.Intruder(knows=["sex", "race", "marital"], between={"age": ("low", "high")}, membership=who)
+    where, cuts = ENGINES[engine](lambda: request.getfixturevalue("session"))
+    whole = intruder.attack(release, targets, rows)
+    parts = intruder.attack(in_files(release, tmp_path, cuts), targets, rows, out=tmp_path / "units", engine=where)
+    assert 0 < (whole.units["candidates"] == 0).sum() < len(rows)
+    same(whole, parts, parts.units.collect())
+
+
+@pytest.mark.parametrize("buckets", [None, 7])
+def test_an_identifier_that_others_share(buckets: int | None, tmp_path: Path) -> None:
+    """It says who a target is, unless the target has it in common with somebody."""
+    many = people().with_columns(id=pl.when(pl.int_range(pl.len()) < 500).then(pl.col("id")).otherwise(0))
+    release = cf.Plan(SWAPS, identifiers=["id", "home", "clan"]).protect(many, seed=1)
+    intruder, files = cf.Intruder(knows=KEYS), in_files(release, tmp_path, (250,))
+    alone, shared = (many[rows].drop("home", "clan") for rows in ([3, 77, 3], [3, 550]))
+    parts = intruder.attack(files, alone, out=tmp_path / "units", engine=Local(buckets=buckets))
+    same(intruder.attack(release, alone), parts, parts.units.collect())
+    for made in (release, files):
+        with pytest.raises(cf.InputError, match="The identifier id is not unique in the original file; give truth="):
+            intruder.attack(made, shared)
+
+
+def test_calibration_asks_for_the_truth(tmp_path: Path) -> None:
+    release = cf.Plan(SWAPS, identifiers=["id", "home", "clan"]).protect(people(), seed=1)
+    attack = cf.Intruder(knows=KEYS).attack(in_files(release, tmp_path), people().select(KEYS)[:9])
+    with pytest.raises(cf.InputError, match=r"which record is theirs\. Give truth= to attack"):
+        attack.calibration()
 
 
 @pytest.mark.slow

@@ -59,6 +59,10 @@ class Intervals:
         """That of one of them."""
         return self.fits[k] if k in self.fits else opened.at(self.between[k])
 
+    def blocks(self, known: Blocks, k: int) -> Blocks:
+        """All blocks with the people of whom one of them holds."""
+        return replace(known, people=self.people.get(k, known.people))
+
 
 def attack_intervals(
     opened: Fit, known: Blocks, asked: Intervals, which: I64, targets: Records, state: I64, records: Records, own: I64,
@@ -103,7 +107,7 @@ class _Bucket:
             k = int(which[mine[0]])
             scene, _ = self.together.part(mine, self.asked.fit(self.together.scene.fit, k))
             inside = scene.block_t >= 0
-            people = among(self.asked.people.get(k, self.known.people), self.at[mine])
+            people = among(self.asked.blocks(self.known, k).people, self.at[mine])
             columns["people"][mine] = np.where(inside, people, 0.0)
             if not len(scene.rows):
                 continue

@@ -30,13 +30,11 @@ def met(
     if setting.units is None:
         records = records_of(z, setting.after.columns)
         return attack_bucket(fit, known, people, state, records, own_places(truth, z[ROW].to_numpy()), threads)
-    return unit_bucket(setting, known, z, local, threads)(fit).attack(people, setting.units.own(truth))
+    return unit_bucket(setting, z, local, threads)(fit, known).attack(people, setting.units.own(truth))
 
 
-def unit_bucket(
-    setting: Setting, known: Blocks, z: pl.DataFrame, local: Local, threads: int
-) -> Callable[[Fit], UnitBucket]:  # fmt: skip
-    """The records of a bucket and the other rows of their units, for a fit."""
+def unit_bucket(setting: Setting, z: pl.DataFrame, local: Local, threads: int) -> Callable[[Fit, Blocks], UnitBucket]:
+    """The records of a bucket and the other rows of their units, for a fit and all blocks."""
     unit, held = z[UNIT].to_numpy().astype(np.int64), int(SHARE * local.in_bytes / 8)
     records, mine = records_of(z, setting.after.columns), z[MINE].to_numpy()
-    return lambda fit: UnitBucket(fit, known, records, unit, mine, held, threads)
+    return lambda fit, known: UnitBucket(fit, known, records, unit, mine, held, threads)

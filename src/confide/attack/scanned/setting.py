@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from confide.protect.scanned.release import ScannedRelease
 
 INSTEAD = "Allow more memory, so that the distinct rows fit into it, or leave that out."
+Known = tuple[tuple[str, ...], tuple[str, ...]]
+"""Variables that are known of somebody, and those that are known as intervals."""
 BYTES = 300
 """What a distinct original row takes while beliefs are fitted."""
 
@@ -175,9 +177,9 @@ class Setting:
         who = Targets(people, np.zeros(people.n, dtype=np.int64))
         patterns = tuple((r, knows) for r, knows, _ in who.patterns(tuple(intruder.knows), case.told_missing))
         made = cls(release, after, before, case, people, patterns, rows, seen, units)
-        return made.asking(files, [knows for _, knows in patterns])
+        return made.asking(files, [(knows, ()) for _, knows in patterns])
 
-    def asking(self, files: Files, known: Iterable[tuple[str, ...]]) -> Setting:
+    def asking(self, files: Files, known: Iterable[Known]) -> Setting:
         """The same with all that evidence counts in the whole release, where these variables are known. Tables that
         were asked for once, to make something of them, are not kept: they may be as long as the file."""
         patterns = list(dict.fromkeys(known))
@@ -228,10 +230,12 @@ class Setting:
         )  # fmt: skip
 
 
-def _ask(case: Case, patterns: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Ask for all evidence; variables whose joint counts in the whole release it asked for, now among the tables."""
-    for knows in patterns:
-        found = gather(case, knows, dict.fromkeys(case.intruder.between, (-np.inf, np.inf)))
+def _ask(case: Case, patterns: Sequence[Known]) -> list[tuple[str, ...]]:
+    """Ask for all evidence; variables whose joint counts in the whole release it asked for, now among the tables.
+    Records are placed without intervals and with all of them, targets are met with those that are known."""
+    every = tuple(case.intruder.between)
+    for knows, between in dict.fromkeys((knows, some) for knows, mine in patterns for some in ((), mine, every)):
+        found = gather(case, knows, dict.fromkeys(between, (-np.inf, np.inf)))
         judged = [v for u in found.uncertain if u.given_record for v in u.variables]
         for v in dict.fromkeys([*(v for v in knows if v in case.intruder.errors), *judged]):
             case.view().counted((v,))  # what mistakes are compared with

@@ -74,7 +74,7 @@ def attack_stated_on_spark(
         setting = Setting.of(intruder, files, list(asked.original), BATCH, spark.in_bytes)
         who, state = stated_people(setting, *targets, lambda: _parts(setting, workers, targets[1]))
         groups = alike(who, tuple(intruder.knows), setting.case.told_missing)
-        setting = setting.asking(files, [knows for knows, _ in groups])
+        setting = setting.asking(files, groups)
         unit = None if setting.units is None else OnDisk(folder / "unit.npy", setting.units.unit)
         work, parts = _Stated(setting, who, state, workers, spark, asked, unit), list[str]()
         with progress_bar("attacking", 2 * len(groups) + 1, progress) as done:
@@ -237,7 +237,9 @@ class AttackStatedUnits:
         t, z = sides[TARGETS].sort(ROW), rows_of_units(sides, self.after)
         records, unit, mine = records_of(z, self.after), z[UNIT].to_numpy(), z[MINE].to_numpy()
         table, pairs = attack_by_interval(
-            lambda k: UnitBucket(self.asked.fit(self.opened, k), self.known, records, unit, mine, self.held),
+            lambda k: UnitBucket(
+                self.asked.fit(self.opened, k), self.asked.blocks(self.known, k), records, unit, mine, self.held
+            ),
             t[WHICH].to_numpy(), _people(t, self.before), t[STATE].to_numpy(),
         )  # fmt: skip
         return as_units(table.with_columns(t[ROW].alias("target")), pairs, UNIT_TYPES)

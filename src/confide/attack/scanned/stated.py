@@ -48,7 +48,7 @@ def attack_stated(
     setting = Setting.of(intruder, files, list(asked.original), local.batch, local.in_bytes)
     who, state = stated_people(setting, *targets, lambda: part_of_rows_here(setting))
     groups = alike(who, tuple(intruder.knows), setting.case.told_missing)
-    setting = setting.asking(files, [knows for knows, _ in groups])
+    setting = setting.asking(files, groups)
     with scratch_folder(local.scratch) as folder, progress_bar("attacking", who.records.n, progress) as done:
         work = _Stated(setting, who, state, local, threads)
         for k, knows in enumerate(dict.fromkeys(knows for knows, _ in groups)):
@@ -119,10 +119,11 @@ class _Stated:
                 found.fit, found.blocks, asked, which, who.records.take(mine), self.state[mine],
                 records_of(z, setting.after.columns), own_places(who.truth[mine], z[ROW].to_numpy()), self.threads,
             )  # fmt: skip
-        bucket = unit_bucket(setting, found.blocks, z, self.local, self.threads)
+        bucket = unit_bucket(setting, z, self.local, self.threads)
         return attack_by_interval(
-            lambda k: bucket(asked.fit(found.fit, k)), which, who.records.take(mine), setting.units.own(who.truth[mine])
-        )
+            lambda k: bucket(asked.fit(found.fit, k), asked.blocks(found.blocks, k)), which, who.records.take(mine),
+            setting.units.own(who.truth[mine]),
+        )  # fmt: skip
 
     def table(self) -> pl.DataFrame:
         """One row for each target, in their order."""

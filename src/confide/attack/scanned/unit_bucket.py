@@ -16,7 +16,7 @@ from confide.attack.engine.run import SUMMARIES
 from confide.attack.engine.scene import Scene, TargetSide
 from confide.attack.engine.unit_sums import carry_out_units
 from confide.attack.results.units import make_units
-from confide.attack.scanned.bucket import NONE, PIECE, Blocks
+from confide.attack.scanned.bucket import NONE, PIECE, Blocks, among
 from confide.frames.columns import F64, I64, Bools, Records
 
 PER_OWN, PER_COMPANION = 700, 200
@@ -60,15 +60,18 @@ class UnitBucket:
         return self.held // max(len(self.fit.homes), 1)
 
     def _scene(self, targets: Records, log_m: F64 | None) -> tuple[Scene | None, F64, F64]:
-        """Targets met with the records, None without any; and records and people of each one's block."""
+        """Targets met with the records, None without any; and of each one's block the records that may be its own, and
+        the people."""
         case = replace(self.fit.case, released=self.records, count=None)
         knowledge = self.fit.knowledge(case, targets)
         side = TargetSide.of(knowledge, self.fit, targets)
-        n_t, people = self.known.of(side.labels, targets.n)
-        rows = np.flatnonzero(knowledge.eligible & self.mine)
+        rows, nobody = np.flatnonzero(knowledge.eligible & self.mine), np.zeros(targets.n)
         if not len(rows):
-            return None, n_t, people
-        return Scene.place(case, knowledge, self.fit, side, rows, log_m), n_t, people
+            return None, nobody, nobody
+        scene = Scene.place(case, knowledge, self.fit, side, rows, log_m)
+        size = np.bincount(scene.block_r, weights=scene.count, minlength=scene.n_blocks).astype(float)
+        people = among(self.known.people, self.known.places(side.labels, targets.n))
+        return scene, among(size, scene.block_t), np.where(scene.block_t >= 0, people, 0.0)
 
     def _log_m(self, scene: Scene) -> F64:
         found = np.zeros(self.records.n)
