@@ -160,15 +160,16 @@ def _by_identifiers(release: Release, frame: pl.DataFrame) -> I64:
     names = [] if release.plan is None else [v for v in release.plan.identifiers if v in frame.columns]
     if not names:
         return np.full(frame.height, UNKNOWN, dtype=np.int64)
-    index = release.original.select(names).with_row_index("__row")
-    if index.select(names).is_duplicated().any():
-        raise InputError(f"The identifier {', '.join(names)} is not unique in the original file; give truth= instead.")
+    wanted, index = frame.select(names), release.original.select(names).with_row_index("__row")
     try:
-        found = frame.select(names).join(index, on=names, how="left", maintain_order="left")["__row"]
+        index = index.join(wanted, on=names, how="semi")
     except pl.exceptions.PolarsError:
         raise InputError(
             f"The identifier {', '.join(names)} has another type in targets than in the original file."
         ) from None
+    if index.select(names).is_duplicated().any():
+        raise InputError(f"The identifier {', '.join(names)} is not unique in the original file; give truth= instead.")
+    found = wanted.join(index, on=names, how="left", maintain_order="left")["__row"]
     return found.cast(pl.Int64).fill_null(-1).to_numpy().astype(np.int64)
 
 

@@ -17,7 +17,7 @@ from confide.core.shares import percent
 from confide.frames.columns import F64, I64, Bools
 
 NOBODY = "No target has a candidate, so there is nothing to calibrate."
-UNKNOWN = "Calibration needs the truth: for some targets it is not known which record is theirs."
+UNKNOWN = "Calibration needs the truth: for some targets it is not known which record is theirs. Give truth= to attack."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
