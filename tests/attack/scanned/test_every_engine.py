@@ -58,6 +58,7 @@ CASES: dict[str, Made] = {
     "noise in file": ([*NOISE, cf.Sample(fraction=0.5)], {"knows": ["sex", "hh_income"], "membership": "in_file"}),
     "missing is not known": (SWAPS[1:], {"knows": ["sex", "race", "age"], "knows_missing": False}),
     "not released": ([cf.Recode("age", width=5)], {"knows": [*KEYS, "tenure"]}),
+    "not released, nothing else": (SWAPS, {"knows": ["tenure"], "membership": "in_file"}),
     "rank swap": ([cf.RankSwap("hh_income", window=30)], {"knows": ["sex", "age", "hh_income"]}),
     "ranks exchanged": ([cf.RankSwap("hh_income", window=30, exchange=True), cf.Swap("race", rate=0.2)], {"knows": ["sex", "race", "hh_income"]}),
     "swap, exact": ([cf.Swap("race", rate=0.3)], {"knows": ["sex", "race"], "available": "exact", "unavailable": "exact", "others": "exact"}),
@@ -126,7 +127,7 @@ def people() -> pl.DataFrame:
 def made(case: str) -> tuple[cf.Intruder, cf.Release, cf.Attack]:
     """A case attacked in memory, once for all engines."""
     steps, who = CASES[case]
-    drop = ["tenure"] if case == "not released" else []
+    drop = ["tenure"] if case.startswith("not released") else []
     unit = "home" if case.startswith("units, shown") else None
     names = ["id", "clan"] if unit else ["id", "home", "clan"]
     data = with_codes() if "codes" in case else people()
@@ -148,7 +149,7 @@ ENGINES: dict[str, Callable[[Any], tuple[Any, tuple[int, ...]]]] = {
 HELD_WHOLE = ("quantile, a random tau",)
 """Cases of which all rows are held at once, in the variables in play."""
 COUNTED_ON_SPARK = (
-    "exact", "two noises", "swaps", "mistakes", "units", "missing is not known", "weights", "weights that are known", "sample", "suppression", "not released", "noise and swap",
+    "exact", "two noises", "swaps", "mistakes", "units", "missing is not known", "weights", "weights that are known", "sample", "suppression", "not released", "not released, nothing else", "noise and swap",
     "trees, a number", "rank swap unknown", "round and topcode", "quantile", "quantile, average",
 )  # fmt: skip
 """Cases whose pairs Spark counts for the merged way: those that differ in what is counted. All others are merged above,

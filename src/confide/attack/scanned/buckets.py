@@ -221,7 +221,7 @@ class Pattern:
             mine = np.flatnonzero(there[batch.rows] & self.setting.pattern_of(batch, self.rows))
             known = self.setting.known(batch.take(mine))
             labels = [c.of(known) for c in knowledge.certain]
-            frame = frame_of(known).with_columns(pl.Series(ROW, batch.rows[mine]))
+            frame = frame_of(known, beside={ROW: batch.rows[mine]})
             aside.add(frame, bucket_of(labels, len(mine), many))
         return aside
 

@@ -20,9 +20,13 @@ Places = NDArray[np.uint32]
 """The place of each row of a file among those that differ."""
 
 
-def frame_of(records: Records, names: Sequence[str] | None = None) -> pl.DataFrame:
-    """Codes in the smallest integers that hold them, and numbers."""
-    return pl.DataFrame({v: narrow(records[v]).values for v in (records if names is None else names)})
+def frame_of(
+    records: Records, names: Sequence[str] | None = None, beside: Mapping[str, I64] | None = None
+) -> pl.DataFrame:  # fmt: skip
+    """Codes in the smallest integers that hold them, and numbers; `beside`: columns that go with them, also where
+    nothing is known of the rows."""
+    codes = {v: narrow(records[v]).values for v in (records if names is None else names)}
+    return pl.DataFrame({**codes, **({} if beside is None else beside)})
 
 
 def records_of(frame: pl.DataFrame, columns: Mapping[str, Column]) -> Records:

@@ -188,7 +188,7 @@ class _Stated:
         people, tables, truth, units = self.who.records.take(rows), [], self.who.truth[rows], self.setting.units
         state = self.state[rows] if units is None else units.own(truth)
         more = {ROW: rows, TRUTH: truth, STATE: state, WHICH: which}
-        frame = frame_of(people).with_columns(pl.Series(v, x, dtype=pl.Int64) for v, x in more.items())
+        frame = frame_of(people, beside={v: x.astype(np.int64) for v, x in more.items()})
         for first in range(0, len(rows), SIZE):
             some = slice(first, first + SIZE)
             tables.append(packed_rows(frame[some], bucket[some], TARGETS))

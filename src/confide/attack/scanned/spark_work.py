@@ -182,7 +182,7 @@ class PackTargets:
             known = with_parts(known, part_of_rows(batch.take(rows)))
         knowledge = gather(self.fit.case, self.fit.knows, {})
         bucket = self.cut.of_targets([c.of(known) for c in knowledge.certain], numbers[rows])
-        return packed_rows(frame_of(known).with_columns(pl.Series(ROW, numbers[rows])), bucket, TARGETS)
+        return packed_rows(frame_of(known, beside={ROW: numbers[rows]}), bucket, TARGETS)
 
 
 @dataclass(frozen=True, eq=False)
