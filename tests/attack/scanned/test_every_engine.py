@@ -351,6 +351,22 @@ def test_calibration_asks_for_the_truth(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("unit", [None, "home"])
+def test_few_targets_with_few_categories_on_spark(unit: str | None, session: Any, tmp_path: Path) -> None:
+    """Codes of what is known of them are their own: they are fewer than those of the file, and one is nobody's there."""
+    wordy = people().with_columns(pl.col("race", "marital").cast(pl.String))
+    release = cf.Plan(SWAPS[1:], identifiers=["id", "home", "clan"]).protect(wordy, seed=1)
+    targets = wordy.filter(pl.col("race") == pl.col("race").max()).head(3).drop("id", "home", "clan")
+    targets = targets.with_columns(
+        marital=pl.when(pl.int_range(pl.len()) == 1).then(pl.lit("a king")).otherwise("marital")
+    )
+    intruder, files = cf.Intruder(knows=KEYS, unit=unit), in_files(release, tmp_path, CUTS)
+    whole = intruder.attack(release, targets)
+    parts = intruder.attack(files, targets, out=tmp_path / "units", engine=cf.Spark(session, buckets=3))
+    same_units(whole, parts.units.collect())
+
+
+@pytest.mark.slow
 def test_a_population_that_is_a_scan_on_spark(session: Any, tmp_path: Path) -> None:
     release = cf.Plan([*SWAPS, cf.Sample(fraction=0.7)], identifiers=["id"]).protect(people(), seed=1)
     everybody = pl.concat([people(), people()]).select(KEYS)

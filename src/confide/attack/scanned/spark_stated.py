@@ -168,7 +168,8 @@ class _Stated:
         wanted = tuple(c[many > 0] for c in found.blocks.labels)
         links = Links(release.link_files, release.released.offsets)
         packed = self._packed(rows, which[rows], cut.of_targets(labels, rows))
-        files = setting.targets, setting.after.columns
+        said = {v: c.with_values(c.values[:0]) for v, c in self.who.records.items()}  # what their codes refer to
+        files = said, setting.after.columns
         if self.unit is not None:
             every = PackRecords(found.fit, setting.after, links, cut, found.someone, others=False)
             held = int(SHARE * self.spark.task_bytes / 8)
