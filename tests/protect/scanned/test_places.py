@@ -9,13 +9,14 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 import confide as cf
-from confide.protect.scanned import publish, spill
+from confide.protect.scanned import make, publish, spill
 from confide.protect.scanned.passes import Passes
 from tests.helpers.scanned import in_files, people
 
@@ -284,3 +285,36 @@ cf.Plan([cf.Swap("race", rate=0.3)]).protect(
     )
     assert release.released.height == 600
     assert not [p for p in left(tmp_path) if "unfinished" in p]
+
+
+def test_all_that_is_private_is_for_its_owner_alone(data: cf.Scan, tmp_path: Path) -> None:
+    """Links too, and the files of a draft, and those of an attack."""
+    draft = protect(data, tmp_path, part_rows=400)
+    cf.Intruder(knows=["race", "age"]).attack(draft, out=tmp_path / "units", progress=False)
+    places = [tmp_path / name for name in ("out", "private", "units")]
+    for place in (*places, *(p for folder in places for p in folder.rglob("*"))):
+        assert place.stat().st_mode & 0o777 == (0o700 if place.is_dir() else 0o600), place
+
+
+@pytest.mark.parametrize("other", ["public", "other public"])
+def test_two_at_once_in_the_same_private_folder(
+    other: str, data: cf.Scan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever is later leaves the links of what is published alone."""
+    first, begun = make.publish, list[cf.ScannedRelease]()
+    places = {"private": tmp_path / "private", "scratch": tmp_path / "scratch"}
+
+    def late(*given: Any) -> cf.ScannedRelease:
+        if not begun:
+            begun.append(None)
+            begun.append(PLAN.protect(data, seed=2, out=tmp_path / other, **places))
+        return first(*given)
+
+    monkeypatch.setattr(make, "publish", late)
+    with pytest.raises(cf.InputError, match=r"exists and is not overwritten|private of another release"):
+        PLAN.protect(data, seed=1, out=tmp_path / "public", **places)
+    assert [p.name for p in tmp_path.iterdir() if p.name.endswith("public")] == [other]
+    again = cf.ScannedRelease.load(tmp_path / "private")
+    assert again.seed == 2
+    assert (again.link == begun[1].link).all()
+    assert not list(tmp_path.rglob(".*"))
