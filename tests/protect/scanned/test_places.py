@@ -318,3 +318,12 @@ def test_two_at_once_in_the_same_private_folder(
     assert again.seed == 2
     assert (again.link == begun[1].link).all()
     assert not list(tmp_path.rglob(".*"))
+
+
+def test_a_release_of_files_by_relative_names_is_found_from_anywhere(
+    data: cf.Scan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(data.files[0].parent)
+    release = protect(cf.scan("."), tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert cf.ScannedRelease.load("private").original.collect().equals(release.original.collect())
