@@ -191,6 +191,15 @@ def test_results_of_an_attack_are_not_written_among_public_files(data: cf.Scan, 
     assert left(tmp_path / "out") == ["part-00000.parquet"]
 
 
+def test_scratch_of_an_attack_is_not_among_public_files(data: cf.Scan, tmp_path: Path) -> None:
+    release = protect(data, tmp_path)
+    (tmp_path / "another name").symlink_to(tmp_path / "out")
+    for scratch in (tmp_path / "out", tmp_path / "out" / "new", tmp_path / "another name"):
+        with pytest.raises(cf.InputError, match="must not lie in the public folder"):
+            cf.Intruder(knows=["race"]).attack(release, engine=cf.Local(scratch=scratch), progress=False)
+    assert left(tmp_path / "out") == ["part-00000.parquet"]
+
+
 def test_a_plan_that_needs_to_see_nothing_first(tmp_path: Path) -> None:
     mine = in_files(people(60).select("id", "region", "race"), tmp_path / "in", [20])
     plan = cf.Plan([], identifiers=["id"])
