@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -129,3 +130,32 @@ def test_a_second_ctrl_c_ends_the_wait_for_java(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(spark_session, "_made", waits)
     with pytest.raises(KeyboardInterrupt), spark_session.spark_session("local"):
         pytest.fail("work was begun")
+
+
+@pytest.mark.parametrize("scratch", ["scratch", "a, b", None])
+def test_what_spark_puts_aside_is_private(scratch: str | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Others may read what it shuffles where it puts it by itself."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "usual"))
+    folders = list[Path]()
+
+    class Session:
+        class sparkContext:
+            @staticmethod
+            def setLogLevel(_: str) -> None: ...
+
+        def stop(self) -> None: ...
+
+    class Builder:
+        def config(self, name: str, value: str) -> Builder:
+            assert name == "spark.local.dir"
+            folders.append(Path(value))
+            return self
+
+        def getOrCreate(self) -> Session:
+            return Session()
+
+    monkeypatch.setattr(spark_session, "_builder", lambda _: Builder())
+    with spark_session.spark_session("local", None if scratch is None else tmp_path / scratch):
+        assert folders[0].stat().st_mode & 0o777 == 0o700
+        assert folders[0].parent == tmp_path / ("scratch" if scratch == "scratch" else "usual")
+    assert not folders[0].exists()

@@ -371,9 +371,18 @@ def test_a_vault_without_its_secret_is_not_made_anew(here: Path, capsys: pytest.
 
 
 @pytest.mark.usefixtures("here")
-def test_interrupted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "way",
+    [
+        KeyboardInterrupt(),
+        pl.exceptions.PanicException("PyErr { type: <class 'KeyboardInterrupt'>, value: KeyboardInterrupt() }"),
+    ],
+)
+def test_interrupted(way: BaseException, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also where polars makes a panic of it."""
+
     def stop(*_: Any, **__: Any) -> None:
-        raise KeyboardInterrupt
+        raise way
 
     monkeypatch.setattr(cf, "read", stop)
     assert run(PROTECT) == 130

@@ -23,12 +23,14 @@ from typing import NoReturn
 
 from confide.cli.common import use
 from confide.core.errors import InputError
+from confide.core.scale.interrupted import was_interrupted
 from confide.core.version import __version__
 from confide.core.visible import visible
 
 COMMANDS = ("demo", "look", "advise", "synthesise", "protect", "attack", "study", "generalise", "sap", "app", "schema")
 NEW_LINE = "\n"
 BAD_INPUT, INTERNAL, INTERRUPTED = 2, 1, 130
+STOPPED = "interrupted; no unfinished file is left behind."
 
 
 class _Parser(argparse.ArgumentParser):
@@ -58,13 +60,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _hush()
     except KeyboardInterrupt:
-        return _fail("interrupted; no unfinished file is left behind.", INTERRUPTED, as_json)
+        return _fail(STOPPED, INTERRUPTED, as_json)
     except OSError as e:
         where = f"{e.filename}: " if e.filename else ""
         return _fail(f"{where}{e.strerror or type(e).__name__}.", BAD_INPUT, as_json)
     except MemoryError:
         return _fail("there is not enough memory for this file.", INTERNAL, as_json)
     except BaseException as e:  # a panic in polars is no Exception
+        if was_interrupted(e):
+            return _fail(STOPPED, INTERRUPTED, as_json)
         if "--debug" in words:
             traceback.print_exc()
         return _fail(_bug(e), INTERNAL, as_json)

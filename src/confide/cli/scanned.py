@@ -102,5 +102,5 @@ def made_engine(options: argparse.Namespace) -> Iterator[Engine]:
     if options.engine == "local":
         yield cf.Local(memory=memory, scratch=options.scratch)
         return
-    with spark_session(options.master or "local[*,4]") as session:
+    with spark_session(options.master or "local[*,4]", options.scratch) as session:
         yield cf.Spark(session, memory=memory, scratch=options.scratch, task_memory=options.task_memory or "1GB")

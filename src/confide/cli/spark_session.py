@@ -14,24 +14,27 @@ from typing import TYPE_CHECKING, Any
 
 from confide.core.errors import InputError
 from confide.core.scale.interrupted import check_interrupted
+from confide.core.scale.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
 @contextmanager
-def spark_session(master: str) -> Iterator[SparkSession]:
-    """A session at a master, which ends with the block; what is missing is said in a sentence."""
+def spark_session(master: str, scratch: Path | None = None) -> Iterator[SparkSession]:
+    """A session at a master, which ends with the block; what is missing is said in a sentence. What it puts aside on
+    this machine lies in a private folder on scratch: where Spark itself would put it, others could read it."""
     builder = _builder(master)
-    with _interrupts_later() as asked:
-        session = _made(builder, master)
-    try:
-        if asked:
-            raise KeyboardInterrupt
-        session.sparkContext.setLogLevel("ERROR")  # its warnings are pages long, also after Ctrl-C
-        yield session
-    finally:
-        session.stop()
+    with scratch_folder(None if "," in str(scratch) else scratch) as folder:  # to Spark a comma begins another folder
+        with _interrupts_later() as asked:
+            session = _made(builder, master, folder)
+        try:
+            if asked:
+                raise KeyboardInterrupt
+            session.sparkContext.setLogLevel("ERROR")  # its warnings are pages long, also after Ctrl-C
+            yield session
+        finally:
+            session.stop()
 
 
 def _builder(master: str) -> Any:
@@ -51,12 +54,12 @@ def _builder(master: str) -> Any:
     return builder
 
 
-def _made(builder: Any, master: str) -> SparkSession:
+def _made(builder: Any, master: str, folder: Path) -> SparkSession:
     from confide.core.scale.spark_batches import quiet
 
     try:
         with quiet():
-            made: SparkSession = builder.getOrCreate()
+            made: SparkSession = builder.config("spark.local.dir", str(folder)).getOrCreate()
             return made
     except Exception as cause:
         check_interrupted(cause)

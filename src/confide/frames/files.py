@@ -23,6 +23,7 @@ import polars as pl
 
 from confide.core.errors import InputError, did_you_mean
 from confide.core.files.atomic import atomic_write
+from confide.core.scale.interrupted import check_interrupted
 from confide.frames.data import Data
 from confide.frames.door import to_polars
 from confide.frames.formats import csv_files, excel, statistical
@@ -140,6 +141,7 @@ def write(
         with atomic_write(path, overwrite, draft or private) as temporary:
             _save(data, temporary, suffix, found, spreadsheet)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as cause:  # its words may quote a value
+        check_interrupted(cause)
         why = f"a column cannot be held, or the disk is full ({type(cause).__name__})"
         raise InputError(f"{path} cannot be written: {why}. No unfinished file is left behind.") from None
     return Path(path)
@@ -212,6 +214,7 @@ def _load(source: Path, suffix: str, wanted: list[str] | None, described: list[s
     except (InputError, MemoryError):
         raise
     except (Exception, pl.exceptions.PanicException) as cause:  # a panic in polars is no Exception
+        check_interrupted(cause)
         what = f"{source} cannot be read as {FORMATS[suffix]}; it may be damaged or in another format."
         if suffix in TEXT:  # what polars says of a line it cannot parse quotes the line
             raise InputError(what) from None

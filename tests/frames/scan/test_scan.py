@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -244,3 +245,20 @@ def test_what_reads_a_file_at_once_says_so(tmp_path: Path) -> None:
     data = in_files(FILE, tmp_path / "in", [])
     with pytest.raises(cf.InputError, match=r"data is a scan.*data\.collect\(\)"):
         cf.synthesise(data)
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+@pytest.mark.parametrize("read", [lambda p: cf.scan(p).types, cf.read])
+def test_ctrl_c_in_the_middle_of_polars_does_not_make_a_file_damaged(
+    read: Callable[[Path], object], suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where polars has just called Python it panics over an interruption."""
+    cf.write(FILE.select("id"), tmp_path / f"a{suffix}")
+
+    def panics(*_: object, **__: object) -> None:
+        raise pl.exceptions.PanicException("`Err` value: PyErr { type: <class 'KeyboardInterrupt'>, value: () }")
+
+    for name in ("read_csv", "read_parquet", "scan_parquet"):
+        monkeypatch.setattr(pl, name, panics)
+    with pytest.raises(KeyboardInterrupt):
+        read(tmp_path / f"a{suffix}")

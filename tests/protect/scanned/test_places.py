@@ -9,13 +9,14 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 import confide as cf
-from confide.protect.scanned import publish, spill
+from confide.protect.scanned import make, publish, spill
 from confide.protect.scanned.passes import Passes
 from tests.helpers.scanned import in_files, people
 
@@ -190,6 +191,15 @@ def test_results_of_an_attack_are_not_written_among_public_files(data: cf.Scan, 
     assert left(tmp_path / "out") == ["part-00000.parquet"]
 
 
+def test_scratch_of_an_attack_is_not_among_public_files(data: cf.Scan, tmp_path: Path) -> None:
+    release = protect(data, tmp_path)
+    (tmp_path / "another name").symlink_to(tmp_path / "out")
+    for scratch in (tmp_path / "out", tmp_path / "out" / "new", tmp_path / "another name"):
+        with pytest.raises(cf.InputError, match="must not lie in the public folder"):
+            cf.Intruder(knows=["race"]).attack(release, engine=cf.Local(scratch=scratch), progress=False)
+    assert left(tmp_path / "out") == ["part-00000.parquet"]
+
+
 def test_a_plan_that_needs_to_see_nothing_first(tmp_path: Path) -> None:
     mine = in_files(people(60).select("id", "region", "race"), tmp_path / "in", [20])
     plan = cf.Plan([], identifiers=["id"])
@@ -284,3 +294,45 @@ cf.Plan([cf.Swap("race", rate=0.3)]).protect(
     )
     assert release.released.height == 600
     assert not [p for p in left(tmp_path) if "unfinished" in p]
+
+
+def test_all_that_is_private_is_for_its_owner_alone(data: cf.Scan, tmp_path: Path) -> None:
+    """Links too, and the files of a draft, and those of an attack."""
+    draft = protect(data, tmp_path, part_rows=400)
+    cf.Intruder(knows=["race", "age"]).attack(draft, out=tmp_path / "units", progress=False)
+    places = [tmp_path / name for name in ("out", "private", "units")]
+    for place in (*places, *(p for folder in places for p in folder.rglob("*"))):
+        assert place.stat().st_mode & 0o777 == (0o700 if place.is_dir() else 0o600), place
+
+
+@pytest.mark.parametrize("other", ["public", "other public"])
+def test_two_at_once_in_the_same_private_folder(
+    other: str, data: cf.Scan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever is later leaves the links of what is published alone."""
+    first, begun = make.publish, list[cf.ScannedRelease]()
+    places = {"private": tmp_path / "private", "scratch": tmp_path / "scratch"}
+
+    def late(*given: Any) -> cf.ScannedRelease:
+        if not begun:
+            begun.append(None)
+            begun.append(PLAN.protect(data, seed=2, out=tmp_path / other, **places))
+        return first(*given)
+
+    monkeypatch.setattr(make, "publish", late)
+    with pytest.raises(cf.InputError, match=r"exists and is not overwritten|private of another release"):
+        PLAN.protect(data, seed=1, out=tmp_path / "public", **places)
+    assert [p.name for p in tmp_path.iterdir() if p.name.endswith("public")] == [other]
+    again = cf.ScannedRelease.load(tmp_path / "private")
+    assert again.seed == 2
+    assert (again.link == begun[1].link).all()
+    assert not list(tmp_path.rglob(".*"))
+
+
+def test_a_release_of_files_by_relative_names_is_found_from_anywhere(
+    data: cf.Scan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(data.files[0].parent)
+    release = protect(cf.scan("."), tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert cf.ScannedRelease.load("private").original.collect().equals(release.original.collect())

@@ -50,8 +50,7 @@ def attack_scanned(
     """The posterior of every target, summarised; one row per target is written to the folder `out`, if one is named."""
     began = time.perf_counter()
     folder = None if out is None else new_place(out, engine, targets is not None)
-    if folder is not None:
-        check_not_public(folder, release.released.files)
+    check_not_public(folder, getattr(engine, "scratch", None), release.released.files)
     check_scanned(intruder, release)
     if targets is None and truth is not None:
         raise InputError("truth goes with targets; the default targets know theirs.")

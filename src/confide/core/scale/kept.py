@@ -11,7 +11,6 @@ import hashlib
 import os
 import re
 import secrets
-import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,11 +18,12 @@ from pathlib import Path
 import polars as pl
 
 from confide.core.errors import InputError
+from confide.core.files.folders import remove_dead, remove_folder, still_named
 from confide.core.files.leftovers import fcntl
 from confide.core.files.system_errors import explained
 from confide.core.scale.scratch import ROOM
 
-_NAME = re.compile(r"\.confide-kept-[0-9a-f]{16}")
+_NAME = r"\.confide-kept-[0-9a-f]{16}"
 _LOCK = ".lock"
 
 
@@ -51,13 +51,8 @@ def found_again(above: Path, asked: str) -> Iterator[Path]:
     []
     """
     mine = above / f".confide-kept-{hashlib.sha256(asked.encode()).hexdigest()[:16]}"
-    _remove_others(above, mine)
-    mine.mkdir(mode=0o700, exist_ok=True)
-    if mine.is_symlink() or (hasattr(os, "getuid") and mine.stat().st_uid != os.getuid()):
-        raise InputError(f"{mine} belongs to somebody else; name another scratch folder.")
-    if os.name == "posix" and mine.stat().st_mode & 0o077:  # what is kept is read again as it is
-        raise InputError(f"{mine} is open to other users; remove it, or name another scratch folder.")
-    handle = _locked(mine)
+    remove_dead(above, re.compile(f"(?!{re.escape(mine.name)}){_NAME}"), _remove)
+    handle = _entered(mine)
     try:
         yield mine
     finally:
@@ -87,6 +82,25 @@ class Kept:
         os.replace(temporary, self.folder / f"{name}.parquet")
 
 
+def _entered(mine: Path) -> int | None:
+    """Make the folder, or take over what is there; its lock. Another process may remove it before it is held."""
+    while True:
+        mine.mkdir(mode=0o700, exist_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            _check_own(mine)
+            handle = _locked(mine)
+            if handle is None or still_named(mine, handle):
+                return handle
+            os.close(handle)
+
+
+def _check_own(mine: Path) -> None:
+    if mine.is_symlink() or (hasattr(os, "getuid") and mine.stat().st_uid != os.getuid()):
+        raise InputError(f"{mine} belongs to somebody else; name another scratch folder.")
+    if os.name == "posix" and mine.stat().st_mode & 0o077:  # what is kept is read again as it is
+        raise InputError(f"{mine} is open to other users; remove it, or name another scratch folder.")
+
+
 def _locked(folder: Path) -> int | None:
     handle = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
     if fcntl is None:
@@ -104,24 +118,10 @@ def _locked(folder: Path) -> int | None:
 
 def _remove(mine: Path) -> None:
     """Under another name, which workers that are still at it do not know: they cannot put anything into it. The next
-    process removes folders with such a name, should this one be killed."""
+    process removes folders with such a name, should this one be killed. The old name is free for others at once."""
     gone = mine.with_name(f".confide-{secrets.token_hex(8)}-unfinished")
-    with contextlib.suppress(OSError):
+    try:
         mine.rename(gone)
-    for folder in (gone, mine):
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _remove_others(above: Path, mine: Path) -> None:
-    """Remove what killed processes left of other work; whoever works holds a lock."""
-    if fcntl is None:
-        return
-    with contextlib.suppress(OSError), os.scandir(above) as entries:
-        for entry in [e for e in entries if _NAME.fullmatch(e.name) and e.name != mine.name]:
-            with contextlib.suppress(OSError):
-                handle = os.open(Path(entry.path) / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
-                try:
-                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    shutil.rmtree(entry.path, ignore_errors=True)
-                finally:
-                    os.close(handle)
+    except OSError:
+        gone = mine
+    remove_folder(gone)

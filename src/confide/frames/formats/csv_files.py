@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from confide.core.errors import InputError
+from confide.core.scale.interrupted import check_interrupted
 from confide.frames.columns import type_name
 from confide.frames.door import check_names
 from confide.frames.formats.csv_blocks import blocks, broken, check_cells, why_not
@@ -69,7 +70,8 @@ def load(source: Path, columns: list[str] | None = None) -> pl.DataFrame:
     names, cut = header(source), separator(source.suffix)
     try:
         frame, gaps = _loaded(source, names, columns)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):  # its words may quote a line
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as cause:  # its words may quote a line
+        check_interrupted(cause)
         whys = (why_not(source, line, block, len(names), cut) for line, block in blocks(source, len(names) == 1))
         raise next((why for why in whys if why), None) or _unreadable(source) from None
     for line, block in blocks(source, len(names) == 1):

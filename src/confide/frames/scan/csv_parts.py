@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from confide.core.errors import InputError
+from confide.core.scale.interrupted import check_interrupted
 from confide.frames.formats.csv_blocks import blocks, check_cells, why_not
 from confide.frames.formats.csv_files import CODE, NULLS, header, separator
 
@@ -84,7 +85,8 @@ def _read(
         how = {"schema": {p: types[v] for p, v in zip(plain, columns, strict=True)}}
     try:
         made = pl.read_csv(text, separator=cut, null_values=NULLS, **how)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):  # its words may quote a line
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as cause:  # its words may quote a line
+        check_interrupted(cause)
         raise why_not(file, line, block, len(columns), cut) or InputError(
             f"{file.name} cannot be read as CSV: a value is not of the type asked for, or a quotation mark stands "
             "inside a value and is not doubled."

@@ -14,6 +14,7 @@ from polars._typing import PolarsDataType
 
 from confide.core.errors import InputError, did_you_mean, raise_all
 from confide.core.scale.hadoop import Remote
+from confide.core.scale.interrupted import check_interrupted
 from confide.frames.columns import type_name
 from confide.frames.door import check_names
 from confide.frames.files import METADATA
@@ -179,6 +180,7 @@ def _of_footer(file: Path, form: str) -> Found:
     except InputError:
         raise
     except (Exception, pl.exceptions.PanicException) as cause:
+        check_interrupted(cause)
         raise _unreadable(file, form) from cause
     check_names(list(types), file.name)
     return types, rows, schema

@@ -19,13 +19,14 @@ Place = str | os.PathLike[str]
 
 
 def found_files(source: Place | Sequence[Place]) -> tuple[list[Path], str]:
-    """The files in order, and their format."""
+    """The files in order, under names that hold wherever one goes, and their format."""
     several = isinstance(source, Sequence) and not isinstance(source, str)
     if not several and not isinstance(source, (str, os.PathLike, Remote)):
         raise InputError(f"scan takes a file, a folder, a pattern or a list of files, not {type(source).__name__}.")
     files = [p for s in source for p in _one(s)] if several else _of_name(source)  # type: ignore[union-attr,arg-type]
     if not files:
         raise InputError("scan was given an empty list; name at least one file.")
+    files = [p if isinstance(p, Remote) else p.absolute() for p in files]
     if len(set(files)) < len(files):
         raise InputError("scan was given a file twice; its rows would count twice.")
     forms = {p: SCANNED.get(p.suffix.lower()) for p in files}

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from confide.core.errors import InputError
+from confide.core.scale.interrupted import check_interrupted
 
 
 def from_arrow(table: Any, what: str = "data") -> pl.DataFrame:
@@ -38,6 +39,7 @@ def arrow_series(name: str, column: Any, what: str = "data") -> pl.Series:
     except BaseException as e:
         if type(e).__name__ != "PanicException":  # polars' own, which is no Exception
             raise
+        check_interrupted(e)
         raise refused from None
     assert isinstance(made, pl.Series)
     return made.alias(name)

@@ -19,6 +19,7 @@ from confide.core.scale.hadoop_folders import files_in
 from confide.protect.scanned.keeping import RECORD
 
 Place = str | os.PathLike[str]
+_SCRATCH = "Scratch holds microdata, so that it must not lie in the public folder: name another one."
 PART = re.compile(r"part-\d{5,}\.parquet")
 
 
@@ -56,7 +57,7 @@ class Places:
                 f"{self.out} holds files of the original, which would be replaced: give another folder as out."
             )
         if self.scratch is not None and _inside(self.scratch, self.out):
-            raise InputError("Scratch holds microdata, so that it must not lie in the public folder: name another one.")
+            raise InputError(_SCRATCH)
         for one, other in ((self.private, self.out), (self.out, self.private)):
             if _inside(one, other):
                 raise InputError(
@@ -115,12 +116,14 @@ def sentences(places: Places) -> AbstractContextManager[None]:
     return explained(f"The release cannot be written ({where})", " Nothing unfinished is left behind.")
 
 
-def check_not_public(out: Path, public: Sequence[Path]) -> None:
-    """Refuse a folder for private results inside the folder of public files."""
-    if any(_inside(out, p.parent) for p in public):
+def check_not_public(out: Path | None, scratch: Place | None, public: Sequence[Path]) -> None:
+    """Refuse a folder for private results, or one for scratch, inside the folder of public files."""
+    if out is not None and any(_inside(out, p.parent) for p in public):
         raise InputError(
             "The results of an attack hold everybody's true match: their folder must not lie in the public one."
         )
+    if scratch is not None and any(_inside(Path(scratch).expanduser(), p.parent) for p in public):
+        raise InputError(_SCRATCH)
 
 
 def _inside(place: Path, folder: Path) -> bool:

@@ -7,7 +7,6 @@ line of text with these at its end.
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 class Written(Protocol):
     """Public files and links that are made."""
 
-    def moved(self, out: Path, links: Path, draft: bool) -> None:
+    def moved(self, out: Path, links: Path) -> None:
         """Put them where they are to be published from."""
 
 
@@ -121,14 +120,12 @@ class Near:
     links: Path
     ranks: Ranks
 
-    def moved(self, out: Path, links: Path, draft: bool) -> None:
+    def moved(self, out: Path, links: Path) -> None:
         """See `Written`."""
         for name in map(part_name, range(self.ranks.many)):
             public = out / f"{name}.parquet"
             shutil.move(self.out / public.name, public)
             shutil.move(self.links / f"{name}.npy", links / f"{name}.npy")
-            if draft:
-                os.chmod(public, 0o600)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +136,7 @@ class Far:
     links: Path
     ranks: Ranks
 
-    def moved(self, out: Any, links: Path, draft: bool) -> None:  # noqa: ARG002 - the folder itself is private
+    def moved(self, out: Any, links: Path) -> None:
         """See `Written`."""
         for k in range(self.ranks.many):
             found = files_in(self.stage / f"part={k}")

@@ -75,12 +75,10 @@ class Parts:
         write_part(file, self.links / f"{name}.npy", frame[:now], link[:now].astype(self.number), self._extra)
         self.written.append((file.name, now))
 
-    def moved(self, out: Path, links: Path, draft: bool) -> None:
-        """Put all parts where they are to be published from; those of a draft are for their owner alone."""
+    def moved(self, out: Path, links: Path) -> None:
+        """Put all parts where they are to be published from."""
         for name, _ in self.written:
             shutil.move(self.out / name, out / name)
-            if draft:
-                os.chmod(out / name, 0o600)
             link = f"{Path(name).stem}.npy"
             shutil.move(self.links / link, links / link)
 
