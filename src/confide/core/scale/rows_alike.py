@@ -27,9 +27,9 @@ class TooMany(InputError):
         """The same to whoever allowed so much memory for a file of so many rows, with what is enough in any case."""
         enough = ceil(memory * rows / max(self.most, 1) / 2**30)
         return InputError(
-            f"Too few rows are alike by {', '.join(self.names)}: their different combinations do not fit into the memory "
-            f'that is allowed. {enough}GB are enough for them, memory="{enough}GB" (on the command line --memory '
-            f"{enough}GB). {else_}"
+            f"Too few rows are alike by {', '.join(self.names)}: their different combinations do not fit into the "
+            f'memory that is allowed. {enough}GB are enough for them, memory="{enough}GB" (on the command line '
+            f"--memory {enough}GB). {else_}"
         )
 
 

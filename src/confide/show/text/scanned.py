@@ -13,7 +13,15 @@ from confide.attack.scanned.whole import Whole
 from confide.measure.risk.claims import Claims
 from confide.show.text.attacks import speed_text, treatment_lines, who_text
 from confide.show.text.cautions import (
-    WIDTH, levels_were, odd_units, of_unused, twins_said, unit_lines, unit_said, unknown_said, wrapped,
+    WIDTH,
+    levels_were,
+    odd_units,
+    of_unused,
+    twins_said,
+    unit_lines,
+    unit_said,
+    unknown_said,
+    wrapped,
 )  # fmt: skip
 from confide.show.text.people import people_lines, unchecked
 
@@ -44,7 +52,11 @@ def _claims(attack: ScannedAttack, found: Summary) -> tuple[str, list[str]]:
     one = attack.calibration(bins=1)
     error = float(one.frame["error"].item()) * float(one.frame["targets"].item())
     levels = list(levels_of(attack.intruder, attack.release))[1:]  # type: ignore[arg-type]
-    how = f'{levels_were(levels)} not tried on a scan, and may find more: Intruder.at("{levels[0]}", ...).' if levels else ""
+    how = (
+        f'{levels_were(levels)} not tried on a scan, and may find more: Intruder.at("{levels[0]}", ...).'
+        if levels
+        else ""
+    )
     cautions = [Claims(one.claimed, one.true, error, found.targets).caution(), how, *of_unused(attack)]
     return repr(one).partition("\n")[0], [said for said in cautions if said]
 

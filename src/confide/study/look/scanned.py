@@ -21,7 +21,7 @@ from confide.study.look.asked import Asked, chosen, settled
 
 BYTES = 200
 """What a different row takes, with all that is computed of it; more for each variable."""
-FEWER = "Or name fewer keys, fewer sensitive variables or no weight (keys=[...], sensitive=(), guess=False), or round numbers."
+FEWER = "Or name fewer keys, fewer sensitive variables or no weight (keys=[...], sensitive=(), guess=False)."
 """What to do where rows that are alike do not fit."""
 
 
