@@ -61,6 +61,10 @@ def test_claims_that_are_off_are_said(tmp_path: Path) -> None:
     assert "not tried" not in naive
     informed = str(cf.Intruder(knows=KNOWN).attack(files))
     assert 'not tried on a scan, and may find more: Intruder.at("exact", ...).' in " ".join(informed.split())
+    absent = homes().head(30).with_columns(pl.col("id") + 10_000)
+    for release in (made, files):
+        said = " ".join(str(cf.Intruder(knows=KNOWN).attack(release, absent)).split())
+        assert "Caution: 30 of 30 targets (100.0%) are not in the release, though the intruder is certain" in said
     lost = cf.Intruder.at("naive", knows=["sex", "town", "age", "weight"]).attack(files)
     unknown = lost.summary().unevaluated
     assert unknown

@@ -106,8 +106,8 @@ def _other_types(
         odd = (text[v].cast(types[v], strict=False).is_null() & text[v].is_not_null()).arg_true()
         if len(odd):
             return InputError(
-                f'"{v}" cannot be read as {type_name(types[v])} in {file.name}: {len(odd):,} cells hold something '
-                f"else, the first near line {line + int(odd[0]):,}. Correct them (a missing value is an empty cell), "
+                f'"{v}" cannot be read as {type_name(types[v])} in {file.name}: cells that are not: {len(odd):,}, '
+                f"the first near line {line + int(odd[0]):,}. Correct them (a missing value is an empty cell), "
                 "or read the column as text."
             )
     return None

@@ -10,6 +10,7 @@ import numpy as np
 
 from confide.attack.evidence.grouping import grouping
 from confide.attack.evidence.twins import why_twins
+from confide.attack.intruder import Unsure
 from confide.attack.results.intervals import missed
 from confide.attack.results.tried import variants
 from confide.attack.results.units import all_released
@@ -21,6 +22,7 @@ from confide.show.text.people import unchecked
 if TYPE_CHECKING:
     from confide.attack.results.attack import Attack
     from confide.attack.scanned.result import ScannedAttack
+    from confide.measure.risk.identification import Summary
 
 WIDTH = 118
 PRINTED = 2_000_000
@@ -57,7 +59,26 @@ def _of_claims(attack: Attack) -> list[str]:
     claims, unknown = claims_of(attack.units), _of_unknown(attack)
     if claims is None or not attack.units.height:
         return unknown
-    return [*unknown, *(said for said in (claims.caution(), _level_caution(attack)) if said), *of_unused(attack)]
+    absent = absent_said(attack.intruder.membership, attack.summary())
+    return [
+        *unknown,
+        *absent,
+        *(said for said in (claims.caution(), _level_caution(attack)) if said),
+        *of_unused(attack),
+    ]
+
+
+def absent_said(membership: str | Unsure, found: Summary) -> list[str]:
+    """Targets who are not in the release, where the intruder is certain that they are: their risk is not small, it was
+    not asked for."""
+    absent = 0 if found.released is None else found.targets - found.released
+    if membership != "certain" or not absent:
+        return []
+    return [
+        f"{absent:,} of {found.targets:,} targets ({percent(absent, found.targets)}) are not in the release, though "
+        "the intruder is certain that they are, and count as not found. If they should be there, compare their "
+        'identifiers with those of the original; if not, say membership="in_file" or Unsure(...).'
+    ]
 
 
 def of_unused(attack: Attack | ScannedAttack) -> list[str]:

@@ -14,6 +14,7 @@ from confide.measure.risk.claims import Claims
 from confide.show.text.attacks import speed_text, treatment_lines, who_text
 from confide.show.text.cautions import (
     WIDTH,
+    absent_said,
     levels_were,
     odd_units,
     of_unused,
@@ -35,7 +36,10 @@ def scanned_attack_text(attack: ScannedAttack, threshold: float = 0.2) -> str:
     released, found = attack.release.released.height, attack.summary(threshold)
     lines = [f"Attack on {released:,} released records, {found.targets:,} targets", who_text(attack.intruder)]
     lines += [*_unit_lines(attack), "", *treatment_lines(attack.treatments), *people_lines(attack), "", str(found), ""]
-    said = unknown_said(found.unevaluated, found.targets, found.found)
+    said = [
+        *unknown_said(found.unevaluated, found.targets, found.found),
+        *absent_said(attack.intruder.membership, found),
+    ]
     if found.found is not None and found.unevaluated < found.targets and found.claimed_matches > 0:
         claimed, more = _claims(attack, found)
         open_ = unchecked(attack.intruder.membership) if found.released == found.targets else ""
