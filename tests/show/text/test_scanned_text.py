@@ -53,6 +53,20 @@ def test_what_memory_says_a_scan_says(plan: dict[str, Any], who: dict[str, Any],
     assert bool(odd) == ("unit" in plan)
 
 
+def test_codes_taken_as_numbers_are_doubted(tmp_path: Path) -> None:
+    data = homes().with_columns(occupation=pl.int_range(N) * 37 % 96 * 50 + 1_010)
+    steps = [cf.Recode("occupation", width=500)]
+    made = cf.Plan(steps, identifiers=["id"]).protect(data, seed=1)
+    assert made.doubts
+    files = in_files(made, tmp_path)
+    again = cf.ScannedRelease.load(tmp_path / "private")
+    assert files.doubts == again.doubts == made.doubts
+    assert made.doubts[0] in str(files)
+    (tmp_path / "named").mkdir()
+    named = cf.Plan(steps, identifiers=["id"], numeric=["occupation"]).protect(data, seed=1)
+    assert not in_files(named, tmp_path / "named").doubts
+
+
 def test_claims_that_are_off_are_said(tmp_path: Path) -> None:
     made = cf.Plan([cf.Swap("town", rate=0.6)], identifiers=["id"]).protect(homes(), seed=1)
     files = in_files(made, tmp_path)
