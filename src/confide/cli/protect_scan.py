@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> Told:
 
 def _told(options: argparse.Namespace, release: cf.ScannedRelease, vault: cf.Vault) -> Told:
     rows, of = release.released.height, release.original.height
-    steps = list(release.plan.words)
+    steps, files = list(release.plan.words), len(release.released.files)
     plain: dict[str, Any] = {
         "rows": rows,
         "original_rows": of,
@@ -68,12 +68,14 @@ def _told(options: argparse.Namespace, release: cf.ScannedRelease, vault: cf.Vau
             "private": str(release.private),
             "vault": str(vault.folder),
         },
+        **({"doubts": list(release.doubts)} if release.doubts else {}),
         **({"cautions": list(release.cautions)} if release.cautions else {}),
     }
     lines = [
         f"Released {rows:,} of {of:,} rows and {release.released.width} of {release.original.width} variables, in "
-        f"{len(release.released.files):,} files: {options.out}",
+        f"{files:,} file{'' if files == 1 else 's'}: {options.out}",
         *(f"  {i}. {words}" for i, words in enumerate(steps, start=1)),
+        *release.doubts,
         *release.cautions,
         f"Private, never to be published, to be kept in two places: the vault {vault.folder}",
         f"  its folder {release.private.name} holds the link and the codebook",

@@ -64,7 +64,8 @@ def _made(builder: Any, master: str, folder: Path) -> SparkSession:
     except Exception as cause:
         check_interrupted(cause)
         raise InputError(
-            f"No session of Spark could be made at {master}: is Java 17 or later there? Spark's own log says more."
+            f"No session of Spark could be made at {master}: is that where a master answers (spark://host:7077; this "
+            'machine is "local[2,4]"), and is Java 17 or later there? Spark\'s own log says more.'
         ) from cause
 
 

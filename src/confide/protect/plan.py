@@ -167,7 +167,7 @@ class Plan(Statement):
         self, data: Scan, seed: int | None = None, *, vault: Vault | str | PathLike[str] | None = None,
         draws: Literal["own", "shared"] = "own", out: str | PathLike[str], private: str | PathLike[str] | None = None,
         scratch: str | PathLike[str] | None = None, memory: str | int | None = None, part_rows: int = 1_000_000,
-        overwrite: bool = False, progress: Progress = False, engine: Engine | None = None,
+        overwrite: bool = False, progress: Progress = None, engine: Engine | None = None,
     ) -> ScannedRelease: ...  # fmt: skip
     @overload
     def protect(
@@ -184,7 +184,7 @@ class Plan(Statement):
         draws: Literal["own", "shared"] = "own", copies: int | None = None, linked: bool = True,
         out: str | PathLike[str] | None = None, private: str | PathLike[str] | None = None,
         scratch: str | PathLike[str] | None = None, memory: str | int | None = None, part_rows: int = 1_000_000,
-        overwrite: bool = False, progress: Progress = False, engine: Engine | None = None,
+        overwrite: bool = False, progress: Progress = None, engine: Engine | None = None,
     ) -> Release | Copies | ScannedRelease:  # fmt: skip
         """Carry the plan out. The same data, plan, vault and seed give the same release, byte for byte.
 
@@ -207,7 +207,8 @@ class Plan(Statement):
         that the same data give in memory, in the same order. The folder `private` keeps the link, the codebook and what
         steps learnt (by default one in the vault); scratch holds microdata, in a folder of its own in `scratch` (or in
         the private one) that is always removed. Steps that need the whole file at once are refused before anything is
-        read. `engine`: a `cf.Local`, which says memory and scratch, or a `cf.Spark`, whose workers then do all of this.
+        read. A bar shows how far it is on a terminal (`progress=False`: never). `engine`: a
+        `cf.Local`, which says memory and scratch, or a `cf.Spark`, whose workers then do all of this.
         """
         if isinstance(data, Scan):
             if copies is not None:

@@ -166,6 +166,21 @@ def test_a_killed_process_leaves_no_folder_and_the_same_command_goes_on(
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in", "private", "released", "scratch", "units"]
 
 
+def test_memory_that_is_enough_is_named(
+    files: cf.ScannedRelease, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    """Where distinct rows do not fit into memory: by which variables, how much would do, nothing left behind."""
+    monkeypatch.setattr("confide.attack.scanned.setting.BYTES", 2**23)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    who = cf.Intruder(knows=KEYS)
+    with pytest.raises(cf.InputError, match=f"rows are alike by {', '.join(KEYS[:1])}.* do not fit") as told:
+        who.attack(files, engine=cf.Local(memory="256MB", scratch=scratch, buckets=3))
+    enough = str(told.value).partition("--memory ")[2].partition(")")[0]
+    assert not list(scratch.iterdir())
+    assert who.attack(files, engine=cf.Local(memory=enough, buckets=3)).summary().targets == 600
+
+
 def test_counts_of_parts_are_those_of_the_whole() -> None:
     """However a file is cut, and also where a value is in one part only."""
     data = people().select(KEYS)

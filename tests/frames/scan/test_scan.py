@@ -188,6 +188,21 @@ def test_a_stated_type_settles_files_that_differ(tmp_path: Path) -> None:
     assert "x" not in str(told.value).replace("text", "").replace("0.parquet", "")
 
 
+def test_a_cell_that_is_no_number_is_told_without_its_value(tmp_path: Path) -> None:
+    (tmp_path / "0.csv").write_text("a,b\n1,x\n2,y\n")
+    (tmp_path / "1.csv").write_text("a,b\n3,x\nsecret,y\n5,z\n")
+    with pytest.raises(cf.InputError, match=r"look for text in 1.csv: a missing number is an empty cell"):
+        cf.scan(tmp_path).collect()
+    with pytest.raises(
+        cf.InputError, match=r'"a" cannot be read as Int64 values in 1.csv: cells .* 1, the first near line 3'
+    ) as told:
+        cf.scan(tmp_path, types={"a": pl.Int64}).collect()
+    assert "secret" not in str(told.value)
+    assert cf.scan(tmp_path, types={"a": pl.String}).collect()["a"].to_list() == ["1", "2", "3", "secret", "5"]
+    with pytest.raises(cf.InputError, match=r'"a" is read as a type of polars, such as pl.Int64 or pl.String, not str'):
+        cf.scan(tmp_path, types={"a": "Int64"})  # type: ignore[dict-item]
+
+
 def test_files_that_are_not_there_or_no_data(tmp_path: Path) -> None:
     (tmp_path / "a.parquet").touch()
     for source, what in (

@@ -305,6 +305,10 @@ def test_noise_at_a_bound_that_rounding_straddles():
     high = pl.DataFrame({"x": [7, 3, 12, 17, 0]})  # 12 and 17 would show in categories of their own, unaltered
     with pytest.raises(cf.InputError, match="beyond the bound"):
         cf.Plan([cf.Noise("x", sd=5.0, bounds=(-10, 10)), cf.Recode("x", width=5)], numeric=["x"]).protect(high, seed=1)
+    steps = [cf.Noise("x", sd=2.0, bounds=(0, 10)), cf.Topcode("x", at=10), cf.Round("x", base=5)]
+    with pytest.raises(cf.InputError, match=r"a later step makes one value .* Round or recode before the noise"):
+        cf.Plan(steps, numeric=["x"]).protect(high, seed=1)
+    assert cf.Plan([steps[2], *steps[:2]], numeric=["x"]).protect(high, seed=1).frame["x"].max() == 10
 
 
 # -- coarsenings -------------------------------------------------------------------------------------------------------

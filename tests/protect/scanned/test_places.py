@@ -37,6 +37,19 @@ def left(folder: Path) -> list[str]:
     return sorted(str(p.relative_to(folder)) for p in folder.rglob("*"))
 
 
+@pytest.mark.parametrize(
+    ("memory", "said"),
+    [("10", 'at least 200MB, not .10.: write it with its unit, as "4GB"'), (10, "at least 200MB"),
+     ("900TB", "more is allowed than this machine has"), ("1 potato", "a size such as")],
+)  # fmt: skip
+def test_memory_that_cannot_be_meant(data: cf.Scan, tmp_path: Path, memory: str | int, said: str) -> None:
+    with pytest.raises(cf.InputError, match=said):
+        protect(data, tmp_path, memory=memory)
+    with pytest.raises(cf.InputError, match=said.replace("200", "256")):
+        cf.Local(memory=memory)
+    assert not left(tmp_path)
+
+
 def test_what_is_public_and_what_is_private(data: cf.Scan, tmp_path: Path) -> None:
     release = protect(data, tmp_path, part_rows=400)
     assert left(tmp_path / "out") == ["part-00000.parquet", "part-00001.parquet"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,22 +26,27 @@ BINS = 20
 
 
 def why_twins(release: Release) -> str:
+    """See `why_twins_of`."""
+    stated = () if release.plan is None else release.plan.identifiers
+    return why_twins_of(release.original.head(ROWS), release.original.height, stated, release.public_variables)
+
+
+def why_twins_of(frame: pl.DataFrame, rows: int, stated: Sequence[str], public: Sequence[str]) -> str:
     """What makes the rows of the original look like several rows of the same units; empty where nothing does.
 
     A column that numbers units and repeats its values; or at least three variables, and half of all, that agree between
     neighbouring rows (or rows one wave apart) far more often than between rows further apart, where a file that is
-    merely sorted by them would agree as well; those that mostly rise or mostly fall are not counted.
+    merely sorted by them would agree as well; those that mostly rise or mostly fall are not counted. `frame`: the first
+    `ROWS` of so many rows; `stated`: identifiers; `public`: what is released.
     """
-    frame = release.original.head(ROWS)
-    stated = () if release.plan is None else release.plan.identifiers
     for v in (*stated, *(c for c in frame.columns if NAMED.search(c) and c not in stated)):
         if v in frame.columns and _numbers_units(frame.get_column(v)):
             return f'values of "{v}" repeat, {frame.height / frame.get_column(v).n_unique():.1f} times on average'
-    names = [v for v in release.public_variables if v in frame.columns]
+    names = [v for v in public if v in frame.columns]
     codes = [c for v in names if (c := _codes(frame.get_column(v))) is not None]
     if len(codes) < 3 or frame.height < 10 * FAR:
         return ""
-    for lag in _lags(release.original.height, frame.height):
+    for lag in _lags(rows, frame.height):
         closer = sum(_agreement(c, lag) - _agreement(c, lag + FAR) > EXCESS and not _sorted(c, lag) for c in codes)
         if closer >= 3 and 2 * closer >= len(codes):
             return f"{closer} of {len(codes)} variables agree between neighbouring rows far more often than elsewhere"

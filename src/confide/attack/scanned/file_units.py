@@ -25,26 +25,29 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, eq=False)
 class FileUnits:
     """`unit`: the number of each original row's unit, that of its first row; `there`: by number, whether a row of it
-    was released; `released`: how many rows were."""
+    was released; `released`: how many rows were; `without`: original rows that have no unit."""
 
     name: str
     unit: NDArray[Any]
     there: Bools
     released: int
+    without: int = 0
 
     @classmethod
     def of(cls, release: ScannedRelease, name: str, column: Iterable[tuple[int, pl.DataFrame]]) -> FileUnits:
         """From the column of the original that numbers units, in parts; and from the links."""
         n = release.original.height
         found = UnitNumbers(name, n)
+        without = 0
         for first, batch in column:
+            without += batch[name].null_count()
             found.add(first, batch)
         raise_all(too_few_units(name, n, len(found.first)))
         unit = found.out.astype(np.int32 if n < 2**31 else np.int64)
         there = np.zeros(n, dtype=bool)
         for link in release.links():
             there[unit[link]] = True
-        return cls(name, unit, there, release.released.height)
+        return cls(name, unit, there, release.released.height, without)
 
     @property
     def several(self) -> bool:

@@ -10,7 +10,7 @@ import polars as pl
 from confide.attack.intruder import Intruder, Unsure
 from confide.core.errors import InputError, raise_all
 from confide.core.scale.engine import COUNT
-from confide.core.scale.rows_alike import RowsAlike
+from confide.core.scale.rows_alike import RowsAlike, TooMany
 from confide.frames.scan.scan import BATCH, Scan
 
 BYTES = 200
@@ -30,10 +30,13 @@ def counted_population(intruder: Intruder, memory: int, rows: int = BATCH) -> In
         if v not in data.types
     )  # fmt: skip
     alike, bad = RowsAlike(names, [] if count is None else [count], memory // (BYTES + 40 * len(names))), 0
-    for _, batch in data.batches(dict.fromkeys([*names, *([] if count is None else [count])]), rows):
-        if count is not None:
-            bad += int((~(batch[count].cast(pl.Float64) >= 0)).fill_null(True).sum())
-        alike.add(batch)
+    try:
+        for _, batch in data.batches(dict.fromkeys([*names, *([] if count is None else [count])]), rows):
+            if count is not None:
+                bad += int((~(batch[count].cast(pl.Float64) >= 0)).fill_null(True).sum())
+            alike.add(batch)
+    except TooMany as e:
+        raise e.told(data.height, memory, "Or let the intruder know fewer variables of the population.") from None
     if bad:
         raise InputError(f'Unsure: {bad} counts of the population in "{count}" are negative or missing.')
     many = alike.table[COUNT if count is None else f"{COUNT} {count}"].to_numpy()

@@ -42,6 +42,12 @@ from confide.protect.scanned.places import check_not_public
 if TYPE_CHECKING:
     from confide.protect.scanned.release import ScannedRelease
 
+FEWER = (
+    "Or let the intruder know fewer variables, or round the numbers that the plan alters (cf.Round): altered variables "
+    "count, also where they are not known."
+)
+"""What to do where distinct rows do not fit."""
+
 
 def attack_scanned(
     intruder: Intruder, release: ScannedRelease, targets: Any, truth: Any, *, out: str | os.PathLike[str] | None,
@@ -66,6 +72,9 @@ def attack_scanned(
     except NeedsWhole as e:
         found = attack_whole(counted, release, asked, (frame, rows), where, e.why, folder, threads, progress)
         return replace(found, intruder=intruder)
+    except TooMany as e:
+        rows_at_most = max(release.original.height, release.released.height)
+        raise e.told(rows_at_most, where.in_bytes, FEWER) from None
 
 
 def _in_parts(

@@ -26,6 +26,8 @@ I64 = NDArray[np.int64]
 UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 LEAST = 256 * 2**20
 """Bytes below which nothing can be done."""
+USUAL = 4 * 2**30
+"""Bytes that are allowed where nobody says."""
 TOGETHER = 2**20
 """Rows whose codes are looked at together."""
 NOBODY = -1
@@ -54,8 +56,7 @@ class Local:
     buckets: int | None = None
 
     def __post_init__(self) -> None:
-        if self.in_bytes < LEAST:
-            raise InputError(f"Local: memory is at least 256MB, not {self.memory!r}.")
+        check_machine(checked_size(self.memory, "Local: memory"))
         if isinstance(self.batch, bool) or not isinstance(self.batch, int) or self.batch < 1:
             raise InputError("Local: batch is how many rows are read at a time, from 1 upwards.")
         if self.buckets is not None and (not isinstance(self.buckets, int) or not 1 <= self.buckets <= MOST):
@@ -64,12 +65,7 @@ class Local:
     @property
     def in_bytes(self) -> int:
         """The memory in bytes."""
-        if not isinstance(self.memory, str):
-            return int(positive(self.memory, "Local: memory"))
-        found = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([kmgt]?)i?b?\s*", self.memory.lower())
-        if found is None:
-            raise InputError(f'Local: memory is a size such as "4GB" or "512MB", not "{self.memory}".')
-        return int(float(found[1]) * UNITS[found[2]])
+        return size_of(self.memory, "Local: memory")
 
     @contextmanager
     def counting(self, release: Linked, asked: Asked, progress: Progress = None) -> Iterator[LocalCounting]:
@@ -123,6 +119,40 @@ class LocalCounting:
                 )
                 first += len(mine)
                 done(min(TOGETHER, len(self.pair) - at))
+
+
+def size_of(memory: str | float, where: str) -> int:
+    """A size in bytes.
+
+    >>> size_of("512MB", "memory")
+    536870912
+    """
+    if not isinstance(memory, str):
+        return int(positive(memory, where))
+    found = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([kmgt]?)i?b?\s*", memory.lower())
+    if found is None:
+        raise InputError(f'{where} is a size such as "4GB" or "512MB", not "{memory}".')
+    return int(float(found[1]) * UNITS[found[2]])
+
+
+def checked_size(memory: str | float, where: str) -> int:
+    """The same, of what work can be done with."""
+    if (found := size_of(memory, where)) < LEAST:
+        raise InputError(f'{where} is at least 256MB, not {memory!r}: write it with its unit, as "4GB".')
+    return found
+
+
+def check_machine(memory: int) -> None:
+    """Refuse more than this machine has, where it says so; what is allowed by default is never refused."""
+    try:
+        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return
+    if memory > max(there, USUAL):
+        raise InputError(
+            f"memory: more is allowed than this machine has, {there / 2**30:,.0f} GB. Allow less: what does not fit is "
+            "put aside on scratch."
+        )
 
 
 def engine_of(given: object) -> Engine:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 
 import numpy as np
 import polars as pl
@@ -16,12 +17,19 @@ PLACE = "__place"
 
 
 class TooMany(InputError):
-    """More distinct rows than there is room for."""
+    """More distinct rows than there is room for: `most`, by their variables `names`."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            "Too few rows are alike: the distinct ones do not fit into the memory that is allowed. Allow more "
-            '(engine=cf.Local(memory="16GB")), or let the intruder know fewer variables.'
+    def __init__(self, names: Sequence[str], most: int) -> None:
+        self.names, self.most = [v for v in names if not v.startswith(PLACE)], most
+        super().__init__(f"More than {most:,} rows are distinct by {', '.join(self.names)}.")
+
+    def told(self, rows: int, memory: int, else_: str) -> InputError:
+        """The same to whoever allowed so much memory for a file of so many rows, with what is enough in any case."""
+        enough = ceil(memory * rows / max(self.most, 1) / 2**30)
+        return InputError(
+            f"Too few rows are alike by {', '.join(self.names)}: their different combinations do not fit into the "
+            f'memory that is allowed. {enough}GB are enough for them, memory="{enough}GB" (on the command line '
+            f"--memory {enough}GB). {else_}"
         )
 
 
@@ -67,7 +75,7 @@ class RowsAlike:
         new = at.is_null()
         size = len(self)
         if size + int(new.sum()) > self.most:
-            raise TooMany
+            raise TooMany(self.names, self.most)
         place = at.fill_null(0).to_numpy().astype(np.int64)
         place[new.to_numpy()] = size + np.arange(int(new.sum()))
         more = distinct.filter(new).with_columns(pl.Series(PLACE, place[new.to_numpy()].astype(np.uint32)))

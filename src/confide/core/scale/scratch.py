@@ -15,7 +15,10 @@ from pathlib import Path
 from confide.core.files.folders import temporary_folder
 from confide.core.files.system_errors import explained
 
-ROOM = " Name another with scratch=, where there is room for about 8 bytes per row."
+ROOM = (
+    " Name another with scratch=, where there is room for about 8 bytes per row, and 100 where hardly two rows are alike "
+    "or units are attacked."
+)
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from confide.core.errors import InputError
 from confide.core.run.progress import Progress
 from confide.core.scale.engine import Asked, File, Linked
-from confide.core.scale.local import MOST, Local
+from confide.core.scale.local import MOST, Local, checked_size, size_of
 from confide.core.scale.scratch import scratch_folder
 from confide.core.scale.spark_files import alive, as_sentences, check_parquet
 
@@ -51,7 +51,7 @@ class Spark:
 
     def __post_init__(self) -> None:
         check_session(self.session)
-        _ = Local(self.memory), Local(self.task_memory)
+        _ = Local(self.memory), checked_size(self.task_memory, "Spark: task_memory")
         if self.buckets is not None and (not isinstance(self.buckets, int) or not 1 <= self.buckets <= MOST):
             raise InputError(f"Spark: buckets is a whole number from 1 to {MOST:,}.")
 
@@ -63,7 +63,7 @@ class Spark:
     @property
     def task_bytes(self) -> int:
         """The memory of a task in bytes."""
-        return Local(self.task_memory).in_bytes
+        return size_of(self.task_memory, "Spark: task_memory")
 
     @contextmanager
     def working(self, release: Linked) -> Iterator[Path]:

@@ -137,7 +137,7 @@ def distinct_rows(
     keys = [_key(rows, v).alias(short) for v, short in zip(names, short_names(names), strict=True)]
     found = collected(rows.groupBy(*keys).agg(*counts).limit(most + 1))
     if found.height > most:
-        raise TooMany
+        raise TooMany(names, most)
     return found.sort(short_names(names), nulls_last=False)
 
 

@@ -12,6 +12,7 @@ import polars as pl
 
 from confide.core.errors import InputError
 from confide.core.scale.interrupted import check_interrupted
+from confide.frames.columns import type_name
 from confide.frames.formats.csv_blocks import blocks, check_cells, why_not
 from confide.frames.formats.csv_files import CODE, NULLS, header, separator
 
@@ -87,9 +88,28 @@ def _read(
         made = pl.read_csv(text, separator=cut, null_values=NULLS, **how)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as cause:  # its words may quote a line
         check_interrupted(cause)
-        raise why_not(file, line, block, len(columns), cut) or InputError(
+        why = why_not(file, line, block, len(columns), cut)
+        why = why or (None if types is None else _other_types(file, line, block, columns, types))
+        raise why or InputError(
             f"{file.name} cannot be read as CSV: a value is not of the type asked for, or a quotation mark stands "
             "inside a value and is not doubled."
         ) from None
     made.columns = list(columns)
     return made
+
+
+def _other_types(
+    file: Path, line: int, block: bytes, columns: Sequence[str], types: Mapping[str, pl.DataType]
+) -> InputError | None:  # fmt: skip
+    """The first number of a block with values that are not of the type asked for, if that is what is wrong."""
+    numbers = [v for v in columns if types[v].is_numeric()]
+    text = _read(file, line, block, columns, dict.fromkeys(columns, pl.String())) if numbers else pl.DataFrame()
+    for v in numbers:
+        odd = (text[v].cast(types[v], strict=False).is_null() & text[v].is_not_null()).arg_true()
+        if len(odd):
+            return InputError(
+                f'"{v}" cannot be read as {type_name(types[v])} in {file.name}: cells that are not: {len(odd):,}, '
+                f"the first near line {line + int(odd[0]):,}. Correct them (a missing value is an empty cell), "
+                "or read the column as text."
+            )
+    return None

@@ -232,5 +232,9 @@ def _check_types(held: Sequence[Mapping[str, pl.DataType]], files: Sequence[Path
         else:
             how = f"changes its type: {type_name(first)} in {at.name}, {type_name(other[0])} in {other[1].name}"
         shown = [t for t, _ in there]
-        problems.append(f'"{v}" {how}. Say which to read it as: scan(..., types={{"{v}": pl.{_wide(shown)}}}).')
+        text = [p for t, p in there if t == pl.String()]
+        number = ""
+        if text and any(t.is_numeric() for t in shown):
+            number = f" If it is a number, look for text in {text[0].name}: a missing number is an empty cell."
+        problems.append(f'"{v}" {how}. Say which to read it as: scan(..., types={{"{v}": pl.{_wide(shown)}}}).{number}')
     raise_all(problems)

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import polars as pl
 from polars._typing import PolarsDataType
+from polars.datatypes import DataTypeClass
 
-from confide.core.errors import InputError, did_you_mean
+from confide.core.errors import InputError, did_you_mean, raise_all
 from confide.frames.formats.csv_blocks import doubtful_ends
 from confide.frames.scan.parts import Part, survey
 from confide.frames.scan.paths import found_files
@@ -51,6 +52,10 @@ def scan(source: Place | Sequence[Place], *, types: Mapping[str, PolarsDataType]
     """
     files, form = found_files(source)
     stated = {} if types is None else dict(types)
+    raise_all(
+        f'types: "{v}" is read as a type of polars, such as pl.Int64 or pl.String, not {type(t).__name__}.'
+        for v, t in stated.items() if not isinstance(t, pl.DataType | DataTypeClass)
+    )  # fmt: skip
     return Scan(tuple(files), form, stated)
 
 

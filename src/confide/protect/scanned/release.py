@@ -17,6 +17,7 @@ from confide.frames.columns import I64, Column, Kind, Records
 from confide.frames.scan.codebook import Codebook, Counted
 from confide.frames.scan.scan import BATCH, Scan
 from confide.protect.compiled import Compiled
+from confide.protect.doubts import Distinct, doubts
 
 SOME = 10_000
 """Distinct values of a number that are kept where it is only encoded."""
@@ -135,6 +136,16 @@ class ScannedRelease:
         """What each step tells of what it did to this file, private; one dictionary per step that tells anything."""
         return tuple({"step": s.where, **told} for s, f in self._done() if (told := f.details()))
 
+    @property
+    def before(self) -> Distinct:
+        """The original file, as far as distinct values tell."""
+        return Distinct(self.codebook, self.original.schema)
+
+    @cached_property
+    def doubts(self) -> tuple[str, ...]:
+        """A sentence for each variable that a step takes as a number, though it looks like codes; see `Release`."""
+        return tuple(doubts(self))
+
     @cached_property
     def cautions(self) -> tuple[str, ...]:
         """What a step of the plan does not do though its name may promise it, and what is suspicious about the files,
@@ -150,7 +161,7 @@ class ScannedRelease:
             f"ScannedRelease: {self.released.height:,} rows, {self.released.width} variables in {files:,} "
             f"file{'' if files == 1 else 's'}; {steps} step{'' if steps == 1 else 's'}; {self.origin.words}"
         )
-        return "\n".join([head, *self.cautions])
+        return "\n".join([head, *self.doubts, *self.cautions])
 
 
 def _in_form(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from confide.core.errors import InputError
 from confide.core.scale.engine import Engine
-from confide.core.scale.local import Local
+from confide.core.scale.local import Local, check_machine
 from confide.core.scale.spark import Spark
 from confide.frames.scan.scan import Place, Scan
 
@@ -30,7 +30,7 @@ class Sizes:
     @classmethod
     def of(cls, memory: str | int | None, data: Scan, part_rows: int) -> Sizes:
         """For so many bytes. A row is taken to have eight bytes a column, and text as many again."""
-        left = max(bytes_of(memory), LEAST)
+        left = bytes_of(memory)
         if isinstance(part_rows, bool) or not isinstance(part_rows, int) or part_rows < 1:
             raise InputError("part_rows is how many rows a public file has at most, from 1 upwards.")
         row = bytes_of_row(data)
@@ -53,14 +53,22 @@ def bytes_of(memory: str | int | None) -> int:
     if memory is None:
         return USUAL
     if isinstance(memory, int) and not isinstance(memory, bool) and memory > 0:
-        return memory
+        return _checked(memory, memory)
     found = (
         re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?B?)\s*", memory.upper()) if isinstance(memory, str) else None
     )
     unit = "" if found is None else found[2] if found[2].endswith("B") or not found[2] else f"{found[2]}B"
     if found is None or float(found[1]) <= 0:
         raise InputError('memory is a size such as "4GB" or "800MB".')
-    return int(float(found[1]) * UNITS[unit])
+    return _checked(int(float(found[1]) * UNITS[unit]), memory)
+
+
+def _checked(size: int, stated: str | int | None) -> int:
+    """Neither too little to do anything with, nor more than there is."""
+    if size < LEAST:
+        raise InputError(f'memory is at least 200MB, not {stated!r}: write it with its unit, as "4GB".')
+    check_machine(size)
+    return size
 
 
 def stated_by(

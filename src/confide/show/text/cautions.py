@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from confide.attack.evidence.grouping import grouping
 from confide.attack.evidence.twins import why_twins
+from confide.attack.intruder import Unsure
 from confide.attack.results.intervals import missed
 from confide.attack.results.tried import variants
 from confide.attack.results.units import all_released
@@ -19,6 +21,8 @@ from confide.show.text.people import unchecked
 
 if TYPE_CHECKING:
     from confide.attack.results.attack import Attack
+    from confide.attack.scanned.result import ScannedAttack
+    from confide.measure.risk.identification import Summary
 
 WIDTH = 118
 PRINTED = 2_000_000
@@ -38,11 +42,11 @@ def claim_lines(attack: Attack) -> list[str]:
     """Claimed against true, and what follows where they differ; then levels that find more."""
     claims = claims_of(attack.units)
     if claims is None or not attack.units.height:
-        return _wrapped(_of_unknown(attack))
+        return wrapped(_of_unknown(attack))
     if not (attack.units["n_max"] > 0).any():
-        return ["", NOTHING, *_wrapped(_of_claims(attack))]
+        return ["", NOTHING, *wrapped(_of_claims(attack))]
     more = [line for said in _unchecked(attack) for line in textwrap.wrap(said, WIDTH, break_on_hyphens=False)]
-    return ["", str(claims), *more, *_wrapped(_of_claims(attack))]
+    return ["", str(claims), *more, *wrapped(_of_claims(attack))]
 
 
 def _unchecked(attack: Attack) -> list[str]:
@@ -55,10 +59,29 @@ def _of_claims(attack: Attack) -> list[str]:
     claims, unknown = claims_of(attack.units), _of_unknown(attack)
     if claims is None or not attack.units.height:
         return unknown
-    return [*unknown, *(said for said in (claims.caution(), _level_caution(attack)) if said), *_of_unused(attack)]
+    absent = absent_said(attack.intruder.membership, attack.summary())
+    return [
+        *unknown,
+        *absent,
+        *(said for said in (claims.caution(), _level_caution(attack)) if said),
+        *of_unused(attack),
+    ]
 
 
-def _of_unused(attack: Attack) -> list[str]:
+def absent_said(membership: str | Unsure, found: Summary) -> list[str]:
+    """Targets who are not in the release, where the intruder is certain that they are: their risk is not small, it was
+    not asked for."""
+    absent = 0 if found.released is None else found.targets - found.released
+    if membership != "certain" or not absent:
+        return []
+    return [
+        f"{absent:,} of {found.targets:,} targets ({percent(absent, found.targets)}) are not in the release, though "
+        "the intruder is certain that they are, and count as not found. If they should be there, compare their "
+        'identifiers with those of the original; if not, say membership="in_file" or Unsure(...).'
+    ]
+
+
+def of_unused(attack: Attack | ScannedAttack) -> list[str]:
     """What steps in play leave out though the level of the intruder promises it."""
     level, compiled = "exact" if "exact" in attack.intruder.levels else "sdl", attack.release.compiled
     if compiled is None:
@@ -72,19 +95,18 @@ def _of_unused(attack: Attack) -> list[str]:
 def _of_unknown(attack: Attack) -> list[str]:
     """Targets of whom nothing can be said: they are no evidence of safety."""
     n, bad = attack.units.height, int((attack.units["status"] == "contradiction").sum())
+    return unknown_said(bad, n, attack.summary().found) if bad else []
+
+
+def unknown_said(bad: int, n: int, found: float | None) -> list[str]:
+    """Of so many of n targets nothing can be said; `found`: of the others."""
     if not bad:
         return []
+    others = "" if found is None or bad == n else f"; of the other {n - bad:,}, {percent(found, n - bad)} are found"
     return [
         f"no record can be that of {bad:,} of {n:,} targets ({percent(bad, n)}), though they should be there: what the "
-        "intruder knows or supposes does not fit the release. Their risk is unknown, not "
-        f"small{_others(attack, n - bad)}."
+        f"intruder knows or supposes does not fit the release. Their risk is unknown, not small{others}."
     ]
-
-
-def _others(attack: Attack, many: int) -> str:
-    """What is found of the targets whose risk is known."""
-    found = attack.summary().found
-    return "" if found is None or not many else f"; of the other {many:,}, {percent(found, many)} are found"
 
 
 def _level_caution(attack: Attack) -> str:
@@ -92,10 +114,7 @@ def _level_caution(attack: Attack) -> str:
     if len(names) < 2:
         return ""
     if attack.release.frame.height * attack.release.frame.width > PRINTED:
-        said = f"level {names[1]} was"
-        if len(names) > 2:
-            said = f"levels {', '.join(names[1:-1])} and {names[-1]} were"
-        return f"{said} not tried on a file of this size: ask attack.stronger()."
+        return f"{levels_were(names[1:])} not tried on a file of this size: ask attack.stronger()."
     tried = attack.stronger()
     if not tried.better:
         return ""
@@ -108,17 +127,30 @@ def _level_caution(attack: Attack) -> str:
     )
 
 
+def levels_were(names: Sequence[str]) -> str:
+    """As "levels exact and naive were"."""
+    return f"level {names[0]} was" if len(names) == 1 else f"levels {', '.join(names[:-1])} and {names[-1]} were"
+
+
 def unit_lines(attack: Attack) -> list[str]:
     """What is said of units that have several rows, or seem to."""
     groups = grouping(attack.intruder, attack.release)
     if groups is None:
-        why = visible(why_twins(attack.release))
-        said = f"Rows look like several rows of the same units ({why}): state unit=, or claims are too sure."
-        return [said] if why else []
-    n = len(np.unique(groups.released))
-    how = "linked by a pseudonym" if groups.shown else "taken to be linkable, although no pseudonym is released"
-    said = f"unit {visible(groups.name)}: probabilities are of {n:,} units, whose rows are {how}"
-    return [said, *_wrapped(_of_units(attack))]
+        return twins_said(why_twins(attack.release))
+    said = unit_said(groups.name, len(np.unique(groups.released)), groups.shown)
+    return [said, *wrapped(_of_units(attack))]
+
+
+def twins_said(why: str) -> list[str]:
+    """That rows look like several of one unit, if something makes them look so."""
+    said = f"Rows look like several rows of the same units ({visible(why)}): state unit=, or claims are too sure."
+    return [said] if why else []
+
+
+def unit_said(name: str, n: int, shown: bool) -> str:
+    """What probabilities are of, where units are stated."""
+    how = "linked by a pseudonym" if shown else "taken to be linkable, although no pseudonym is released"
+    return f"unit {visible(name)}: probabilities are of {n:,} units, whose rows are {how}"
 
 
 def _of_units(attack: Attack) -> list[str]:
@@ -126,20 +158,26 @@ def _of_units(attack: Attack) -> list[str]:
     groups = grouping(attack.intruder, attack.release)
     if groups is None:
         return []
-    name, out = visible(groups.name), []
-    n, rows = len(np.unique(groups.released)), len(groups.released)
+    original = attack.release.original
+    without = original.get_column(groups.name).null_count()
+    many = len(np.unique(groups.released)), len(groups.released)
+    return odd_units(groups.name, *many, without, original.height)
+
+
+def odd_units(name: str, n: int, rows: int, without: int, original: int) -> list[str]:
+    """Whether n units of so many released rows are too large, and how many of the original rows have none."""
+    name, out = visible(name), []
     if rows > HUGE * n:
         out.append(f'{n:,} units have {rows / n:,.0f} rows each on average: does "{name}" say which rows are of one?')
-    original = attack.release.original
-    if without := original.get_column(groups.name).null_count():
-        share = percent(without, original.height)
+    if without:
+        share = percent(without, original)
         out.append(f'{without:,} original rows ({share}) have no "{name}": each counts as a unit of its own.')
     return out
 
 
 def interval_lines(attack: Attack) -> list[str]:
     """Targets whose true value their interval misses."""
-    return _wrapped(_of_intervals(attack))
+    return wrapped(_of_intervals(attack))
 
 
 def _of_intervals(attack: Attack) -> list[str]:
@@ -151,5 +189,6 @@ def _of_intervals(attack: Attack) -> list[str]:
     ]
 
 
-def _wrapped(cautions: list[str]) -> list[str]:
+def wrapped(cautions: Sequence[str]) -> list[str]:
+    """Cautions as lines."""
     return [line for said in cautions for line in textwrap.wrap(f"Caution: {said}", WIDTH, break_on_hyphens=False)]

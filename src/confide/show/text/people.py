@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING
 from confide.attack.engine.membership import weight_scale
 from confide.attack.intruder import Unsure
 from confide.core.visible import visible
+from confide.protect.scanned.release import ScannedRelease
 
 if TYPE_CHECKING:
     from confide.attack.population.people import PeopleModel
     from confide.attack.results.attack import Attack
+    from confide.attack.scanned.result import ScannedAttack
 
 WIDTH = 118
 
 
-def people_lines(attack: Attack) -> list[str]:
+def people_lines(attack: Attack | ScannedAttack) -> list[str]:
     """How many people could be the target, and who says so; nothing where membership is certain."""
     if attack.intruder.membership == "certain":
         return []
@@ -47,7 +49,7 @@ def unchecked(membership: str | Unsure, outside: bool = False) -> str:
     )
 
 
-def _source(attack: Attack) -> str:
+def _source(attack: Attack | ScannedAttack) -> str:
     who = attack.intruder.membership
     if not isinstance(who, Unsure):
         return "counted in the original file."
@@ -66,19 +68,27 @@ def _source(attack: Attack) -> str:
     return f"{who.total:,.0f} times the share of records that agree, in proportion to the release."
 
 
-def _short(attack: Attack) -> str:
+def _short(attack: Attack | ScannedAttack) -> str:
     """Where a population has fewer people than there are records, which no population of the file can have."""
     if not attack.short:
         return ""
     return (
-        f" For {attack.short:,} of {attack.release.frame.height:,} released records it has fewer people with the same "
+        f" For {attack.short:,} of {_released(attack):,} released records it has fewer people with the same "
         "labels than the release has records, which cannot be: it is not the population of this file, or its values "
         "are spelt otherwise. There N_t is the number of records."
     )
 
 
-def _raised(who: Unsure, attack: Attack) -> str:
+def _released(attack: Attack | ScannedAttack) -> int:
+    release = attack.release
+    return release.released.height if isinstance(release, ScannedRelease) else release.frame.height
+
+
+def _raised(who: Unsure, attack: Attack | ScannedAttack) -> str:
     """What was done with weights of a file of which a part is released."""
+    if isinstance(attack.release, ScannedRelease):
+        fewer = who.weights is not None and attack.release.released.height < attack.release.original.height
+        return " Released weights are raised, so that they add up to those of the whole file." if fewer else ""
     scale = weight_scale(who, attack.release)
     return (
         "" if scale == 1 else f" Released weights times {scale:,.4g}, so that they add up to those of the whole file."

@@ -21,6 +21,8 @@ from confide.study.look.asked import Asked, chosen, settled
 
 BYTES = 200
 """What a different row takes, with all that is computed of it; more for each variable."""
+FEWER = "Or name fewer keys, fewer sensitive variables or no weight (keys=[...], sensitive=(), guess=False)."
+"""What to do where rows that are alike do not fit."""
 
 
 def asked_of_scan(
@@ -65,11 +67,8 @@ def _counted(
     for _, batch in scan.batches(dict.fromkeys([*names, *(m[-1] for m in more)]), local.batch):
         try:
             first.add(batch.select(names))
-        except TooMany:
-            raise InputError(
-                f"Too few rows are alike by {', '.join(names)}: their different combinations do not fit into the "
-                'memory that is allowed. Recode numbers, name fewer keys, or allow more: cf.Local(memory="16GB").'
-            ) from None
+        except TooMany as e:
+            raise e.told(scan.height, local.in_bytes, FEWER) from None
         for m in more:
             if (v := m[-1]) in others:
                 try:
@@ -98,8 +97,11 @@ def _people(population: Any, count: Any, keys: Sequence[str], local: Local) -> t
             f"population: the file of the population has no {', '.join(lost)}; it needs all keys, or leave it out."
         )
     alike = RowsAlike(keys, [] if count is None else [count], local.in_bytes // (BYTES + 40 * len(keys)))
-    for _, batch in population.batches(dict.fromkeys([*keys, *([] if count is None else [count])]), local.batch):
-        alike.add(batch)
+    try:
+        for _, batch in population.batches(dict.fromkeys([*keys, *([] if count is None else [count])]), local.batch):
+            alike.add(batch)
+    except TooMany as e:
+        raise e.told(population.height, local.in_bytes, f"Of the population. {FEWER}") from None
     many = alike.table[COUNT if count is None else f"{COUNT} {count}"].to_numpy()
     return alike.table.select(*keys, pl.Series(COUNT, np.rint(many).astype(np.int64))), COUNT
 

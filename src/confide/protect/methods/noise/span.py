@@ -96,7 +96,14 @@ class Span:
         for side, limit, name in ((BELOW, self.low, "Bottomcode"), (ABOVE, self.high, "Topcode")):
             count = int(np.sum(label == side) if n is None else n[label == side].sum())
             open_ = self.low_open if side == BELOW else self.high_open
-            if count and not open_:
+            inwards = (-1 if side == ABOVE else 1) * (column.step or 1e-9)
+            if count and not open_ and _merged(column, after, limit, limit + inwards):
+                problems.append(
+                    f'Noise("{self.variable}"): a later step makes one value of the bound {limit:g} and of values that '
+                    f"are altered, but {count} values lie beyond the bound. Round or recode before the noise, or widen "
+                    "the bounds."
+                )
+            elif count and not open_:
                 problems.append(
                     f'Noise("{self.variable}"): {count} values lie beyond the bound {limit:g} and would be released '
                     f'unaltered. Add {name}("{self.variable}", at={limit:g}) after the noise, or widen the bounds.'
