@@ -44,14 +44,37 @@ def test_the_numbers_of_memory(folder: Path, capsys: pytest.CaptureFixture[str])
     assert not list((folder / "scratch").iterdir())
 
 
+def test_a_folder_is_read_in_parts_by_itself(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for more in ([], ["--memory", "512MB"]):
+        assert run(folder, "--private", str(folder / "private"), *more) == 0
+        assert json.loads(capsys.readouterr().out)["summary"]["targets"] == 600
+    file = str(next((folder / "in").iterdir()))
+    assert main(["attack", file, "--intruder", "who.toml", "--master", "local[2]"]) == 2
+    assert "--master goes with --engine spark" in capsys.readouterr().err
+
+
+def test_what_is_said_is_what_the_command_line_has(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A pattern without quotes, and an option instead of an argument."""
+    files = [str(p) for p in (folder / "in").iterdir()]
+    assert main(["look", *files, files[0], "--memory", "1GB"]) == 2
+    assert 'by a pattern in quotes, as "persons/*.parquet"' in capsys.readouterr().err
+    plan = folder / "plan.toml"
+    cf.Plan([cf.Swap("race", rate=0.3)], identifiers=["id"]).save(plan, overwrite=True)
+    (folder / "there").mkdir(exist_ok=True)
+    (folder / "there" / "mine.txt").write_text("kept")
+    given = ["protect", str(folder / "in"), "--plan", str(plan), "--out", str(folder / "there")]
+    assert main([*given, "--private", str(folder / "vault"), "--memory", "512MB"]) == 2
+    assert "is not overwritten; add --force to replace it" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--engine", "local"], "--engine needs --private"), (["--memory", "2GB"], "--memory goes with --engine"),
-        (["--engine", "local", "--private", "PRIVATE", "--why"], "--why is for files in memory"),
+        (["--engine", "local"], "give --private DIR, its vault"), (["--memory", "2GB"], "give --private DIR, its vault"),
+        (["--engine", "local", "--private", "PRIVATE", "--why"], "--why is for one file in memory"),
         (["--engine", "local", "--private", "PRIVATE", "--memory", "much"], "a size such as"),
         (["--engine", "local", "--private", "nowhere"], "holds no release of a scan"),
-        (["--task-memory", "2GB"], "--task-memory goes with --engine"),
+        (["--task-memory", "2GB"], "--task-memory go with --engine spark"),
         (["--engine", "local", "--private", "PRIVATE", "--master", "local[2]"], "go with --engine spark"),
     ],
 )  # fmt: skip

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import confide as cf
 from confide.cli import common, scanned, without_plan
 from confide.cli.common import Told
+from confide.cli.parts import in_parts
 from confide.core.errors import InputError, raise_all
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ def run(options: argparse.Namespace) -> Told:
     from confide.show.text.attacks import attack_text
     from confide.show.text.cautions import caution_lines
 
+    if in_parts(options):
+        options.engine = options.engine or "local"
     scanned.check(options)
     if options.engine is not None:
         return scanned.attack(options)

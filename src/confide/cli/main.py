@@ -29,6 +29,8 @@ from confide.core.visible import visible
 
 COMMANDS = ("demo", "look", "advise", "synthesise", "protect", "attack", "study", "generalise", "sap", "app", "schema")
 NEW_LINE = "\n"
+IN_PARTS = (".parquet", ".csv", ".tsv", ".arrow", ".feather", ".ipc")
+"""Endings of files that may be several."""
 BAD_INPUT, INTERNAL, INTERRUPTED = 2, 1, 130
 STOPPED = "interrupted; no unfinished file is left behind."
 
@@ -38,6 +40,9 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         said = message[:1].upper() + message[1:].rstrip(".")
+        _, unknown, words = message.partition("unrecognized arguments: ")
+        if unknown and any(Path(word).suffix in IN_PARTS for word in words.split()):
+            said = 'Several files are named by their folder, or by a pattern in quotes, as "persons/*.parquet"'
         raise InputError(f"{said}. See {self.prog} --help.")
 
 
@@ -56,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as e:  # --help and --version
         return e.code if isinstance(e.code, int) else 0
     except InputError as e:
-        return _fail(str(e), BAD_INPUT, as_json)
+        return _fail(str(e).replace("write overwrite=True", "add --force"), BAD_INPUT, as_json)
     except BrokenPipeError:
         _hush()
     except KeyboardInterrupt:

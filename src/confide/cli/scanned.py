@@ -25,8 +25,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Its options."""
     words = "for files larger than memory, read in parts: on this machine, or on a Spark cluster"
     parser.add_argument("--engine", choices=("local", "spark"), help=words)
-    parser.add_argument("--memory", metavar="SIZE", help="with --engine: what it may take here, as 4GB (the default)")
-    parser.add_argument("--scratch", type=Path, metavar="DIR", help="with --engine: a folder for what is put aside")
+    parser.add_argument("--memory", metavar="SIZE", help="read in parts, in so much memory, as 4GB (the default)")
+    parser.add_argument("--scratch", type=Path, metavar="DIR", help="read in parts: a folder for what is put aside")
     parser.add_argument("--master", metavar="URL", help="with --engine spark: the cluster; default local[*,4]")
     parser.add_argument(
         "--task-memory", metavar="SIZE", help="with --engine spark: of one task there, as 1GB (the default)"
@@ -36,17 +36,21 @@ def add(parser: argparse.ArgumentParser) -> None:
 def check(options: argparse.Namespace) -> None:
     """Options that go together."""
     if options.engine is None:
-        given = [n for n in ("memory", "scratch", "master", "task_memory") if getattr(options, n) is not None]
+        given = [n for n in ("master", "task_memory") if getattr(options, n) is not None]
         if given:
-            raise InputError(f"--{given[0].replace('_', '-')} goes with --engine local or --engine spark.")
+            raise InputError(f"--{given[0].replace('_', '-')} goes with --engine spark.")
         return
     if options.engine == "local" and (options.master or options.task_memory):
         raise InputError("--master and --task-memory go with --engine spark.")
     if options.private is None:
-        raise InputError("--engine needs --private DIR, the private folder of a release of a scan.")
+        raise InputError(
+            "A file that is read in parts is attacked as it was released: give --private DIR, its vault or private "
+            "folder, or name one file without --engine."
+        )
     for name in OTHERS:
         if getattr(options, name, None) not in (None, False):
-            raise InputError(f"--{name.replace('_', '-')} is for files in memory; leave it out, or leave out --engine.")
+            option = f"--{name.replace('_', '-')}"
+            raise InputError(f"{option} is for one file in memory; leave it out, or name one without --engine.")
     if options.intruder is None:
         raise InputError("Say who attacks: --intruder FILE.")
 

@@ -75,6 +75,11 @@ def test_claims_that_are_off_are_said(tmp_path: Path) -> None:
     assert "not tried" not in naive
     informed = str(cf.Intruder(knows=KNOWN).attack(files))
     assert 'not tried on a scan, and may find more: Intruder.at("exact", ...).' in " ".join(informed.split())
+    coarse = cf.Plan([cf.Recode("age", width=10)], identifiers=["id"]).protect(homes(), seed=1)
+    (tmp_path / "coarse").mkdir()
+    assert "level exact was not tried on a scan" in str(
+        cf.Intruder(knows=["sex", "age"]).attack(in_files(coarse, tmp_path / "coarse"))
+    )
     absent = homes().head(30).with_columns(pl.col("id") + 10_000)
     for release in (made, files):
         said = " ".join(str(cf.Intruder(knows=KNOWN).attack(release, absent)).split())

@@ -16,8 +16,8 @@ from confide.core.files.folders import temporary_folder
 from confide.core.files.system_errors import explained
 
 ROOM = (
-    " Name another with scratch=, where there is room for about 8 bytes per row, and 100 where hardly two rows are alike "
-    "or units are attacked."
+    " Name another with scratch=, where there is room for about 8 bytes per row, and 100 where few rows are alike or "
+    "units are attacked."
 )
 
 
