@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -182,3 +183,15 @@ def test_what_spark_puts_aside_is_private(scratch: str | None, monkeypatch: pyte
         assert folders[0].stat().st_mode & 0o777 == 0o700
         assert folders[0].parent == tmp_path / ("scratch" if scratch == "scratch" else "usual")
     assert not folders[0].exists()
+
+
+@pytest.mark.skipif(bool(no_spark()), reason=no_spark())
+def test_spark_on_one_machine_does_not_ask_for_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Java gives up where the name of the machine cannot be looked up."""
+    for name in ("SPARK_LOCAL_IP", "PYSPARK_PYTHON"):
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+    spark_session._builder("spark://host:7077")
+    assert "SPARK_LOCAL_IP" not in os.environ
+    spark_session._builder("local[2,4]")
+    assert os.environ["SPARK_LOCAL_IP"] == "127.0.0.1"

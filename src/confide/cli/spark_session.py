@@ -50,6 +50,7 @@ def _builder(master: str) -> Any:
         builder = builder.config(name, "false")
     if master.startswith("local"):  # heard by this machine alone, and with this Python on its workers
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # else Java asks the network for this machine's own name
         builder = builder.config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
     return builder
 

@@ -251,3 +251,15 @@ def test_of_no_rows_one_empty_file_is_written(tmp_path: Path) -> None:
     assert nothing.height == 0
     assert nothing.columns == release.released.columns
     assert nothing.schema["income"] == pl.Int64
+
+
+@pytest.mark.slow
+def test_a_value_that_does_not_fit_its_type_is_in_no_word_of_workers(session: Any, tmp_path: Path) -> None:
+    """Which go to Spark's log."""
+    data_in(tmp_path)
+    data = cf.scan(tmp_path / "in", types={"region": pl.Int64})
+    with pytest.raises(cf.InputError, match="not every value can be read in the type asked for") as said:
+        plan().protect(data, seed=1, out=tmp_path / "out", private=tmp_path / "private", engine=cf.Spark(session))
+    words = str(said.value.__cause__)
+    assert 'Not every value of "region"' in words
+    assert not any(value in words for value in ("north", "east", "south", "island"))

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from confide.core.errors import InputError
 from confide.core.scale.engine import File
 from confide.core.scale.interrupted import check_interrupted
-from confide.core.scale.spark_files import ROW, as_uri, check_alive, collected, numbered
+from confide.core.scale.spark_files import ROW, as_uri, check_alive, collected, numbered, typed
 from confide.core.version import __version__
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def _frame(held: Sequence[Any], types: Mapping[str, pl.DataType]) -> pl.DataFram
 
     frame = pl.from_arrow(pa.Table.from_batches(held))
     assert isinstance(frame, pl.DataFrame)
-    return frame.with_columns(pl.col(v).cast(t) for v, t in types.items())
+    return typed(frame, types)
 
 
 def check_workers(session: SparkSession) -> None:

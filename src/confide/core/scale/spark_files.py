@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,6 +48,8 @@ WHYS = {
     "the one that Spark itself uses (spark.local.dir)",
     r"is not a Parquet file|FAILED_READ_FILE|ParquetDecodingException": "a file cannot be read: it is damaged (a copy "
     "that broke off), or has changed or gone",
+    "in the type asked for": "not every value can be read in the type asked for (cf.scan(..., types=)): ask for text "
+    "(pl.String), or for a wider one",
     r"OutOfMemoryError|MemoryError": "memory did not suffice, of a worker or of Java",
 }
 """What the words of Spark and of workers tell of, by what stands in them."""
@@ -144,7 +146,24 @@ def distinct_rows(
 def named_again(found: pl.DataFrame, file: File, names: Sequence[str]) -> pl.DataFrame:
     """A table with short names in the names and types of the file."""
     back = dict(zip(short_names(names), names, strict=True))
-    return found.rename(back).with_columns(pl.col(v).cast(file.types[v]) for v in names)
+    return typed(found.rename(back), {v: file.types[v] for v in names})
+
+
+def typed(frame: pl.DataFrame, types: Mapping[str, pl.DataType]) -> pl.DataFrame:
+    """In the types of the file. What polars says of a value that does not fit quotes it, and workers write to a log.
+
+    >>> typed(pl.DataFrame({"n": ["a"]}), {"n": pl.Int64()})
+    Traceback (most recent call last):
+    confide.InputError: Not every value of "n" can be read in the type asked for; ask for text, or for a wider one.
+    """
+    for v, t in types.items():
+        try:
+            frame = frame.with_columns(pl.col(v).cast(t))
+        except pl.exceptions.PolarsError:
+            raise InputError(
+                f'Not every value of "{v}" can be read in the type asked for; ask for text, or for a wider one.'
+            ) from None
+    return frame
 
 
 def short_names(names: Sequence[str]) -> list[str]:
