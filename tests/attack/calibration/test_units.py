@@ -77,3 +77,16 @@ def test_a_number_that_is_the_same_in_all_rows_of_units_of_unequal_size() -> Non
     result = calibrated(data, plan, ["region", "income"], 4)
     assert abs(result.z) < 3
     assert abs(result.claimed / result.true - 1) < 0.1
+
+
+@pytest.mark.parametrize("gap", [0, None])
+@pytest.mark.parametrize("step", [cf.Noise("income", sd=3000, keep_zeros=True), cf.RankSwap("income", window=60)])
+def test_values_that_are_never_altered_say_nothing_of_a_home(step: Mechanism, gap: int | None) -> None:
+    """Zeros and missing values: nobody's home is where the smallest numbers are because of them."""
+    data = panel(800, 3, 0.1, 0.2, seed=6)
+    data = data.with_columns(income=pl.when(pl.int_range(pl.len()) % 4 > 0).then("income").otherwise(gap))
+    plan = cf.Plan([step], categorical=KINDS, unit="household")
+    intruder = cf.Intruder(knows=["region", "sex", "income"])
+    assert abs(calibrated(data, plan, ["region", "sex", "income"], 3).z) < 3
+    units = intruder.attack(plan.protect(data, seed=1), threads=1).units
+    assert units["p_max"].is_finite().all()

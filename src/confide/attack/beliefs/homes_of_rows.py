@@ -89,7 +89,8 @@ class CategoryHomes:
 @dataclass(frozen=True, eq=False)
 class NumberHomes:
     """`fit`: what was fitted; `believed`: its values; `prior`: log Pr(h) of each home; `cell`: of released rows, -1 for
-    no candidate; `own`: how far each target lies from what its labels predict. See `Homes`."""
+    no candidate; `own`: how far each target lies from what its labels predict, missing where its value says nothing of
+    a home since it is never altered (zero, say). See `Homes`."""
 
     u: Uncertain
     fit: NumberHome
@@ -107,7 +108,9 @@ class NumberHomes:
 
     def asked(self, targets: Records, cell: I64) -> Self:
         (v,) = self.u.variables
-        return replace(self, own=np.interp(targets[v].values, self.fit.values, self.fit.score) - self.fit.mu[cell])
+        altered = np.asarray(self.u.like.altered(self.u.like.target(targets)) & ~targets[v].missing)
+        own = np.interp(targets[v].values, self.fit.values, self.fit.score) - self.fit.mu[cell]
+        return replace(self, own=np.where(altered, own, np.nan))
 
     @property
     def size(self) -> int:
@@ -126,7 +129,9 @@ class NumberHomes:
         return self.prior[None]
 
     def log_given(self, t: I64) -> F64:
-        return _summing_to_one(self.prior - 0.5 * (self.own[t][:, None] - self.fit.home) ** 2 / self.fit.within)
+        own = self.own[t][:, None]
+        told = np.where(np.isnan(own), 0.0, 0.5 * (own - self.fit.home) ** 2 / self.fit.within)
+        return _summing_to_one(self.prior - told)
 
 
 def _around(grid: F64, logs: F64, mu: F64, home: F64) -> F64:
