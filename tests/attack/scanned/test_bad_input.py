@@ -192,3 +192,17 @@ def test_counts_of_parts_are_those_of_the_whole() -> None:
         tables.append(alike.table.sort(KEYS))
     assert tables[0].equals(tables[1])
     assert tables[0].equals(tables[2])
+
+
+@pytest.mark.parametrize("buckets", [None, 3])
+def test_beliefs_that_do_not_fit_are_refused(
+    buckets: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whose fits take so much for each row; in memory nobody has said how much may be taken."""
+    monkeypatch.setattr("confide.attack.engine.fit_room.PER_CATEGORY", 2**24)
+    intruder, release, _ = made("exact")
+    files = in_files(release, tmp_path)
+    with pytest.raises(cf.InputError, match=r'GB; 4\.0 GB are allowed\. Allow more, memory="\d+GB"'):
+        intruder.attack(files, out=tmp_path / "units", engine=Local(buckets=buckets))
+    assert not (tmp_path / "units").exists()
+    assert intruder.attack(release).units.height == 600

@@ -24,6 +24,7 @@ from confide.attack.beliefs.regressions import Fitted
 from confide.attack.beliefs.score_tilts import Predictors
 from confide.attack.beliefs.synthetic import correlation
 from confide.attack.engine.absence import Absence, fit_absence
+from confide.attack.engine.fit_room import check_room
 from confide.attack.evidence.case import Case, needs_whole, set_aside, spread_of
 from confide.attack.evidence.gather import Knowledge, Uncertain, gather
 from confide.attack.intruder import Uniform
@@ -246,6 +247,7 @@ def _class_log(
 ) -> F64 | ClassLogs:
     if isinstance(case.intruder.beliefs, Uniform) or classes.size == 1:
         return np.full((len(cells), classes.size), -np.log(classes.size))
+    check_room(case.room, cells, len(cell), classes.sizes)
     return class_logs(cells.design, cells.patterns, cell, of, classes.digits, classes.sizes, held, weight)
 
 

@@ -35,7 +35,8 @@ class Case:
     plan is not known, so every value may have been altered. `unit`: which rows of the file that beliefs are fitted on
     are of one unit, None where each is one; `grouped`: whether units are asked about. `seen`: unknown variables that
     count in any case, at whatever level others do: what is guessed next. `remembered`: what was made of the whole
-    release once; `sampler`: what finds records of it, None where `released` are all of them, row by row.
+    release once; `sampler`: what finds records of it, None where `released` are all of them, row by row. `room`: bytes
+    that fitting beliefs may take, None where nobody says.
     """
 
     intruder: Intruder
@@ -53,6 +54,7 @@ class Case:
     values: dict[str, Tally] = field(default_factory=dict)
     remembered: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     sampler: Sampler | None = None
+    room: int | None = None
 
     def __repr__(self) -> str:
         return (

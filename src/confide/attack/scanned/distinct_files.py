@@ -187,7 +187,7 @@ def _merged(case: Case, original_count: F64, released_count: F64, room: int) -> 
         original, released = _every_row(original, room), _every_row(released, room)
     fewer = Case(
         case.intruder, case.compiled, original.records, released.records, case.believed, case.blind, released.count,
-        original.count, case.tables, case.unit, case.grouped, case.seen, sampler=case.sampler,
+        original.count, case.tables, case.unit, case.grouped, case.seen, sampler=case.sampler, room=room,
     )  # fmt: skip
     check_whole(fewer)
     return Merged(fewer, original, released)

@@ -165,7 +165,7 @@ class Setting:
         believed = believed_steps(intruder, release.compiled, file.records, _altered(intruder, release, after, rows))
         case = Case(
             intruder, release.compiled, file.records, few, believed, original_count=file.count,
-            sampler=Gathered(files, after),
+            sampler=Gathered(files, after), room=memory,
         )  # fmt: skip
         why = needs_whole(case)
         if why:
