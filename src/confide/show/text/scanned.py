@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+import weakref
 from typing import TYPE_CHECKING
 
 from confide.attack.evidence.grouping import unit_of
@@ -10,6 +11,7 @@ from confide.attack.evidence.twins import ROWS, why_twins_of
 from confide.attack.results.stronger import levels_of
 from confide.attack.scanned.buckets import Bucketed
 from confide.attack.scanned.whole import Whole
+from confide.core.errors import InputError
 from confide.measure.risk.claims import Claims
 from confide.show.text.attacks import speed_text, treatment_lines, who_text
 from confide.show.text.cautions import (
@@ -29,6 +31,7 @@ from confide.show.text.people import people_lines, unchecked
 if TYPE_CHECKING:
     from confide.attack.scanned.result import ScannedAttack
     from confide.measure.risk.identification import Summary
+    from confide.protect.scanned.release import ScannedRelease
 
 
 def scanned_attack_text(attack: ScannedAttack, threshold: float = 0.2) -> str:
@@ -69,10 +72,7 @@ def _unit_lines(attack: ScannedAttack) -> list[str]:
     """What is said of units that have several rows, or seem to."""
     release, name = attack.release, unit_of(attack.intruder, attack.release)  # type: ignore[arg-type]
     if name is None:
-        first = release.original.head(ROWS)
-        return twins_said(
-            why_twins_of(first, release.original.height, release.plan.identifiers, release.public_variables)
-        )
+        return twins_said(_why_twins(release))
     if isinstance(attack.files, Whole):
         return unit_lines(attack.files.attack)
     units = attack.files.units if isinstance(attack.files, Bucketed) else None
@@ -81,3 +81,19 @@ def _unit_lines(attack: ScannedAttack) -> list[str]:
     n, shown = int(units.there.sum()), name in release.public_variables and release.plan.unit == name
     odd = odd_units(name, n, units.released, units.without, release.original.height)
     return [unit_said(name, n, shown), *wrapped(odd)]
+
+
+_TWINS: weakref.WeakKeyDictionary[ScannedRelease, str] = weakref.WeakKeyDictionary()
+
+
+def _why_twins(release: ScannedRelease) -> str:
+    """See `why_twins_of`: read once, and nothing where the original cannot be read any more."""
+    if release not in _TWINS:
+        try:
+            first = release.original.head(ROWS)
+        except InputError:
+            return ""
+        _TWINS[release] = why_twins_of(
+            first, release.original.height, release.plan.identifiers, release.public_variables
+        )
+    return _TWINS[release]
