@@ -83,7 +83,7 @@ def attack_on_spark(
     with (
         spark.working(release) as folder,
         kept_folder(place, described(intruder, release, cut)) as kept,
-        Workers(spark.session) as workers,
+        Workers(spark.session, folder) as workers,
     ):
         files = KeptFiles(SparkFiles(release, workers), Remembered(kept.folder))
         setting = Setting.of(intruder, files, list(asked.original), BATCH, spark.in_bytes)
@@ -174,14 +174,14 @@ class SparkFiles:
     def sampled(self, after: Codebook, names: Sequence[str], rows: I64) -> Records:
         """Released rows with these numbers, found by workers."""
         work = SomeRows(rows, after, tuple(names))
-        found = collected(self.workers.by_batches(self.release.released, names, work, work.schema)).sort(ROW)
+        found = self.workers.here(self.workers.by_batches(self.release.released, names, work, work.schema)).sort(ROW)
         return records_of(pl.DataFrame([found[f"c{i}"].alias(v) for i, v in enumerate(names)]), after.columns)
 
     def _counted(
         self, scan: Scan, book: Codebook, names: list[str], most: int = 2**31 - 2, places: Places | None = None
     ) -> Tally:
         rows = self.workers.numbered(scan, names)
-        found = named_again(distinct_rows(rows, names, most=most), scan, names)
+        found = named_again(distinct_rows(rows, names, (), most, self.workers.at_most), scan, names)
         coded = frame_of(book.encode(found, 0, names)).with_columns(found[COUNT])
         alike = coded.group_by(names).agg(pl.col(COUNT).sum())
         if places is not None:
@@ -194,7 +194,7 @@ class SparkFiles:
 
     def _told(self, scan: Scan, names: list[str], work: Any) -> Iterator[tuple[int, Any]]:
         """What workers gather of the rows of a file, in their order."""
-        for made in collected(self.workers.by_batches(scan, names, work, SEEN)).sort("first")["made"]:
+        for made in self.workers.here(self.workers.by_batches(scan, names, work, SEEN)).sort("first")["made"]:
             yield pickle.loads(made)
 
 
@@ -224,7 +224,7 @@ class SparkPattern:
 
         def counted() -> pl.DataFrame:
             rows = self.workers.by_batches(released, names, work, work.schema(keys))
-            return collected(_added_up(rows, keys, 1 if weight is None else 3, len(after.columns))).sort(ROW)
+            return self.workers.here(_added_up(rows, keys, 1 if weight is None else 3, len(after.columns))).sort(ROW)
 
         found = counted() if kept is None else kept.of(named("labels", self.knows), counted)
         shown = pl.DataFrame([found[f"c{i}"].alias(v) for i, v in enumerate(after.columns)])

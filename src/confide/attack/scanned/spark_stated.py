@@ -47,7 +47,7 @@ from confide.core.run.progress import Progress, progress_bar
 from confide.core.scale.engine import Asked
 from confide.core.scale.spark import Spark
 from confide.core.scale.spark_batches import PACKED, SIZE, Workers, packed_rows, plain_table, quiet
-from confide.core.scale.spark_files import ROW, as_uri, collected
+from confide.core.scale.spark_files import ROW, as_uri
 from confide.core.scale.spark_pairs import Links
 from confide.frames.columns import I64, Column, Records
 from confide.frames.scan.codebook import Codebook
@@ -69,7 +69,7 @@ def attack_stated_on_spark(
     out: Path | None, stated: Intruder, progress: Progress,
 ) -> Bucketed:  # fmt: skip
     """The whole attack. `targets`: with the original row of each; `stated`: the intruder as given."""
-    with spark.working(release) as folder, Workers(spark.session) as workers:
+    with spark.working(release) as folder, Workers(spark.session, folder) as workers:
         files = SparkFiles(release, workers)
         setting = Setting.of(intruder, files, list(asked.original), BATCH, spark.in_bytes)
         who, state = stated_people(setting, *targets, lambda: _parts(setting, workers, targets[1]))
@@ -99,7 +99,7 @@ def _parts(setting: Setting, workers: Workers, truth: I64) -> I64:
     original = setting.release.original
     names = list(setting.before.columns)
     work = PartOf(setting.before, np.unique(truth[truth >= 0]))
-    found = collected(workers.by_batches(original, names, work, f"{ROW} bigint, part bigint"))
+    found = workers.here(workers.by_batches(original, names, work, f"{ROW} bigint, part bigint"))
     part = np.zeros(original.height, dtype=np.int64)
     part[found[ROW].to_numpy()] = found["part"].to_numpy()
     return part

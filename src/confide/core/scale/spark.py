@@ -85,8 +85,8 @@ class Spark:
         from confide.core.scale.spark_batches import Workers
         from confide.core.scale.spark_counting import SparkCounting
 
-        with self.working(release) as folder, Workers(self.session) as workers:
-            yield SparkCounting.of(workers, self.in_bytes, release, asked, folder, progress)
+        with self.working(release) as folder, Workers(self.session, folder) as workers:
+            yield SparkCounting.of(workers, (self.in_bytes, self.task_bytes), release, asked, folder, progress)
 
 
 def check_session(session: Any) -> None:

@@ -16,6 +16,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
@@ -26,6 +27,7 @@ from confide.core.errors import InputError
 from confide.core.scale.engine import File
 from confide.core.scale.interrupted import check_interrupted
 from confide.core.scale.spark_files import ROW, as_uri, check_alive, collected, numbered, typed
+from confide.core.scale.spark_here import brought
 from confide.core.version import __version__
 
 if TYPE_CHECKING:
@@ -51,10 +53,12 @@ class Summary(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Workers(AbstractContextManager["Workers"]):
-    """The workers of a session, for one piece of work: what was sent to them is taken back at its end. `read`: files
-    that Spark has looked into for their types, which is a job of its own."""
+    """The workers of a session, for one piece of work: what was sent to them is taken back at its end. `folder`: on
+    scratch, for what they hand over; `read`: files that Spark has looked into for their types, which is a job of its
+    own."""
 
     session: SparkSession
+    folder: Path
     size: int = SIZE
     sent: list[Any] = field(default_factory=list)
     read: dict[tuple[str, ...], DataFrame] = field(default_factory=dict)
@@ -80,6 +84,18 @@ class Workers(AbstractContextManager["Workers"]):
         if places not in self.read:
             self.read[places] = self.session.read.parquet(*places)
         return numbered(self.read[places], file, names)
+
+    def here(self, rows: DataFrame) -> pl.DataFrame:
+        """Rows of a table that may be long, in any order."""
+        with quiet():
+            found = brought(rows, self.folder)
+        assert found is not None
+        return found
+
+    def at_most(self, rows: DataFrame, most: int) -> pl.DataFrame | None:
+        """The same; None where there are more than so many."""
+        with quiet():
+            return brought(rows, self.folder, most)
 
     def by_batches(
         self, file: File, names: Sequence[str], work: Callable[[pl.DataFrame], Any], schema: str
@@ -111,8 +127,8 @@ class Workers(AbstractContextManager["Workers"]):
                 )
 
         with quiet():
-            found = self.numbered(file, names).mapInArrow(run, "first bigint, made binary")
-            parts = collected(found).sort("first")["made"].to_list()
+            found = self.here(self.numbered(file, names).mapInArrow(run, "first bigint, made binary"))
+            parts = found.sort("first")["made"].to_list()
         whole = pickle.loads(pickle.dumps(empty))
         for part in parts:
             whole.merge(pickle.loads(part))

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 I64 = NDArray[np.int64]
+LOOKED_UP = 60
+"""Bytes that a distinct row takes on each worker, by variable."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,10 +54,14 @@ class SparkCounting:
 
     @classmethod
     def of(
-        cls, workers: Workers, room: int, release: Linked, asked: Asked, folder: Path, progress: Progress
+        cls, workers: Workers, rooms: tuple[int, int], release: Linked, asked: Asked, folder: Path, progress: Progress
     ) -> SparkCounting:  # fmt: skip
-        """Distinct rows of both files, then their pairs; `room`: bytes for what comes here."""
-        most = room // bytes_of_row(len(asked.original) + len(asked.released))
+        """Distinct rows of both files, then their pairs; `rooms`: bytes for what comes here, and for what each worker
+        looks up, which is the distinct rows."""
+        room, each = rooms
+        most = min(
+            room // bytes_of_row(len(asked.original) + len(asked.released)), each // (LOOKED_UP * len(asked.original))
+        )
         with progress_bar("counting rows that are alike", 4, progress) as done:
             before = _distinct(workers, release.original, asked.original, asked.original_added, most)
             done(1)
@@ -81,7 +87,7 @@ class SparkCounting:
         """See `Counting`."""
         asked = np.unique(rows)
         near = self.paired.filter(self.paired["range"].isin(np.unique(asked // RANGE).tolist()))
-        found = collected(self.workers.over(near, FindPairs(self.wholes, asked), f"{ROW} bigint, whole bigint"))
+        found = self.workers.here(self.workers.over(near, FindPairs(self.wholes, asked), f"{ROW} bigint, whole bigint"))
         mine = pl.DataFrame({ROW: rows}).join(found, on=ROW, how="left", maintain_order="left")["whole"]
         return np.searchsorted(self.known, mine.to_numpy())
 
@@ -99,7 +105,7 @@ def _distinct(
     workers: Workers, file: File, names: Sequence[str], added: Sequence[str], most: int
 ) -> pl.DataFrame:  # fmt: skip
     rows = workers.numbered(file, both(names, added))
-    return named_again(distinct_rows(rows, names, added, most), file, names)
+    return named_again(distinct_rows(rows, names, added, most, workers.at_most), file, names)
 
 
 def _places(distinct: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
@@ -112,7 +118,7 @@ def _counts(workers: Workers, paired: DataFrame, wholes: Wholes) -> tuple[pl.Dat
     found = workers.over(paired, CountPairs(wholes), "range bigint, whole bigint, many bigint")
     found = found.persist()
     try:
-        pairs = collected(found.groupBy("whole").agg({"many": "sum"})).rename({"sum(many)": "many"}).sort("whole")
+        pairs = workers.here(found.groupBy("whole").agg({"many": "sum"})).rename({"sum(many)": "many"}).sort("whole")
         many = collected(found.groupBy("range").agg({"many": "sum"})).sort("range")
     finally:
         found.unpersist()

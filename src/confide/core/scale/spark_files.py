@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -125,9 +125,11 @@ def numbered(frame: DataFrame, file: File, names: Sequence[str]) -> DataFrame:
 
 
 def distinct_rows(
-    rows: DataFrame, names: Sequence[str], added: Sequence[str] = (), most: int = 2**31 - 2
+    rows: DataFrame, names: Sequence[str], added: Sequence[str], most: int,
+    brought: Callable[[DataFrame, int], pl.DataFrame | None],
 ) -> pl.DataFrame:  # fmt: skip
-    """The distinct rows of a file with counts and sums, here, under short names."""
+    """The distinct rows of a file with counts and sums, here, under short names. `brought`: how rows come here, None
+    where they are too many."""
     from pyspark.sql import functions as f
 
     counts = [f.count(f.lit(1)).cast("double").alias(COUNT)]
@@ -137,8 +139,8 @@ def distinct_rows(
         counts.append(f.sum(f.when(above, value).otherwise(0.0)).alias(f"{COUNT} {v}"))
         counts.append(f.sum(f.when(above, 0.0).otherwise(1.0)).alias(f"{COUNT} {v} bad"))
     keys = [_key(rows, v).alias(short) for v, short in zip(names, short_names(names), strict=True)]
-    found = collected(rows.groupBy(*keys).agg(*counts).limit(most + 1))
-    if found.height > most:
+    found = brought(rows.groupBy(*keys).agg(*counts), most)
+    if found is None:
         raise TooMany(names, most)
     return found.sort(short_names(names), nulls_last=False)
 

@@ -70,7 +70,7 @@ def _on_spark(
     from confide.core.scale.spark_batches import Workers
 
     folder = stack.enter_context(engine.working_on([data], places.scratch_folder()))
-    workers = stack.enter_context(Workers(engine.session))
+    workers = stack.enter_context(Workers(engine.session, folder))
     return SparkWork(plan, data, engine, workers, places, folder, sizes.part, bar)
 
 

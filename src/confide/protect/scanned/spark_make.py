@@ -173,7 +173,7 @@ class Looks:
                 f"What steps of this plan gather of the file takes {size / 2**30:.1f} GB on this machine, more than it "
                 "may take: allow more (cf.Spark(..., memory=)), or change fewer records."
             )
-        for value in collected(seen).sort("first")["made"]:
+        for value in self.workers.here(seen).sort("first")["made"]:
             yield pickle.loads(value)
 
 
