@@ -15,6 +15,7 @@ import pytest
 import confide as cf
 from confide.attack.scanned import cut, spark_buckets
 from confide.attack.scanned.buckets import Bucketed
+from confide.core.scale.spark_batches import Workers
 from confide.core.scale.spark_files import as_sentences, check_parquet
 from tests.attack.scanned.test_every_engine import KEYS, SWAPS, N, made, people, same
 from tests.helpers.dying import HOW, MARK, Dying, DyingLabels, interrupted_at
@@ -165,6 +166,20 @@ def test_what_goes_wrong_on_workers_is_a_sentence(
             intruder.attack(files, out=tmp_path / "units", engine=each)
     assert not (tmp_path / "units").exists()
     assert not list((tmp_path / "scratch").iterdir())
+
+
+@pytest.mark.slow
+def test_long_tables_come_to_the_driver_through_files(session: Any, tmp_path: Path) -> None:
+    """From partitions that are empty too, and not at all where there are too many; no file stays."""
+    rows = session.range(0, 10, 1, 4).selectExpr("id", "cast(id as string) as s", "id / 3 as x").filter("id > 4")
+    with Workers(session, tmp_path) as workers:
+        found = workers.here(rows).sort("id")
+        assert found["id"].to_list() == [5, 6, 7, 8, 9]
+        assert found.schema == {"id": pl.Int64, "s": pl.String, "x": pl.Float64}
+        assert workers.here(rows.filter("id > 20")).schema == found.schema
+        assert workers.at_most(rows, 4) is None
+        assert workers.at_most(rows, 5) is not None
+    assert not list(tmp_path.iterdir())
 
 
 class _Ended:
