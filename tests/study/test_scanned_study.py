@@ -51,6 +51,16 @@ def test_the_same_as_in_memory(data: cf.Scan, tmp_path: Path) -> None:
     parts.report(tmp_path / "report.html")
 
 
+def test_a_level_that_does_not_fit_into_memory_is_said(data: cf.Scan, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the strongest level is refused, another is booked, and whoever reads the table must know."""
+    monkeypatch.setattr("confide.attack.engine.fit_room.PER_CATEGORY", 2**24)
+    found = cf.Study(data, **{**ASKED, "repeats": 1, "plans": {"swap": PLANS["swap"]}}).run(progress=False)
+    assert "exact" not in found.levels["level"].to_list()
+    (said,) = (c for c in found.cautions() if "could not be tried" in c)
+    assert said.startswith('"near" could not be tried at level exact on "swap", and may find more there: Beliefs about')
+    assert 'Caution: "near" could not be tried' in str(found)
+
+
 def test_nothing_unchecked_goes_outside(data: cf.Scan) -> None:
     from confide.study.outside import published
 

@@ -19,7 +19,7 @@ from confide.frames.files import FORMATS
 from confide.measure.risk.file_risks.statement import FileRisk
 from confide.measure.utility.measure import Measure
 from confide.protect.plan import Plan
-from confide.study.cautions import cautions
+from confide.study.cautions import cautions, untried
 from confide.study.evaluate import is_random
 from confide.study.statement.checks import EVERYTHING, RISKS
 from confide.study.statement.file_risks import file_risk_columns
@@ -206,8 +206,9 @@ class StudyResult(Result):
         return improve_plan(self, data, plan, options)
 
     def cautions(self) -> list[str]:
-        """Sentences about plans and intruders for whom claims and truth differ: which way risk is misjudged."""
-        return cautions(self.claims)
+        """Sentences about plans and intruders for whom claims and truth differ: which way risk is misjudged; and about
+        levels that could not be tried."""
+        return [*cautions(self.claims), *untried(self.details, self.intruders)]
 
     def check(self, release: Release | Copies, plan: str) -> Drawn:
         """What this study finds in one release of a plan, and what is lost by it, beside the means over draws.

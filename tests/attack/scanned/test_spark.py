@@ -169,6 +169,18 @@ def test_what_goes_wrong_on_workers_is_a_sentence(
 
 
 @pytest.mark.slow
+def test_buckets_where_what_workers_look_up_asks_for_them(
+    session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    """Distinct rows that the driver has room for, but no worker."""
+    monkeypatch.setattr("confide.core.scale.spark_counting.LOOKED_UP", 2**20)
+    intruder, release, whole = made("noise")
+    parts = intruder.attack(in_files(release, tmp_path), out=tmp_path / "units", engine=cf.Spark(session))
+    assert isinstance(parts.files, Bucketed)
+    same(whole, parts, parts.units.collect())
+
+
+@pytest.mark.slow
 def test_long_tables_come_to_the_driver_through_files(session: Any, tmp_path: Path) -> None:
     """From partitions that are empty too, and not at all where there are too many; no file stays."""
     rows = session.range(0, 10, 1, 4).selectExpr("id", "cast(id as string) as s", "id / 3 as x").filter("id > 4")
